@@ -1,0 +1,132 @@
+"""The one error tree. Each class is one kind of answer; its message is a sentence that a person can act on.
+
+    PatchbayError
+    ├── Invalid            400  malformed or invalid; may carry details per field
+    ├── Unauthorized       401  no, unknown, expired or revoked token
+    ├── Forbidden          403  scope, origin, environment or user not allowed
+    ├── NotFound           404  absent, or somebody else's: the two cannot be told apart
+    ├── MethodNotAllowed   405
+    ├── Conflict           409
+    ├── TooLarge           413
+    ├── UnsupportedMedia   415
+    ├── Refused            400  a provider refused the credentials or the grant
+    ├── Throttled          429  specification section 7
+    ├── UpstreamFailed     502  a provider answered wrongly or not at all
+    ├── Unavailable        503  the store cannot answer now: locked, full, or being repaired
+    └── UpstreamTimedOut   504
+
+Surfaces (JSON, HTML) map these once; nothing below them knows HTTP beyond the status that stands here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What is wrong with one field of a body or query."""
+
+    field: str
+    message: str
+
+
+class PatchbayError(Exception):
+    """Something went wrong."""
+
+    status: ClassVar[int] = 500
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__)
+
+    @property
+    def message(self) -> str:
+        """The sentence to show."""
+        return str(self.args[0])
+
+
+class Invalid(PatchbayError):
+    """The request is not valid."""
+
+    status = 400
+
+    def __init__(self, message: str | None = None, details: Sequence[Detail] = ()) -> None:
+        super().__init__(message)
+        self.details = tuple(details)
+
+
+class Unauthorized(PatchbayError):
+    """Send a valid token in the Authorization header, as "Bearer <token>"."""
+
+    status = 401
+
+
+class Forbidden(PatchbayError):
+    """The token does not allow this."""
+
+    status = 403
+
+
+class NotFound(PatchbayError):
+    """There is nothing here under that id."""
+
+    status = 404
+
+
+class MethodNotAllowed(PatchbayError):
+    """This address does not answer that method."""
+
+    status = 405
+
+
+class Conflict(PatchbayError):
+    """This collides with something that already stands."""
+
+    status = 409
+
+
+class TooLarge(PatchbayError):
+    """The body is larger than 10 MiB."""
+
+    status = 413
+
+
+class UnsupportedMedia(PatchbayError):
+    """Send the body as application/json."""
+
+    status = 415
+
+
+class Refused(PatchbayError):
+    """The provider refused the credentials."""
+
+    status = 400
+
+
+class Throttled(PatchbayError):
+    """Throttled"""
+
+    status = 429
+
+    def __init__(self, limit: int, reset_at: int, retry_after: int) -> None:
+        """``reset_at`` is a Unix time in seconds, ``retry_after`` a count of seconds."""
+        super().__init__()
+        self.limit, self.reset_at, self.retry_after = limit, reset_at, retry_after
+
+
+class UpstreamFailed(PatchbayError):
+    """The provider did not answer as it should."""
+
+    status = 502
+
+
+class Unavailable(PatchbayError):
+    """The store is busy or full; try again in a moment."""
+
+    status = 503
+
+
+class UpstreamTimedOut(PatchbayError):
+    """The provider took too long to answer."""
+
+    status = 504

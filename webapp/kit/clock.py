@@ -1,0 +1,56 @@
+"""The one source of time: integer epoch milliseconds inside, ISO 8601 with ``Z`` at the edges.
+
+Code that needs the time takes a :class:`Clock`, so that tests can move it.
+"""
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+SECOND = 1_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+
+class Clock(Protocol):
+    """Anything that tells the time in epoch milliseconds."""
+
+    def __call__(self) -> int: ...
+
+
+def now() -> int:
+    """The wall clock in epoch milliseconds."""
+    return time.time_ns() // 1_000_000
+
+
+def iso(ms: int) -> str:
+    """``ms`` (epoch milliseconds) as ISO 8601 in UTC, such as ``2026-11-21T01:40:34.123Z``."""
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def iso_or_none(ms: int | None) -> str | None:
+    """:func:`iso`, keeping an absent time absent."""
+    return None if ms is None else iso(ms)
+
+
+def parse_iso(text: str) -> int:
+    """The epoch milliseconds of an ISO 8601 time with an offset. Raises ``ValueError``."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"{text!r} has no time zone")
+    return int(moment.timestamp() * 1000)
+
+
+class FakeClock:
+    """A clock that stands still until it is told to move; for tests and demonstrations."""
+
+    def __init__(self, at: int = 1_800_000_000_000) -> None:
+        self.at = at
+
+    def __call__(self) -> int:
+        return self.at
+
+    def advance(self, ms: int) -> None:
+        """Move forward by ``ms`` milliseconds (back, when negative)."""
+        self.at += ms

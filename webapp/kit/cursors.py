@@ -1,0 +1,133 @@
+"""Keyset pagination: opaque cursors, and the page that a list answers with (specification 2.11, WIRE "Lists").
+
+A cursor holds the sort key of one row and the fingerprint of the list it was made for, so that a cursor of
+another sort or filter is recognised as foreign. It holds no secret and is not signed: a forged one can only
+point between rows that its bearer may read anyway.
+"""
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+Key = tuple[str | int, ...]
+
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
+
+
+class BadCursor(ValueError):
+    """A cursor that is broken, or that belongs to another list, sort or filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Which part of a list is asked for: at most ``limit`` rows after and/or before a cursor."""
+
+    limit: int = DEFAULT_LIMIT
+    after: str | None = None
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """One page of a list. ``end_cursor`` is "" on the last page; ``total_count`` counts the whole list."""
+
+    items: Sequence[T]
+    total_count: int
+    start_cursor: str
+    end_cursor: str
+
+
+def fingerprint(*parts: object) -> str:
+    """A short name for one list with its sort and filters; equal parts give equal names."""
+    return hashlib.sha256(json.dumps(parts, default=str).encode()).hexdigest()[:8]
+
+
+def encode(mark: str, key: Key) -> str:
+    """The cursor of the row with sort key ``key`` in the list fingerprinted ``mark``."""
+    raw = json.dumps([mark, *key], separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
+
+
+def decode(mark: str, cursor: str, size: int) -> Key:
+    """The sort key in ``cursor``. Raises :class:`BadCursor` unless it was made for ``mark`` with ``size`` parts."""
+    try:
+        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        found = json.loads(raw)
+    except (binascii.Error, ValueError, RecursionError) as error:
+        raise BadCursor("The cursor is broken; start again without it.") from error
+    if not isinstance(found, list) or len(found) != size + 1:
+        raise BadCursor("The cursor is broken; start again without it.")
+    if found[0] != mark:
+        raise BadCursor("The cursor belongs to another list, sort or filter; start again without it.")
+    if not all(_storable(part) for part in found[1:]):
+        raise BadCursor("The cursor is broken; start again without it.")
+    return tuple(found[1:])
+
+
+def _storable(part: object) -> bool:
+    if isinstance(part, str):
+        return not any("\ud800" <= character <= "\udfff" for character in part)
+    return isinstance(part, int) and not isinstance(part, bool) and abs(part) < 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Keyset:
+    """The SQL of one keyset page: conditions to add, order and row limit.
+
+    ``conditions`` and ``params`` go into the WHERE clause; rows come back in ``order``; when ``reverse`` is set
+    they must be turned round before they are shown.
+    """
+
+    conditions: str
+    params: dict[str, str | int]
+    order: str
+    limit: int
+    reverse: bool
+
+
+def keyset(window: Window, mark: str, columns: Sequence[str], *, descending: bool) -> Keyset:
+    """Plan one page over ``columns`` (unique together), all ascending or all descending.
+
+    One row more than ``window.limit`` is asked for, so that the last page can be told. Raises :class:`BadCursor`.
+    """
+    forward, backward = ("<", ">") if descending else (">", "<")
+    conditions, params = [], dict[str, str | int]()
+    for name, cursor, operator in (("after", window.after, forward), ("before", window.before, backward)):
+        if cursor:
+            key = decode(mark, cursor, len(columns))
+            names = [f"{name}_{index}" for index in range(len(columns))]
+            params.update(zip(names, key, strict=True))
+            conditions.append(f"({', '.join(columns)}) {operator} ({', '.join(':' + n for n in names)})")
+    reverse = bool(window.before) and not window.after
+    way = "DESC" if descending != reverse else "ASC"
+    return Keyset(
+        conditions="".join(f" AND {condition}" for condition in conditions),
+        params=params,
+        order=", ".join(f"{column} {way}" for column in columns),
+        limit=window.limit + 1,
+        reverse=reverse,
+    )
+
+
+def page(
+    rows: Sequence[T], window: Window, plan: Keyset, mark: str, key_of: Callable[[T], Key], total_count: int
+) -> Page[T]:
+    """Make the page out of the ``limit + 1`` rows that ``plan`` fetched.
+
+    ``end_cursor`` is "" when nothing follows. Paging backwards, more always follows: the cursor's own row.
+    """
+    more = len(rows) > window.limit
+    kept = list(rows[: window.limit])
+    if plan.reverse:
+        kept.reverse()
+        more = True
+    if not kept:
+        return Page([], total_count, "", "")
+    end = encode(mark, key_of(kept[-1])) if more else ""
+    return Page(kept, total_count, encode(mark, key_of(kept[0])), end)

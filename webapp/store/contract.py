@@ -1,0 +1,62 @@
+"""What every store does, whichever database stands behind it. The rest of the project knows only this.
+
+SQL is the portable part that SQLite and PostgreSQL share: ``:name`` parameters, ``ON CONFLICT``, ``RETURNING``,
+text ids. Rows come back as dictionaries. A database's own exceptions stop here: a broken unique or foreign key
+raises :class:`webapp.errors.Conflict`; a locked, full or unreachable database :class:`webapp.errors.Unavailable`.
+"""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from types import MappingProxyType
+from typing import Any, Protocol
+
+Row = dict[str, Any]
+Params = Mapping[str, Any]
+NOTHING: Params = MappingProxyType({})
+
+
+class Reader(Protocol):
+    """Reads rows."""
+
+    def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
+        """Every row that ``sql`` gives."""
+        ...
+
+    def one(self, sql: str, params: Params = NOTHING) -> Row | None:
+        """The first row that ``sql`` gives, if any."""
+        ...
+
+
+class Tx(Reader, Protocol):
+    """A transaction that holds the write lock from its first moment; what it reads cannot change under it."""
+
+    def run(self, sql: str, params: Params = NOTHING) -> int:
+        """Execute ``sql`` and tell how many rows it touched."""
+        ...
+
+
+class Store(Reader, Protocol):
+    """One database. Safe to share between the threads of one process, never across a fork."""
+
+    def write(self) -> AbstractContextManager[Tx]:
+        """A transaction: committed durably when the block ends, undone when it raises. Not nested.
+
+        No transaction may stay open across a socket, a component's run or a nested call of the API.
+        """
+        ...
+
+    def migrate(self) -> list[str]:
+        """Bring the schema up to date, all or nothing; the names of the migrations that were applied."""
+        ...
+
+    def pending(self) -> list[str]:
+        """The names of the migrations that :meth:`migrate` would apply."""
+        ...
+
+    def checkpoint(self) -> None:
+        """Fold the journal into the database, where there is such a thing. The worker alone calls this."""
+        ...
+
+    def close(self) -> None:
+        """Give back every connection. The store cannot be used afterwards."""
+        ...

@@ -1,0 +1,166 @@
+"""The embedded store: SQLite through sqlite-utils.
+
+WAL, one write connection in each process and ``BEGIN IMMEDIATE`` on it: read-then-write transactions that begin
+deferred fail with "database is locked" under several processes, these wait their turn. ``synchronous=FULL``, so
+that what was accepted survives power loss. Reads use a small pool of connections and never wait for a writer.
+Automatic checkpoints are off: the worker alone runs them, because SQLite before 3.51.3 can corrupt the journal's
+reset under two checkpointers.
+"""
+
+import sqlite3
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from webapp.errors import Conflict, Unavailable
+from webapp.store.contract import NOTHING, Params, Row, Tx
+from webapp.store.migrations import migrations
+
+BUSY_TIMEOUT_S = 10.0
+
+
+class SQLiteStore:
+    """A :class:`webapp.store.contract.Store` in one SQLite file."""
+
+    def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
+        """Open ``path``, creating it when it is absent. Raises :class:`Unavailable`."""
+        self._path = path
+        self._busy_timeout_s = busy_timeout_s
+        self._lock = threading.Lock()
+        self._idle: deque[_Connection] = deque()
+        self._closed = False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _translated():
+            self._writer = self._connect()
+
+    def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
+        """Every row that ``sql`` gives."""
+        with self._reader() as connection:
+            return connection.all(sql, params)
+
+    def one(self, sql: str, params: Params = NOTHING) -> Row | None:
+        """The first row that ``sql`` gives, if any."""
+        with self._reader() as connection:
+            return connection.one(sql, params)
+
+    @contextmanager
+    def write(self) -> Iterator[Tx]:
+        """A transaction that begins with the write lock in hand."""
+        if not self._lock.acquire(timeout=self._busy_timeout_s):
+            raise Unavailable
+        try:
+            with _translated():
+                self._writer.db.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._writer
+                    self._writer.db.execute("COMMIT")
+                finally:
+                    if self._writer.db.conn.in_transaction:
+                        self._writer.db.execute("ROLLBACK")
+        finally:
+            self._lock.release()
+
+    def migrate(self) -> list[str]:
+        """Apply what is pending inside one transaction, so that an interrupted migration leaves no trace."""
+        with self.write():
+            names = [migration.name for migration in migrations.pending(self._writer.db)]
+            migrations.apply(self._writer.db)
+        return names
+
+    def pending(self) -> list[str]:
+        """The names of the migrations that were not applied yet."""
+        with self._reader() as connection:
+            return [migration.name for migration in migrations.pending(connection.db)]
+
+    def checkpoint(self) -> None:
+        """Fold the write-ahead log into the database as far as readers allow, and shorten it."""
+        with self._lock, _translated():
+            self._writer.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def close(self) -> None:
+        """Close every connection."""
+        with self._lock:
+            self._closed = True
+            self._writer.db.close()
+            while self._idle:
+                self._idle.pop().db.close()
+
+    @contextmanager
+    def _reader(self) -> Iterator["_Connection"]:
+        with _translated():
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                connection = self._connect()
+            try:
+                yield connection
+            finally:
+                if self._closed:
+                    connection.db.close()
+                else:
+                    self._idle.append(connection)
+
+    def _connect(self) -> "_Connection":
+        connection = sqlite3.connect(
+            self._path, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False,
+            cached_statements=512,
+        )  # fmt: skip
+        try:
+            db = Database(connection, recursive_triggers=False, execute_plugins=False)
+            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0"):
+                db.execute(f"PRAGMA {pragma}").fetchall()
+        except BaseException:
+            connection.close()
+            raise
+        return _Connection(db)
+
+
+class _Connection:
+    """One connection as a :class:`webapp.store.contract.Tx`."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+
+    def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
+        cursor = self.db.execute(sql, dict(params))
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    def one(self, sql: str, params: Params = NOTHING) -> Row | None:
+        rows = self.all(sql, params)
+        return rows[0] if rows else None
+
+    def run(self, sql: str, params: Params = NOTHING) -> int:
+        return self.db.execute(sql, dict(params)).rowcount
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn the database's exceptions into ours."""
+    try:
+        yield
+    except sqlite3.IntegrityError as error:
+        raise Conflict from error
+    except sqlite3.OperationalError as error:
+        if not _passes(error):
+            raise
+        raise Unavailable from error
+
+
+_PASSING = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_CANTOPEN,
+)
+
+
+def _passes(error: sqlite3.OperationalError) -> bool:
+    """Whether ``error`` says that the database cannot answer now, rather than that our SQL is wrong."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and (code & 0xFF) in _PASSING
