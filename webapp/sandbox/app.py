@@ -1,0 +1,150 @@
+"""Wires the sandbox, a small third party to connect to: its own product, process, origin, cookie and database.
+
+It trusts nobody's Host header, frames nowhere and runs no script. It is for one machine: it refuses to start on an
+address that is not loopback, because anybody may pick who they are here.
+"""
+
+# Flask-WTF carries no types.
+# mypy: disable-error-code="import-untyped"
+
+import ipaddress
+import pathlib
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, g, render_template, request
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError, CSRFProtect
+from werkzeug.exceptions import HTTPException
+
+from webapp.kit import clock as clocks
+from webapp.kit.secrets import derive
+from webapp.sandbox import api, authorize, inbox, oauth, pages, receiver_pages
+from webapp.sandbox.callers import problem
+from webapp.sandbox.clients import Client
+from webapp.sandbox.grants import Grants
+from webapp.sandbox.keys import Keys
+from webapp.sandbox.projects import Projects
+from webapp.sandbox.receiver import Receiver
+from webapp.sandbox.state import EXTENSION, Sandbox
+from webapp.sandbox.store import Store, secret_of
+from webapp.sandbox.tasks import Tasks
+from webapp.sandbox.webhooks import Webhooks
+
+MAX_BODY = 2 * 1024 * 1024
+POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action "
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def create_sandbox(
+    data: pathlib.Path,
+    public_url: str,
+    client_id: str,
+    client_secret: str,
+    redirect_uris: Sequence[str],
+    templates: pathlib.Path,
+    static: pathlib.Path,
+    *,
+    client_name: str = "Patchbay",
+    clock: clocks.Clock = clocks.now,
+    slow_seconds: float = 3.0,
+    receiver_seconds: float = 10.0,
+) -> Flask:
+    """The sandbox as a WSGI application, with its state in ``data``.
+
+    ``public_url`` is its own origin, which must be loopback (else ``ValueError``); the one OAuth client has exactly
+    ``redirect_uris`` and is shown as ``client_name``. A slow account waits ``slow_seconds``, a slow receiver
+    ``receiver_seconds``.
+    """
+    public_url = public_url.rstrip("/")
+    if not _is_loopback(public_url):
+        raise ValueError(f"The sandbox runs on loopback addresses only, not on {public_url}: switch it off there.")
+    store, secret = Store(data), secret_of(data)
+    sandbox = Sandbox(
+        public_url=public_url,
+        client=Client(client_id, client_secret, tuple(redirect_uris), client_name),
+        clock=clock,
+        slow_seconds=slow_seconds,
+        receiver_seconds=receiver_seconds,
+        grants=Grants(store, clock),
+        keys=Keys(secret),
+        projects=Projects(store),
+        tasks=Tasks(store, clock),
+        webhooks=Webhooks(store, clock, secret),
+        receiver=Receiver(store, clock, secret),
+    )
+    app = Flask(__name__, template_folder=str(templates), static_folder=str(static), static_url_path="/static")
+    _configure(app, derive(secret, "sandbox cookies"), secure=public_url.startswith("https:"))
+    app.extensions[EXTENSION] = sandbox
+    app.extensions[authorize.SERVER] = oauth.create_server(app, sandbox)
+    _mount(app)
+    return app
+
+
+def _configure(app: Flask, key: bytes, *, secure: bool) -> None:
+    # Cookies know no ports: on localhost the dashboard's would be overwritten by one of the same name.
+    app.config.update(
+        SECRET_KEY=key,
+        SESSION_COOKIE_NAME="sandbox_session",
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=secure,
+        MAX_CONTENT_LENGTH=MAX_BODY,
+        WTF_CSRF_TIME_LIMIT=None,  # as long as the session: a page left open keeps working
+    )
+    app.jinja_env.filters["iso"] = clocks.iso
+    app.jinja_env.filters["when"] = lambda ms: clocks.iso(ms)[:16].replace("T", " ") + " UTC"
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+
+
+def _mount(app: Flask) -> None:
+    app.before_request(_check_host)
+    csrf = CSRFProtect(app)
+    for machines in (api.blueprint, authorize.endpoints, inbox.blueprint):
+        csrf.exempt(machines)
+        app.register_blueprint(machines)
+    for people in (pages.blueprint, authorize.pages, receiver_pages.blueprint):
+        app.register_blueprint(people)
+    app.after_request(_add_headers)
+    app.register_error_handler(HTTPException, _http_error)
+
+
+def _check_host() -> ResponseReturnValue | None:
+    """Refuse foreign names, so that no page elsewhere can reach in through DNS rebinding."""
+    try:
+        name = urlsplit(f"//{request.host}").hostname
+    except ValueError:
+        name = None
+    return None if name in LOOPBACK_NAMES or _is_loopback(f"http://{request.host}") else ("Unknown host.\n", 400)
+
+
+def _add_headers(response: Response) -> Response:
+    form_action = g.get("form_action", "'self'")
+    response.headers["Content-Security-Policy"] = POLICY + form_action
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Referrer-Policy"] = "same-origin"
+    if request.endpoint != "static":
+        response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _http_error(error: HTTPException) -> ResponseReturnValue:
+    """JSON for programs, a page for people; what a view aborted with goes out as it is."""
+    if error.response is not None:
+        return error.response
+    status = error.code or 500
+    if request.path.startswith(("/api/", "/oauth/token", "/oauth/revoke")):
+        response = problem(status, error.name.lower().replace(" ", "_"), error.description or error.name)
+        response.headers.update({name: value for name, value in error.get_headers() if name != "Content-Type"})
+        return response
+    why = "The form is from another session. Go back, reload the page and send it again."
+    words = why if isinstance(error, CSRFError) else error.description
+    return render_template("sandbox/refused.html", title=error.name, why=words), status
+
+
+def _is_loopback(url: str) -> bool:
+    try:
+        host = urlsplit(url).hostname or ""
+        return host in LOOPBACK_NAMES or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,114 @@
+"""Owns the table of projects: 200 of them, seeded once, each with custom fields of its own."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from webapp.sandbox.paging import Page, Window
+from webapp.sandbox.store import Store
+
+COUNT = 200
+PLACES = (
+    "Harbour",
+    "Lighthouse",
+    "Orchard",
+    "Meadow",
+    "Quarry",
+    "Bakery",
+    "Museum",
+    "Library",
+    "Station",
+    "Garden",
+)
+WORKS = (
+    "Renovation",
+    "Opening",
+    "Newsletter",
+    "Website",
+    "Budget",
+    "Festival",
+    "Inventory",
+    "Survey",
+    "Moving day",
+    "Training",
+)
+
+
+class Field(TypedDict):
+    """One custom field: ``type`` is text, number, choice or boolean; ``choices`` is empty unless it is choice."""
+
+    key: str
+    label: str
+    type: str
+    required: bool
+    choices: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project and the custom fields its tasks may fill in."""
+
+    id: str
+    name: str
+    fields: tuple[Field, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The project as the API lists it; its fields have a path of their own."""
+        return {"id": self.id, "name": self.name, "field_count": len(self.fields)}
+
+
+class Projects:
+    """The projects in ``store``; making this seeds an empty store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        with store.write() as db:
+            if not db.table("projects").count:
+                db.table("projects").insert_all(_seed(number) for number in range(1, COUNT + 1))
+
+    def get(self, project_id: str) -> Project | None:
+        """The project with this id, or None."""
+        with self._store.read() as db:
+            rows = list(db.query("SELECT * FROM projects WHERE id = ?", [project_id]))
+        return _project(rows[0]) if rows else None
+
+    def search(self, text: str, window: Window) -> Page[Project]:
+        """The projects whose name holds ``text`` in any case, by name."""
+        where = "FROM projects WHERE instr(lower(name), lower(:text)) > 0"
+        params = {"text": text, "limit": window.per_page, "offset": window.offset}
+        with self._store.read() as db:
+            rows = list(db.query(f"SELECT * {where} ORDER BY name, id LIMIT :limit OFFSET :offset", params))
+            total = next(iter(db.query(f"SELECT count(*) AS n {where}", {"text": text})))["n"]
+        return Page([_project(row) for row in rows], window, total)
+
+    def all(self) -> list[Project]:
+        """Every project by name, for a drop-down."""
+        with self._store.read() as db:
+            return [_project(row) for row in db.query("SELECT * FROM projects ORDER BY name, id")]
+
+
+FIELDS: tuple[Field, ...] = (
+    {"key": "priority", "label": "Priority", "type": "choice", "required": True, "choices": ["Low", "Normal", "High"]},
+    {"key": "hours", "label": "Estimated hours", "type": "number", "required": False, "choices": []},
+    {"key": "client", "label": "Client", "type": "text", "required": False, "choices": []},
+    {"key": "billable", "label": "Billable", "type": "boolean", "required": False, "choices": []},
+    {"key": "room", "label": "Room", "type": "choice", "required": False, "choices": ["Hall", "Attic", "Cellar"]},
+    {"key": "cost", "label": "Cost in euros", "type": "number", "required": True, "choices": []},
+    {"key": "supplier", "label": "Supplier", "type": "text", "required": True, "choices": []},
+    {"key": "indoors", "label": "Indoors", "type": "boolean", "required": False, "choices": []},
+)
+
+
+def _seed(number: int) -> dict[str, str]:
+    """Project ``number``: the same on every machine. Each takes 0 to 4 neighbouring fields of the pool."""
+    index = number - 1
+    place, work = PLACES[index % len(PLACES)], WORKS[index // len(PLACES) % len(WORKS)]
+    name = f"{place} {work}" if index < COUNT // 2 else f"{place} {work} II"
+    start, size = index * 3 % len(FIELDS), index % 5
+    fields = [FIELDS[(start + step) % len(FIELDS)] for step in range(size)]
+    return {"id": f"prj_{number:03d}", "name": name, "fields": json.dumps(fields)}
+
+
+def _project(row: Mapping[str, Any]) -> Project:
+    return Project(row["id"], row["name"], tuple(json.loads(row["fields"])))

@@ -1,0 +1,124 @@
+"""Owns what the receiver got: the last 50 requests, and per path how it answers and which key it checks with.
+
+A pasted signing key is stored sealed, and only to show verdicts.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.kit.clock import SECOND, Clock
+from webapp.kit.secrets import CannotOpen, derive, open_sealed, seal
+from webapp.sandbox.signatures import Verdict, check_pd, check_standard
+from webapp.sandbox.store import Store
+
+KEPT = 50
+SHOWN_BYTES = 4000
+MASKED = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key"})
+ANSWERS = {
+    "200": "200 OK",
+    "204": "204 No content",
+    "302": "302 Redirect",
+    "410": "410 Gone",
+    "429": "429 Too many, with Retry-After",
+    "500": "500 Error",
+    "slow": "200 after 10 seconds",
+}
+EVERYWHERE = ""  # the path whose answer holds wherever none was chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One request as it came in; ``at`` in epoch milliseconds, header names in lower case."""
+
+    id: int
+    path: str
+    method: str
+    target: str
+    headers: list[tuple[str, str]]
+    body: bytes
+    at: int
+
+    @property
+    def text(self) -> str:
+        """The beginning of the body, for reading."""
+        return self.body[:SHOWN_BYTES].decode("utf-8", "replace")
+
+    def verdicts(self, key: str | None) -> dict[str, Verdict]:
+        """What ``key`` says about both signatures."""
+        seen, at = dict(self.headers), self.at / SECOND
+        return {
+            "x-pd-signature": check_pd(key, seen, self.body, at),
+            "Standard Webhooks": check_standard(key, seen, self.body, at),
+        }
+
+
+class Receiver:
+    """The receiver's memory in ``store``."""
+
+    def __init__(self, store: Store, clock: Clock, secret: bytes) -> None:
+        self._store = store
+        self._clock = clock
+        self._key = derive(secret, "sandbox receiver")
+
+    def record(self, path: str, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes) -> None:
+        """Keep a request and drop all but the last 50. Credentials in headers are masked."""
+        shown = [(name.lower(), "•••" if name.lower() in MASKED else value) for name, value in headers]
+        row = {"path": path, "method": method, "target": target, "headers": json.dumps(shown), "body": body}
+        with self._store.write() as db:
+            db.table("received").insert(row | {"at": self._clock()})
+            oldest = "SELECT id FROM received ORDER BY id DESC LIMIT 1 OFFSET ?"
+            db.execute(f"DELETE FROM received WHERE id <= ({oldest})", [KEPT])  # noqa: S608 - a constant
+
+    def requests(self, path: str | None = None) -> list[Received]:
+        """What is kept, newest first; of one path when one is named."""
+        sql = "SELECT * FROM received WHERE :path IS NULL OR path = :path ORDER BY id DESC"
+        with self._store.read() as db:
+            return [_received(row) for row in db.query(sql, {"path": path})]
+
+    def clear(self) -> None:
+        """Forget every request; answers and keys stay."""
+        with self._store.write() as db:
+            db.execute("DELETE FROM received")
+
+    def answer(self, path: str) -> str:
+        """How this path answers now: a key of ANSWERS."""
+        chosen = self.answers()
+        return chosen.get(path) or chosen.get(EVERYWHERE) or "200"
+
+    def answers(self) -> dict[str, str]:
+        """Every choice that was made, by path."""
+        with self._store.read() as db:
+            rows = db.query("SELECT path, answer FROM receivers WHERE answer IS NOT NULL")
+            return {row["path"]: row["answer"] for row in rows}
+
+    def choose(self, path: str, answer: str | None) -> None:
+        """Let ``path`` answer so; None returns it to the choice for everywhere."""
+        self._set(path, "answer", answer)
+
+    def key(self, path: str) -> str | None:
+        """The signing key that was pasted for ``path``, if any."""
+        with self._store.read() as db:
+            rows = list(db.query("SELECT sealed_key FROM receivers WHERE path = ?", [path]))
+        if not rows or rows[0]["sealed_key"] is None:
+            return None
+        try:
+            return open_sealed(self._key, rows[0]["sealed_key"], f"receiver {path}").decode()
+        except CannotOpen:
+            return None  # sandbox.key was replaced: the key must be pasted again
+
+    def set_key(self, path: str, key: str | None) -> None:
+        """Check ``path`` with ``key`` from now on; None forgets it."""
+        self._set(path, "sealed_key", None if key is None else seal(self._key, key.encode(), f"receiver {path}"))
+
+    def _set(self, path: str, column: str, value: Any) -> None:
+        sql = f"""INSERT INTO receivers (path, {column}) VALUES (?, ?)
+            ON CONFLICT (path) DO UPDATE SET {column} = excluded.{column}"""  # noqa: S608 - a constant
+        with self._store.write() as db:
+            db.execute(sql, [path, value])
+
+
+def _received(row: Mapping[str, Any]) -> Received:
+    headers = [(name, value) for name, value in json.loads(row["headers"])]
+    return Received(**{**row, "headers": headers})

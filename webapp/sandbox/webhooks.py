@@ -1,0 +1,151 @@
+"""Owns the table of webhooks, and tells their addresses when a task is created or changed.
+
+A delivery is one POST from a background thread: five seconds, no redirect, no retry. The sandbox runs on the machine
+of whoever tries things out, so it posts to loopback addresses alone.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+import urllib3
+
+from webapp.kit import ids
+from webapp.kit.clock import Clock, iso, iso_or_none
+from webapp.kit.secrets import derive
+from webapp.sandbox.people import Person
+from webapp.sandbox.store import Store
+from webapp.sandbox.tasks import Task
+
+EVENTS = ("task.created", "task.updated")
+TIMEOUT_SECONDS = 5
+MAX_PER_PERSON = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Where to post one kind of event, of one project or of all. ``last_status`` tells how the last post went."""
+
+    id: str
+    person_id: str
+    grant_id: str | None
+    project_id: str | None
+    url: str
+    event: str
+    created_at: int
+    last_status: str | None = None
+    last_at: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The webhook as the API lists it, without its secret."""
+        return {
+            "id": self.id,
+            "url": self.url,
+            "event": self.event,
+            "project_id": self.project_id,
+            "created_at": iso(self.created_at),
+            "last_status": self.last_status,
+            "last_at": iso_or_none(self.last_at),
+        }
+
+
+class TooMany(ValueError):
+    """Somebody holds as many webhooks as they may."""
+
+
+class Webhooks:
+    """The webhooks in ``store``; each signs with a secret that derives from the installation's."""
+
+    def __init__(self, store: Store, clock: Clock, secret: bytes) -> None:
+        self._store = store
+        self._clock = clock
+        self._secret = secret
+        self._threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="sandbox-webhooks")
+
+    def register(self, person: Person, grant_id: str | None, url: str, event: str, project_id: str | None) -> Webhook:
+        """Add a webhook. Raises :class:`TooMany`; the address must have passed :func:`allowed_url`."""
+        hook = Webhook(ids.new_id("whk"), person.id, grant_id, project_id, url, event, self._clock())
+        with self._store.write() as db:
+            if db.table("webhooks").count_where("person_id = ?", [person.id]) >= MAX_PER_PERSON:
+                raise TooMany("Delete a webhook first: a person may have 100.")
+            db.table("webhooks").insert({name: getattr(hook, name) for name in Webhook.__slots__})
+        return hook
+
+    def of(self, person: Person) -> list[Webhook]:
+        """A person's webhooks, newest first."""
+        sql = "SELECT * FROM webhooks WHERE person_id = ? ORDER BY created_at DESC, id"
+        with self._store.read() as db:
+            return [Webhook(**row) for row in db.query(sql, [person.id])]
+
+    def delete(self, person: Person, webhook_id: str) -> bool:
+        """Remove one of a person's webhooks; False when there was none."""
+        sql = "DELETE FROM webhooks WHERE id = ? AND person_id = ?"
+        with self._store.write() as db:
+            return db.execute(sql, [webhook_id, person.id]).rowcount == 1
+
+    def secret_of(self, hook: Webhook) -> str:
+        """The key of the hook's signatures."""
+        return "sbx_whk_" + derive(self._secret, f"sandbox webhook {hook.id}").hex()
+
+    def announce(self, event: str, task: Task) -> None:
+        """Post ``event`` about ``task`` to everybody who asked for it and may still hear of it; returns at once."""
+        sql = """SELECT w.* FROM webhooks w LEFT JOIN grants g ON g.id = w.grant_id
+            WHERE w.event = ? AND (w.project_id IS NULL OR w.project_id = ?) AND g.revoked_at IS NULL"""
+        with self._store.read() as db:
+            hooks = [Webhook(**row) for row in db.query(sql, [event, task.project_id])]
+        for hook in hooks:
+            body = {"id": ids.new_id("evt"), "event": event, "webhook_id": hook.id, "sent_at": iso(self._clock())}
+            self._threads.submit(self._deliver, hook, body | {"task": task.to_json()})
+
+    def _deliver(self, hook: Webhook, event: Mapping[str, Any]) -> None:
+        status = post_signed(hook.url, self.secret_of(hook), event)
+        sql = "UPDATE webhooks SET last_status = ?, last_at = ? WHERE id = ?"
+        with self._store.write() as db:
+            db.execute(sql, [status, self._clock(), hook.id])
+
+
+def allowed_url(url: str) -> bool:
+    """Whether events may be posted to ``url``: http or https, on a loopback host, without credentials."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in ("http", "https") or parts.username is not None or parts.password is not None:
+        return False
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def post_signed(url: str, secret: str, event: Mapping[str, Any]) -> str:
+    """Post ``event`` once and say how it went, such as ``204`` or ``no answer``.
+
+    ``X-Sandbox-Signature`` is ``sha256=`` and the hex HMAC-SHA256 of the body, keyed with the UTF-8 secret.
+    """
+    body = json.dumps(event, ensure_ascii=False).encode()
+    signature = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": "Sandbox-Tasks",
+        "X-Sandbox-Event": event["event"],
+        "X-Sandbox-Signature": f"sha256={signature}",
+    }
+    with requests.Session() as session:
+        session.trust_env = False
+        try:
+            options: dict[str, Any] = {"timeout": TIMEOUT_SECONDS, "allow_redirects": False, "stream": True}
+            with session.post(url, data=body, headers=headers, **options) as response:
+                return str(response.status_code)
+        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError):
+            return "no answer"
