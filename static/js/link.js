@@ -1,0 +1,126 @@
+/* The Connect Link: opens the sign-in's window by the very click, waits by asking the server, and tells the embedding
+   page how it went, at its own origins only. Everything but the window works without this file. */
+(() => {
+  "use strict";
+  const $ = (selector, from = document) => from.querySelector(selector);
+  const DONE = "patchbay:sign-in-ended";
+  const framed = window.parent !== window;
+  let popup = null;
+
+  /* Messages to the embedding page: once for each origin that the token allows, never to just anyone. */
+  const origins = () => { try { return JSON.parse($("#link")?.dataset.origins || "[]"); } catch { return []; } };
+  function tell(message) {
+    if (framed) origins().forEach((origin) => window.parent.postMessage(message, origin));
+  }
+  const tellClose = () => tell({ type: "close" });
+
+  /* What the page shows in the end; each outcome is told once. */
+  function settle() {
+    const outcome = $("[data-outcome]:not([data-told])");
+    if (!outcome) return;
+    outcome.dataset.told = "";
+    $("[data-focus]", outcome)?.focus();
+    if (outcome.dataset.outcome === "success") succeed(outcome);
+    else if (outcome.dataset.outcome === "error") tell({ type: "error", error: outcome.dataset.error });
+  }
+  function succeed(outcome) {
+    tell({ type: "success", authProvisionId: outcome.dataset.account });
+    tellClose();
+    if (outcome.dataset.next && !framed) setTimeout(() => location.assign(outcome.dataset.next), 900);
+  }
+
+  /* The sign-in's own window, at its end. */
+  function leaveWindow() {
+    if (!$("[data-notify]")) return;
+    try { window.opener?.postMessage(DONE, location.origin); } catch { /* the page asks the server anyway */ }
+    window.close();
+  }
+  addEventListener("message", (event) => {
+    if (event.origin === location.origin && event.data === DONE) ask();
+  });
+
+  /* Waiting: the server is asked, because a window's "closed" lies once a provider isolates itself. */
+  const ask = () => { if ($("#poll")) htmx.trigger("#poll", "poll"); };
+  function wait() {
+    const template = $("#waiting");
+    if (!template || !$("#ask")) return;
+    $("#ask").hidden = true;
+    template.after(template.content.cloneNode(true));
+    const waiting = $(".waiting");
+    htmx.process(waiting);
+    $("[data-focus]", waiting).focus();
+  }
+  addEventListener("focus", ask);
+
+  function openWindow(link) {
+    const width = Math.min(560, screen.availWidth), height = Math.min(720, screen.availHeight);
+    const left = Math.max(0, screenX + (outerWidth - width) / 2), top = Math.max(0, screenY + (outerHeight - height) / 2);
+    const features = `popup,width=${width},height=${height},left=${Math.round(left)},top=${Math.round(top)}`;
+    try { return window.open(link.dataset.window, "_blank", features); } catch { return null; }
+  }
+
+  let begun = false;
+  function begin(event, link) {
+    event.preventDefault();
+    if (begun) return;
+    popup = openWindow(link);
+    if (popup) { begun = true; wait(); return; }
+    $("#blocked").hidden = false;
+    if (framed) { $("[data-tab]", link.closest(".panel"))?.focus(); return; }
+    begun = true;
+    $("#blocked .say").textContent = "Your browser blocked the window, so the sign-in goes on in this tab.";
+    setTimeout(() => location.assign($("[data-tab]", link.closest(".panel")).href), 700);
+  }
+
+  /* The clipboard, where the browser lets a page read it. */
+  async function paste(button) {
+    const input = document.getElementById(button.dataset.paste);
+    try {
+      input.value = (await navigator.clipboard.readText()).trim();
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+    } catch { button.hidden = true; }
+    input.focus();
+  }
+
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    const hit = (selector) => event.target.closest(selector);
+    let found;
+    if ((found = hit("[data-start]"))) begin(event, found);
+    else if ((found = hit("[data-tab]"))) { if (begun) event.preventDefault(); else { begun = true; if (found.target === "_blank") setTimeout(wait); } }
+    else if (hit("[data-post-close]")) { popup?.close(); tellClose(); }
+    else if ((found = hit("[data-paste]"))) paste(found);
+  });
+
+  /* A form's button is ready when the form is; the server checks again. */
+  function ready(form) { const button = $("[type=submit]", form); if (button && !form.dataset.sent) button.disabled = !form.checkValidity(); }
+  document.addEventListener("input", (event) => { const form = event.target.closest("form[data-ready]"); if (form) ready(form); });
+
+  /* The link's expiry counts down; at its end the page says so. */
+  function countDown() {
+    const shown = $("[data-expires]");
+    if (!shown) return;
+    const left = Math.ceil((Number(shown.dataset.expires) - Date.now()) / 60000);
+    if (left <= 0) {
+      shown.textContent = "This link has expired";
+      document.querySelectorAll("[data-start], [data-tab]").forEach((link) => link.removeAttribute("href"));
+      document.querySelectorAll("form[data-ready] [type=submit]").forEach((button) => { button.disabled = true; });
+      return;
+    }
+    shown.textContent = `Expires in ${left >= 60 ? `${Math.floor(left / 60)} h ${left % 60} m` : `${left} m`}`;
+    setTimeout(countDown, 15000);
+  }
+
+  function enhance() {
+    document.querySelectorAll("form[data-ready]").forEach(ready);
+    if (navigator.clipboard?.readText) document.querySelectorAll("[data-paste]").forEach((button) => { button.hidden = false; });
+    $("[role=alert][data-focus]")?.focus();
+    countDown();
+    leaveWindow();
+    settle();
+  }
+
+  document.addEventListener("htmx:after:swap", settle);
+  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", enhance); else enhance();
+})();

