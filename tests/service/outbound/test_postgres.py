@@ -1,0 +1,168 @@
+"""PostgreSQL accounts against a real server of this machine, and against peers that stall or speak otherwise."""
+
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+
+from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.postgres import PostgresAccount, check_postgres
+
+
+def _bin() -> Path | None:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if found:
+        return found[-1].parent
+    on_path = shutil.which("initdb")
+    return Path(on_path).parent if on_path else None
+
+
+def _run(*command: str) -> None:
+    """As the user postgres when we are root, because the server refuses to run as root."""
+    prefix = ("runuser", "-u", "postgres", "--") if os.getuid() == 0 else ()
+    subprocess.run([*prefix, *command], check=True, capture_output=True, cwd="/", timeout=60)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[PostgresAccount]:
+    tools = _bin()
+    if tools is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("PostgreSQL's server programs are missing")
+        pytest.skip("PostgreSQL's server programs are not installed")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory(prefix="pg-") as name:
+        folder = Path(name)
+        (folder / "password").write_text("right one")
+        if os.getuid() == 0:
+            for path in (folder, folder / "password"):
+                shutil.chown(path, "postgres")
+        data = str(folder / "data")
+        _run(
+            *(str(tools / "initdb"), "-D", data, "-U", "ada", "-A", "scram-sha-256", "--no-sync"),
+            *("--pwfile", str(folder / "password"), "--locale=C", "-E", "UTF8"),
+        )
+        options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
+        _run(str(tools / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
+        try:
+            yield PostgresAccount("db.test", "ada", "right one", "postgres", port)
+        finally:
+            _run(str(tools / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
+
+
+def guard_for(port: int) -> Guard:
+    return Guard([f"db.test:{port}"], resolver=lambda *_: [ip_address("127.0.0.1")])
+
+
+def test_right_credentials(server: PostgresAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGHOST", "192.0.2.1")
+    monkeypatch.setenv("PGPASSWORD", "wrong")
+    outcome = check_postgres(guard_for(server.port), server)
+    assert (outcome.kind, outcome.user) == ("ok", "ada")
+    assert outcome.version.startswith("PostgreSQL")
+    assert "right one" not in repr(server)
+
+
+def test_the_second_address_is_tried_when_the_first_refuses(server: PostgresAccount) -> None:
+    both = [ip_address("127.0.0.77"), ip_address("127.0.0.1")]
+    assert check_postgres(Guard(["db.test"], resolver=lambda *_: both), server).kind == "ok"
+    assert check_postgres(Guard(["db.test"], resolver=lambda *_: both), replace(server, password="x")).kind == "refused"
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"password": "wrong"}, "password"),
+        ({"password": ""}, "password"),
+        ({"user": "nobody"}, "password"),
+        ({"database": "none"}, "database"),
+        ({"database": "a\x00b"}, "character"),
+    ],
+)
+def test_wrong_credentials(server: PostgresAccount, change: dict[str, str], word: str) -> None:
+    outcome = check_postgres(guard_for(server.port), replace(server, **change))
+    assert outcome.kind == "refused"
+    assert word in outcome.sentence
+
+
+def test_encryption_that_the_server_lacks(server: PostgresAccount) -> None:
+    outcome = check_postgres(guard_for(server.port), replace(server, ssl_mode="require"))
+    assert (outcome.kind, "encryption" in outcome.sentence) == ("trouble", True)
+
+
+def test_a_database_name_cannot_redirect_the_connection(server: PostgresAccount, connects: list[object]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.setblocking(False)
+        port = other.getsockname()[1]
+        for name in (f"host=127.0.0.1 port={port}", f"postgresql://127.0.0.1:{port}/x", "x' hostaddr='127.0.0.1"):
+            assert check_postgres(guard_for(server.port), replace(server, database=name)).kind == "refused"
+        with pytest.raises(BlockingIOError):
+            other.accept()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "/var/run/postgresql", "db.test,127.0.0.1", "10.0.0.1"])
+def test_the_guard_comes_first(server: PostgresAccount, host: str) -> None:
+    outcome = check_postgres(Guard(), replace(server, host=host))
+    assert outcome.kind == "trouble"
+
+
+GREETING = b"R" + struct.pack(">ii", 8, 0) + b"K" + struct.pack(">iii", 12, 1, 1) + b"Z" + struct.pack(">i", 5) + b"I"
+
+
+def stall_at_once(connection: socket.socket) -> None:
+    while connection.recv(1000):
+        pass
+
+
+def stall_in_the_query(connection: socket.socket) -> None:
+    connection.recv(8)
+    connection.sendall(b"N")
+    connection.recv(1000)
+    connection.sendall(GREETING)
+    while connection.recv(1000):
+        pass
+
+
+def speak_http(connection: socket.socket) -> None:
+    connection.recv(8)
+    connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+@pytest.mark.parametrize(
+    ("script", "least", "most"),
+    [(stall_at_once, 1.9, 4.0), (stall_in_the_query, 1.9, 4.0), (speak_http, 0.0, 1.9)],
+)
+def test_peers_that_stall(script: Callable[[socket.socket], None], least: float, most: float) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def serve() -> None:
+            with suppress(OSError):
+                connection, _ = listener.accept()
+                with connection:
+                    connection.settimeout(8)
+                    script(connection)
+                    connection.recv(1000)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        started = time.monotonic()
+        account = PostgresAccount("db.test", "ada", "x", "db", port)
+        outcome = check_postgres(guard_for(port), account, deadline_s=2.0)
+        elapsed = time.monotonic() - started
+        thread.join(timeout=1)  # the peer's end: nothing stays open behind a failure
+        assert not thread.is_alive()
+        assert outcome.kind == "trouble"
+        assert least <= elapsed < most

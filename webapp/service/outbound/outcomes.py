@@ -1,0 +1,120 @@
+"""What comes back from the network, as values: a Response, or a Failure with its kind and one sentence.
+
+Nothing here opens a socket. A Response prints without body, headers and address, because each may hold a
+secret. Reading JSON is here too: an HTML page, broken UTF-8 or absurd nesting becomes a Failure, not a bug.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+FailureKind = Literal[
+    "refused_by_guard",  # the address, port or request may not go out
+    "dns",  # the name has no address, or the look-up took too long
+    "connect",  # nothing listens there, or no route
+    "tls",  # no trusted certificate for that name, or no TLS at all
+    "timeout",  # the total deadline passed
+    "too_large",  # more bytes than the caller takes
+    "reset",  # the peer hung up in the middle
+    "bad_response",  # what came is not what was asked for
+    "redirect_refused",  # a redirect led where it may not lead
+]
+MAX_DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A request that got no usable answer. `sentence` may be shown to a person."""
+
+    kind: FailureKind
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A whole answer, whatever its status. Header names are matched without regard to case."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    url: str = field(repr=False)
+    elapsed_ms: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """True for 200 to 299."""
+        return 200 <= self.status < 300
+
+    @property
+    def content_type(self) -> str:
+        """The media type in lower case, without parameters; empty when not given."""
+        return self.headers.get("content-type", "").split(";")[0].strip().lower()
+
+    def json(self) -> "Json | Failure":
+        """The body read as JSON (RFC 8259), or why it is none."""
+        return parse_json(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Json:
+    """A parsed JSON body; boxed so that no JSON value can be mistaken for a Failure."""
+
+    value: Any = field(repr=False)
+
+
+def parse_json(body: bytes) -> Json | Failure:
+    """Parse `body` strictly: UTF-8, no NaN, at most 100 levels deep."""
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return _bad("The answer is not valid UTF-8 text. Check the address, or try again later.")
+    if text.lstrip()[:1] == "<":
+        return _bad("The server answered with a web page instead of JSON. Check the address.")
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        return _bad("The answer is nested too deeply to be read. Check the address.")
+    except ValueError:
+        return _bad("The answer is not valid JSON. Check the address, or try again later.")
+    if _deeper_than(value, MAX_DEPTH):
+        return _bad("The answer is nested too deeply to be read. Check the address.")
+    return Json(value)
+
+
+def at_path(value: Any, path: str) -> Any:
+    """The member of parsed JSON at a dotted path (`data.0.id`); None when any step is missing.
+
+    An empty path is the value itself; a number steps into an array.
+    """
+    for step in path.split(".") if path else ():
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def _bad(sentence: str) -> Failure:
+    return Failure("bad_response", sentence)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _deeper_than(value: Any, limit: int) -> bool:
+    level = [value]
+    for _ in range(limit):
+        level = [child for parent in level for child in _children(parent)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []

@@ -1,0 +1,166 @@
+"""One request that tells whether a credential works: an app's test request, or its identity request.
+
+Three answers: ok, refused (the credential is wrong; trying again is useless) and trouble (the provider or the way
+to it is down; the credential may be fine). Telling the last two apart is the whole point: trouble never kills an
+account. How a provider says "refused" is declared by the app; some answer 200 and say it in the body.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.credentials import Placement, apply
+from webapp.service.outbound.hosts import HostRules
+from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
+from webapp.service.outbound.templates import Fields, TemplateError, fill, fill_hosts, fill_url
+from webapp.service.outbound.tokens import retry_after
+
+MAX_ANSWER = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class RequestSpec:
+    """A request as an app declares it. `url`, `params`, `headers` and `allowed_hosts` are templates."""
+
+    url: str
+    method: str = "GET"
+    params: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    json: Mapping[str, Any] | None = None
+    placements: tuple[Placement, ...] = ()
+    allowed_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BodyRule:
+    """A failure told in the body of a 200: the member at `path` equals `equals` (Slack: `ok` is false).
+
+    `error_path` leads to the provider's error code; a code in `refused` means the credential, any other trouble.
+    With `refused` empty, every such answer means the credential.
+    """
+
+    path: str
+    equals: Any = False
+    error_path: str = ""
+    refused: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalRules:
+    """How a provider says that a credential is wrong."""
+
+    statuses: frozenset[int] = frozenset({401, 403})
+    body: BodyRule | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOutcome:
+    """`body` is the parsed JSON of an ok answer (None when it has none); `sentence` is empty when ok."""
+
+    kind: Literal["ok", "refused", "trouble"]
+    sentence: str = ""
+    body: Any = field(default=None, repr=False)
+    status: int | None = None
+    retry_after_s: int | None = None
+    error_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who the credential belongs to at the provider."""
+
+    id: str
+    name: str
+
+
+def probe(
+    client: OutboundClient,
+    spec: RequestSpec,
+    fields: Fields,
+    rules: RefusalRules | None = None,
+    *,
+    deadline_s: float = 15.0,
+) -> ProbeOutcome:
+    """Send the declared request with the account's fields, and judge the answer."""
+    try:
+        options = _options(spec, fields)
+    except TemplateError as error:
+        return ProbeOutcome("refused", str(error))
+    outcome = client.request(spec.method, deadline_s=deadline_s, max_bytes=MAX_ANSWER, **options)
+    if isinstance(outcome, Failure):
+        return ProbeOutcome("trouble", outcome.sentence, error_code=outcome.kind)
+    return judge(outcome, rules or RefusalRules())
+
+
+def judge(response: Response, rules: RefusalRules) -> ProbeOutcome:
+    """Tell ok, refused and trouble apart for an answer to any request made with a credential."""
+    status, wait = response.status, retry_after(response)
+    if status in rules.statuses and not _is_throttled(response):
+        return _refused(status)
+    if status == 429 or _is_throttled(response):
+        return ProbeOutcome("trouble", "The provider limits requests. Try again later.", None, status, wait)
+    if not response.ok:
+        sentence = f"The provider answered with status {status}. Try again later."
+        return ProbeOutcome("trouble", sentence, None, status, wait)
+    return _judge_body(response, rules.body)
+
+
+def identity(body: Any, id_path: str, name_path: str = "") -> Identity | None:
+    """The id and name at dotted paths of a parsed body; the name falls back to the id. None without an id."""
+    found, name = _text(at_path(body, id_path)), _text(at_path(body, name_path)) if name_path else None
+    return Identity(found, name or found) if found else None
+
+
+def _options(spec: RequestSpec, fields: Fields) -> dict[str, Any]:
+    applied = apply(spec.placements, fields)
+    hosts = _host_rules(fill_hosts(spec.allowed_hosts, fields))
+    json = {**(spec.json or {}), **applied.body} if spec.json is not None or applied.body else None
+    return {
+        "url": fill_url(spec.url, fields),
+        "headers": {"Accept": "application/json", **_filled(spec.headers, fields), **applied.headers},
+        "params": {**_filled(spec.params, fields), **applied.params},
+        "json": json,
+        "allowed_hosts": hosts,
+    }
+
+
+def _host_rules(patterns: Sequence[str]) -> HostRules | None:
+    try:
+        return HostRules.of(*patterns) if patterns else None
+    except ValueError as error:
+        raise TemplateError(str(error)) from None
+
+
+def _filled(templates: Mapping[str, str], fields: Fields) -> dict[str, str]:
+    return {name: fill(template, fields) for name, template in templates.items()}
+
+
+def _judge_body(response: Response, rule: BodyRule | None) -> ProbeOutcome:
+    parsed = response.json() if response.body.strip() else Json(None)
+    if isinstance(parsed, Failure):
+        return ProbeOutcome("trouble", parsed.sentence, None, response.status)
+    if rule is None or at_path(parsed.value, rule.path) != rule.equals:
+        return ProbeOutcome("ok", "", parsed.value, response.status)
+    code = _text(at_path(parsed.value, rule.error_path)) if rule.error_path else None
+    if not rule.refused or code in rule.refused:
+        return _refused(response.status, code)
+    sentence = "The provider could not answer the request. Try again later."
+    return ProbeOutcome("trouble", sentence, None, response.status, retry_after(response), code)
+
+
+def _is_throttled(response: Response) -> bool:
+    """GitHub and others answer 403 when a limit is used up: that says nothing about the credential."""
+    spent = response.headers.get("x-ratelimit-remaining", "").strip() == "0"
+    return response.status == 403 and (spent or "retry-after" in response.headers)
+
+
+def _refused(status: int, code: str | None = None) -> ProbeOutcome:
+    sentence = "The provider refused these credentials. Check them and enter them again."
+    return ProbeOutcome("refused", sentence, None, status, None, code)
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return None
+    return str(value).strip()[:500] or None

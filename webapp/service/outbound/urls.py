@@ -1,0 +1,139 @@
+"""One strict reading of an http or https URL, so that the check and the connection can never disagree.
+
+`parse_url` gives a Url or a Failure. It refuses what clients read in different ways (userinfo, backslashes,
+white space, control characters, short or octal or hexadecimal IPv4 forms, zone ids) rather than guess, and
+percent-encodes what is left of non-ASCII text. Names become A-labels by IDNA 2008 with UTS 46. It looks nothing up.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from urllib.parse import quote, urlencode, urlsplit
+
+import idna
+
+from webapp.service.outbound.outcomes import Failure
+
+MAX_URL = 8192
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_FORBIDDEN = re.compile(
+    r"[\x00-\x20\x7f-\xa0\xad\\\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\uffff]"
+)
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMERIC = re.compile(r"[0-9]+|0x[0-9a-f]*")  # a last label like this makes it an IPv4 form (WHATWG URL)
+_PORT = re.compile(r"[0-9]{1,5}")
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """A checked URL: `host` is a lower-case A-label name or an IP address without brackets."""
+
+    scheme: str
+    host: str
+    port: int
+    target: str  # path and query, percent-encoded, beginning with "/"
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """Scheme, host and port: the same for two URLs exactly when RFC 6454 calls them one origin."""
+        return self.scheme, self.host, self.port
+
+    @property
+    def authority(self) -> str:
+        """Host with brackets where needed, and the port unless it is the scheme's own (RFC 9110, 7.2)."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == _DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.authority}{self.target}"
+
+    def with_params(self, params: Mapping[str, str]) -> "Url":
+        """The same URL with `params` appended to its query."""
+        if not params:
+            return self
+        joint = "&" if "?" in self.target else "?"
+        return Url(self.scheme, self.host, self.port, f"{self.target}{joint}{urlencode(params, errors='replace')}")
+
+
+def parse_url(text: str) -> Url | Failure:
+    """Read an absolute http(s) URL strictly. The fragment is dropped (it never goes out)."""
+    if len(text) > MAX_URL:
+        return _no(f"The address is longer than {MAX_URL} characters. Use a shorter one.")
+    if _FORBIDDEN.search(text):
+        return _no("The address holds spaces, backslashes or invisible characters. Type it again without them.")
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return _no("The address cannot be read. Check how it is written.")
+    if parts.scheme not in _DEFAULT_PORTS or not parts.netloc:
+        return _no("The address must begin with https:// or http:// and name a host.")
+    if "@" in parts.netloc:
+        return _no("The address holds a user name or password. Remove everything up to the @.")
+    return _with_authority(parts.scheme, parts.netloc, _target(parts.path, parts.query))
+
+
+def parse_host(text: str) -> str | Failure:
+    """The canonical form of a host: an IP address (no brackets), or a name in lower-case A-labels."""
+    if text.startswith("[") and text.endswith("]"):
+        return _ipv6(text[1:-1])
+    name = text
+    if not name.isascii():
+        try:
+            name = idna.encode(name, uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError):
+            return _no("The host name is not a valid internationalised name. Check how it is written.")
+    name = name.lower().removesuffix(".")
+    if _NUMERIC.fullmatch(name.rpartition(".")[2]):
+        return _ipv4(name)
+    if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in name.split(".")):
+        return _no("The host name is not valid. Check how it is written.")
+    return name
+
+
+def split_authority(text: str) -> tuple[str, str | None]:
+    """Split `host[:port]` with or without brackets; the port is None when none is written."""
+    match = re.fullmatch(r"(\[[^\]]*\]|[^:\[\]]*)(?::(.*))?", text, re.DOTALL)
+    return (match[1], match[2]) if match else (text, None)
+
+
+def parse_port(text: str) -> int | None:
+    """A port from 1 to 65535 in plain decimal digits, or None."""
+    return int(text) if _PORT.fullmatch(text) and 0 < int(text) < 65536 else None
+
+
+def _with_authority(scheme: str, netloc: str, target: str) -> Url | Failure:
+    host_text, port_text = split_authority(netloc)
+    host = parse_host(host_text)
+    if isinstance(host, Failure):
+        return host
+    port = parse_port(port_text) if port_text else _DEFAULT_PORTS[scheme]
+    if port is None:
+        return _no("The port in the address is not a number from 1 to 65535. Correct it.")
+    return Url(scheme, host, port, target)
+
+
+def _target(path: str, query: str) -> str:
+    encoded = quote(path or "/", safe="/%:@!$&'()*+,;=~")
+    return encoded + ("?" + quote(query, safe="/?%:@!$&'()*+,;=~[]") if query else "")
+
+
+def _ipv4(name: str) -> str | Failure:
+    try:
+        return str(IPv4Address(name))
+    except AddressValueError:
+        return _no("Write an IPv4 address as four plain decimal numbers, such as 192.0.2.10.")
+
+
+def _ipv6(text: str) -> str | Failure:
+    try:
+        address = IPv6Address(text)
+    except AddressValueError:
+        address = None
+    if address is None or address.scope_id is not None:
+        return _no("The IPv6 address is not valid, or names a network zone. Check how it is written.")
+    return str(address)
+
+
+def _no(sentence: str) -> Failure:
+    return Failure("refused_by_guard", sentence)
