@@ -1,0 +1,161 @@
+"""A small OAuth provider on loopback whose every answer a test decides; it stands for no real provider.
+
+It rotates refresh tokens and revokes the grant when an old one comes back (RFC 9700 section 4.14.2), so that a
+second refresh of the same token shows as a dead grant.
+"""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs
+
+APP_TOML = """
+slug = "acme"
+name = "Acme"
+description = "An app of the tests."
+categories = ["developer_tools"]
+auth_type = "oauth"
+docs_url = "https://docs.example.com/"
+sources = ["https://docs.example.com/"]
+base_url = "{origin}"
+allowed_hosts = ["{origin}"]
+
+[logo]
+letter = "A"
+color = "#336699"
+
+[[credentials]]
+place = "bearer"
+source = "https://docs.example.com/"
+
+[test]
+url = "/me"
+source = "https://docs.example.com/"
+
+[identity]
+id = "id"
+name = "name"
+source = "https://docs.example.com/"
+
+[oauth]
+authorize_url = "{origin}/authorize"
+token_url = "{origin}/token"
+revoke_url = "{origin}/revoke"
+refresh = "rotating"
+sources = ["https://docs.example.com/"]
+
+[oauth.client]
+console_url = "https://docs.example.com/"
+steps = ["Make a client."]
+source = "https://docs.example.com/"
+
+[[oauth.scopes]]
+scope = "read"
+words = "see your things"
+functional = true
+
+[[oauth.scopes]]
+scope = "write"
+words = "change your things"
+
+[[oauth.scope_profiles]]
+name = "full"
+scopes = ["read", "write"]
+
+[[oauth.scope_profiles]]
+name = "read_only"
+scopes = ["read"]
+"""
+
+
+class FakeProvider:
+    """What the provider does, and what it was asked. Change the attributes between calls."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.port = 0
+        self.token_calls = 0
+        self.me_calls = 0
+        self.current = "r0"
+        self.dead = False
+        self.expires_in: int | None = 3600
+        self.token_status = 200
+        self.me_status = 200
+        self.token_body: bytes | None = None
+        self.send_refresh = True
+        self.delay_s = 0.0
+        self.identity = {"id": "u1", "name": "Ada"}
+        self.revoked: list[str] = []
+
+    @property
+    def origin(self) -> str:
+        """Where it answers."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def token(self, form: dict[str, str]) -> tuple[int, bytes]:
+        """Answer the token endpoint."""
+        threading.Event().wait(self.delay_s)
+        with self.lock:
+            self.token_calls += 1
+            if self.token_status != 200:
+                return self.token_status, b"{}"
+            if self.token_body is not None:
+                return 200, self.token_body
+            if self.dead or form.get("refresh_token") != self.current:
+                self.dead = True
+                return 400, b'{"error": "invalid_grant"}'
+            answer: dict[str, Any] = {"access_token": f"a{self.token_calls}", "token_type": "bearer"}
+            if self.expires_in is not None:
+                answer["expires_in"] = self.expires_in
+            if self.send_refresh:
+                self.current = answer["refresh_token"] = f"r{self.token_calls}"
+            return 200, json.dumps(answer).encode()
+
+    def me(self) -> tuple[int, bytes]:
+        """Answer who the token belongs to."""
+        with self.lock:
+            self.me_calls += 1
+        return self.me_status, json.dumps(self.identity).encode()
+
+
+@contextmanager
+def serving() -> Iterator[FakeProvider]:
+    """A provider that answers until the block ends."""
+    provider = FakeProvider()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(*provider.me())
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            form = {name: values[0] for name, values in parse_qs(body).items()}
+            if self.path == "/revoke":
+                provider.revoked.append(form["token"])
+                return self._answer(200, b"{}")
+            return self._answer(*provider.token(form))
+
+        def _answer(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Stay silent."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.request_queue_size = 128
+    provider.port = server.server_address[1]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield provider
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

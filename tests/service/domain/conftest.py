@@ -1,0 +1,93 @@
+"""A service whose one own app, Acme, is a provider on loopback that the test steers."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.provider import APP_TOML, FakeProvider, serving
+from webapp.kit.clock import FakeClock
+from webapp.service.catalog.app import App
+from webapp.service.domain import connecting, projects, provider_clients, tokens
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.projects import Scene
+from webapp.service.domain.service import Service
+from webapp.service.domain.tokens import ConnectToken
+from webapp.service.outbound.tokens import TokenResult
+from webapp.settings import Settings
+
+
+@pytest.fixture
+def acme() -> Iterator[FakeProvider]:
+    """The provider behind the app ``acme``."""
+    with serving() as provider:
+        yield provider
+
+
+@dataclass
+class Bench:
+    """A service with one project, and what it takes to connect Acme in it."""
+
+    service: Service
+    clock: FakeClock
+    acme: FakeProvider
+    scene: Scene
+
+    @property
+    def app(self) -> App:
+        app = self.service.catalog.app("acme")
+        assert app is not None
+        return app
+
+    def token(self, user: str = "alice", **order: object) -> ConnectToken:
+        """A live Connect token for ``user``."""
+        made = tokens.create(self.service, self.scene, tokens.Order(user, **order), client_id=None)  # type: ignore[arg-type]
+        return tokens.verify(self.service, made["token"])
+
+    def result(self, **changes: object) -> TokenResult:
+        """What the token endpoint would answer at the first exchange."""
+        first = TokenResult("a0", "r0", 3600, None, "bearer", {})
+        return replace(first, **changes)  # type: ignore[arg-type]
+
+    def connect(
+        self, *, token: ConnectToken | None = None, account_id: str | None = None, **changes: object
+    ) -> Account:
+        """Connect an account of Acme, with the first tokens changed as told."""
+        token = token or self.token()
+        client = provider_clients.choose(self.service.store, self.scene.project_id, "acme")
+        assert client is not None
+        return connecting.connect_with_grant(
+            self.service, token, self.app, client, self.result(**changes),
+            requested=("read", "write"), profile="full", fields={}, account_id=account_id,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def open_bench(data: Path, clock: FakeClock, acme: FakeProvider) -> Iterator[Callable[[], Bench]]:
+    """Opens the service over the same data folder as often as a test likes, as several processes would."""
+    folder = data / "apps" / "acme"
+    folder.mkdir(parents=True)
+    (folder / "app.toml").write_text(APP_TOML.replace("{origin}", acme.origin))
+    settings = Settings.from_env({"PATCHBAY_ALLOW_HOSTS": f"127.0.0.1:{acme.port}"}, data=data)
+    opened: list[Service] = []
+
+    def open_one() -> Bench:
+        service = open_service(settings, clock)
+        opened.append(service)
+        project = projects.first(service.store)
+        if project is None:
+            project = projects.create(service, name="Shop", support_email="help@shop.example")
+            provider_clients.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
+        return Bench(service, clock, acme, Scene(project.id, "development"))
+
+    yield open_one
+    for service in opened:
+        close_service(service)
+
+
+@pytest.fixture
+def bench(open_bench: Callable[[], Bench]) -> Bench:
+    """One open service."""
+    return open_bench()

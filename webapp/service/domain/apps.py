@@ -1,0 +1,32 @@
+"""Apps as a project meets them: the catalog's app, and whether it can be connected here."""
+
+from webapp.errors import NotFound
+from webapp.service.catalog.app import App
+from webapp.service.domain import provider_clients
+from webapp.service.domain.service import Service
+
+
+def get(service: Service, slug_or_id: str) -> App:
+    """The app with that slug or id. Raises :class:`NotFound`."""
+    app = service.catalog.app(slug_or_id)
+    if app is None:
+        raise NotFound("There is no such app.")
+    return app
+
+
+def slug_of(service: Service, slug_or_id: str) -> str:
+    """The slug for a slug or id, so that filters take both; one that is unknown stays as it is and finds nothing."""
+    app = service.catalog.app(slug_or_id)
+    return app.slug if app else slug_or_id
+
+
+def why_not(service: Service, app: App, project_id: str, oauth_app_id: str | None = None) -> str | None:
+    """Why ``app`` cannot be connected in this project, in one sentence; None when it can."""
+    if app.auth_type == "none":
+        return f"{app.name} needs no account."
+    if app.auth_type == "oauth" and provider_clients.choose(service.store, project_id, app.slug, oauth_app_id) is None:
+        return (
+            f"{app.name} has no OAuth client yet. The operator of this service adds one with "
+            f"`patchbay oauth-app add --app {app.slug}`."
+        )
+    return None

@@ -1,0 +1,49 @@
+"""The credentials of an account: sealed in its row, opened only to be used (specification 2.10 "credentials").
+
+They are one JSON object of strings. An OAuth account holds ``oauth_access_token``, perhaps
+``oauth_refresh_token`` and ``oauth_uid``, and the app's own fields; a key account holds the app's fields.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from webapp.errors import NotFound
+from webapp.service.domain import provider_clients
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.keyring import Place
+from webapp.service.domain.service import Service
+
+ACCESS_TOKEN = "oauth_access_token"  # noqa: S105 - the name of a field
+REFRESH_TOKEN = "oauth_refresh_token"  # noqa: S105 - the name of a field
+UID = "oauth_uid"
+
+
+def seal(service: Service, project_id: str, account_id: str, values: Mapping[str, str]) -> tuple[bytes, int]:
+    """``values`` sealed for the row of ``account_id``, and the version of the key."""
+    plain = json.dumps(dict(values), separators=(",", ":")).encode()
+    return service.keys.seal(_place(project_id, account_id), plain)
+
+
+def read(service: Service, account: Account) -> dict[str, str]:
+    """The credentials of ``account``, opened. They must not leave the process but to the account's own provider."""
+    place = _place(account.scene.project_id, account.id)
+    opened = json.loads(service.keys.open(place, account.credentials_sealed, account.credentials_key))
+    return {str(name): str(value) for name, value in opened.items()}
+
+
+def for_developer(service: Service, account: Account) -> dict[str, Any] | None:
+    """The ``credentials`` object of the API: None unless the account uses the developer's own OAuth client."""
+    if account.oauth_app_id is None:
+        return None
+    try:
+        client = provider_clients.get(service.store, account.oauth_app_id)
+    except NotFound:
+        return None
+    if client.project_id != account.scene.project_id:
+        return None
+    return {"oauth_client_id": client.client_id, **read(service, account)}
+
+
+def _place(project_id: str, account_id: str) -> Place:
+    return Place(project_id, "accounts", account_id, "credentials")

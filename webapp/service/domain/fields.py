@@ -1,0 +1,64 @@
+"""The custom fields of an app as a person or client fills them in."""
+
+import json
+from collections.abc import Mapping
+
+from webapp.errors import Detail, Invalid
+from webapp.service.catalog.app import App
+
+MAX_VALUE = 20_000
+
+
+def parse_cfmap(text: str) -> dict[str, str]:
+    """The object in ``cfmap_json``: names to strings. Raises :class:`Invalid`."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _invalid([Detail("cfmap_json", "It must be a JSON object in a string.")]) from error
+    if not isinstance(found, dict):
+        raise _invalid([Detail("cfmap_json", "It must be a JSON object in a string.")])
+    wrong = [name for name, value in found.items() if isinstance(value, dict | list | bool)]
+    if wrong:
+        raise _invalid([Detail(f"cfmap_json.{name}", "It must be a string.") for name in wrong])
+    return {name: "" if value is None else str(value) for name, value in found.items()}
+
+
+def checked(app: App, given: Mapping[str, str]) -> dict[str, str]:
+    """The values of the app's own fields out of ``given``, trimmed, with defaults. Raises :class:`Invalid`."""
+    values, details = dict[str, str](), list[Detail]()
+    for field in app.custom_fields:
+        value = given.get(field.name, "").strip() or (field.default or "")
+        problem = _problem(value, optional=field.optional, options=field.options, label=field.label)
+        if problem:
+            details.append(Detail(field.name, problem))
+        elif value:
+            values[field.name] = value
+    if details:
+        raise _invalid(details)
+    return values
+
+
+def _problem(value: str, *, optional: bool, options: object, label: str) -> str | None:
+    if not value:
+        return None if optional else f"Enter the {label}."
+    if len(value) > MAX_VALUE:
+        return f"The {label} is longer than {MAX_VALUE:,} characters."
+    if any(_untypable(character) for character in value):
+        return f"The {label} holds characters that cannot be typed; copy it again."
+    if options and value not in _choices(options):
+        return f"Choose one of the offered values for {label}."
+    return None
+
+
+def _untypable(character: str) -> bool:
+    return (ord(character) < 32 and character not in "\n\r\t") or "\ud800" <= character <= "\udfff"
+
+
+def _choices(options: object) -> list[str]:
+    if not isinstance(options, list | tuple):
+        return []
+    return [str(getattr(option, "value", option)) for option in options]
+
+
+def _invalid(details: list[Detail]) -> Invalid:
+    return Invalid(" ".join(detail.message for detail in details), details)

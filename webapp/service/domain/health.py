@@ -1,0 +1,66 @@
+"""Testing an account now, and revoking its access upstream."""
+
+from webapp.errors import Conflict, PatchbayError, Refused, UpstreamFailed
+from webapp.service.catalog.app import App
+from webapp.service.domain import apps, credentials, history, lifecycle, provider, refreshing
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.service import Service
+from webapp.service.outbound.tokens import OAuthFailure
+
+
+def check(service: Service, account: Account) -> Account:
+    """Test ``account`` with its app's own test request; what was found stands in the account that is returned.
+
+    An expired token is refreshed first. A dead account stays dead: only reconnecting mends it.
+    """
+    if account.dead:
+        return account
+    app = apps.get(service, account.app)
+    try:
+        account = refreshing.fresh(service, account)
+    except PatchbayError:
+        with service.store.write() as tx:
+            return lifecycle.reread(tx, account)
+    outcome = provider.test(service, app, credentials.read(service, account))
+    if outcome.kind == "ok":
+        return lifecycle.working(service, account)
+    if outcome.kind == "trouble":
+        return lifecycle.retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return _refused(service, app, account, outcome.sentence)
+
+
+def revoke(service: Service, account: Account) -> Account:
+    """Take the access back at the provider; the account then needs the person.
+
+    Raises :class:`Conflict` where the provider has no way to do it, :class:`UpstreamFailed` when it does not answer.
+    """
+    app = apps.get(service, account.app)
+    if app.oauth is None or not app.oauth.revoke_url:
+        raise Conflict(f"{app.name} cannot revoke access from here. Remove it in your settings at {app.name}.")
+    if account.dead:
+        raise Conflict("The access to this account has already ended.")
+    outcome = provider.revoke(service, account, credentials.read(service, account))
+    if isinstance(outcome, OAuthFailure):
+        raise UpstreamFailed(outcome.sentence)
+    after = lifecycle.needs_you(service, account, "You revoked the access. Reconnect the account to use it again.")
+    with service.store.write() as tx:
+        history.write(tx, account.subject, service.clock(), "revoked", f"Access revoked at {app.name}.", good=True)
+    return after
+
+
+def _refused(service: Service, app: App, account: Account, sentence: str) -> Account:
+    """A token that is refused before its time is refreshed once; a refused key is final."""
+    values = credentials.read(service, account)
+    if not values.get(credentials.REFRESH_TOKEN):
+        return lifecycle.needs_you(service, account, sentence)
+    try:
+        account = refreshing.renew(service, account)
+    except (Refused, UpstreamFailed):
+        with service.store.write() as tx:
+            return lifecycle.reread(tx, account)
+    outcome = provider.test(service, app, credentials.read(service, account))
+    if outcome.kind == "ok":
+        return lifecycle.working(service, account)
+    if outcome.kind == "trouble":
+        return lifecycle.retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return lifecycle.needs_you(service, account, outcome.sentence)

@@ -1,0 +1,67 @@
+"""Opening a data folder: the store, the keys, the catalog and the outbound client, put together once per process."""
+
+import fcntl
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from webapp.kit.clock import Clock, now
+from webapp.service.catalog.build import ensure
+from webapp.service.catalog.index import Catalog
+from webapp.service.domain import provider_clients
+from webapp.service.domain.keyring import Keyring, load_instance_key
+from webapp.service.domain.service import Service
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
+from webapp.settings import Settings
+from webapp.store.sqlite import SQLiteStore
+
+USER_AGENT = "Patchbay/0.1"
+log = logging.getLogger(__name__)
+
+
+def open_service(settings: Settings, clock: Clock = now) -> Service:
+    """The service over ``settings.data``, its schema and catalog brought up to date.
+
+    Raises :class:`webapp.service.domain.keyring.WrongKey`, :class:`webapp.errors.Unavailable`.
+    """
+    store = SQLiteStore(settings.data / "patchbay.db")
+    try:
+        keys = Keyring(store, load_instance_key(settings), clock)
+        with _one_at_a_time(settings.data / ".opening"):
+            store.migrate()
+            keys.prove()
+            report = ensure(settings.data / "catalog.db", [settings.data / "apps"])
+        for problem in report.problems:
+            log.warning("This app is left out of the catalog: %s", problem)
+        service = Service(settings, store, clock, keys, _catalog(settings), _outbound(settings))
+        if settings.sandbox:
+            provider_clients.ensure_sandbox(service)
+    except BaseException:
+        store.close()
+        raise
+    return service
+
+
+def close_service(service: Service) -> None:
+    """Give back what :func:`open_service` took."""
+    service.catalog.close()
+    service.store.close()
+
+
+def _catalog(settings: Settings) -> Catalog:
+    variables = {"sandbox": settings.sandbox_url} if settings.sandbox else {}
+    return Catalog.open(settings.data / "catalog.db", public_url=settings.public_url, variables=variables)
+
+
+def _outbound(settings: Settings) -> OutboundClient:
+    return OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
+
+
+@contextmanager
+def _one_at_a_time(path: Path) -> Iterator[None]:
+    """Hold the lock file ``path``, so that processes which start together migrate and build one after another."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,109 @@
+"""Talking to an account's provider: the app's declared facts, joined with a client and credentials.
+
+The one place where the catalog's declarations meet the outbound client. Nothing is written here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from webapp.service.catalog.app import App
+from webapp.service.domain import apps, provider_clients
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.provider_clients import ProviderClient
+from webapp.service.domain.service import Service
+from webapp.service.outbound import oauth, postgres, probe
+from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the provider said about credentials, and whose they are."""
+
+    kind: Literal["ok", "refused", "trouble"]
+    sentence: str = ""
+    identity_id: str | None = None
+    identity_name: str | None = None
+    retry_after_s: int | None = field(default=None)
+
+
+def of(service: Service, app: App, client: ProviderClient, values: Mapping[str, str]) -> Provider:
+    """The OAuth provider of ``app`` as ``client`` meets it; ``values`` fill the templates of its addresses."""
+    return app.provider(client.client_id, provider_clients.secret(service, client), values)
+
+
+def identify(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+    """Ask the provider whether ``values`` are good, and whose they are. An app that declares no request is believed."""
+    tested = test(service, app, values)
+    if tested.kind != "ok" or app.identity_request is None or tested.identity_id:
+        return tested
+    outcome = probe.probe(service.client_for(app), app.identity_request, values, app.refusal_rules)
+    if outcome.kind != "ok":
+        return Checked(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return _whose(app, outcome)
+
+
+def test(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+    """Make the app's test request with ``values``."""
+    if app.test_kind == "postgres":
+        return _test_postgres(service, app, values)
+    spec = app.test_request or app.identity_request
+    if spec is None:
+        return Checked("ok")
+    outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
+    if outcome.kind == "ok" and spec == app.identity_request:
+        return _whose(app, outcome)
+    return Checked(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+
+
+def refresh(service: Service, account: Account, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
+    """New tokens for ``account``. Raises :class:`webapp.errors.NotFound` when its app or client is gone."""
+    app = apps.get(service, account.app)
+    client = provider_clients.get(service.store, account.oauth_app_id or "")
+    token = values["oauth_refresh_token"]
+    return oauth.refresh(service.client_for(app), of(service, app, client, values), refresh_token=token)
+
+
+def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAuthFailure | None:
+    """Revoke the grant of ``account`` at its provider (RFC 7009). Raises :class:`webapp.errors.NotFound`."""
+    app = apps.get(service, account.app)
+    client = provider_clients.get(service.store, account.oauth_app_id or "")
+    provider, outbound = of(service, app, client, values), service.client_for(app)
+    token = values.get("oauth_refresh_token")
+    if token:
+        return oauth.revoke(outbound, provider, token=token)
+    return oauth.revoke(outbound, provider, token=values["oauth_access_token"], hint="access_token")
+
+
+def extras(app: App, result: TokenResult) -> dict[str, str]:
+    """What the app keeps of a token answer besides the tokens, such as the address of an instance."""
+    kept = app.oauth.keep if app.oauth else {}
+    found = {name: at_path(result.raw, path) for name, path in kept.items()}
+    return {name: str(value) for name, value in found.items() if isinstance(value, str | int)}
+
+
+def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+    """A database is tested by signing in to it; it has no HTTP request to make."""
+    account = postgres.PostgresAccount(
+        host=values.get("host", ""),
+        port=int(values.get("port") or "5432"),
+        user=values.get("user", ""),
+        password=values.get("password", ""),
+        database=values.get("database", ""),
+        ssl_mode=_ssl_mode(values.get("ssl_mode")),
+    )
+    outcome = postgres.check_postgres(service.client_for(app).guard, account)
+    name = f"{account.user}@{account.host}/{account.database}"
+    return Checked(outcome.kind, outcome.sentence, name, name)
+
+
+def _ssl_mode(text: str | None) -> postgres.SSLMode:
+    """The mode named ``text``; the app's field offers no other."""
+    return next((mode for mode in get_args(postgres.SSLMode) if mode == text), "prefer")
+
+
+def _whose(app: App, outcome: probe.ProbeOutcome) -> Checked:
+    found = probe.identity(outcome.body, *app.identity_paths)
+    return Checked("ok", identity_id=found.id if found else None, identity_name=found.name if found else None)

@@ -1,0 +1,224 @@
+"""Connect tokens (tables ``connect_tokens``, ``token_origins``; specification 2.1, 2.2, 5.3).
+
+A token is scoped to one external user of one scene. It is stored as its SHA-256, and its row stays 7 days past its
+expiry, so that the page which holds it can still read its 401 across origins.
+"""
+
+import json
+import secrets as random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from webapp.errors import Detail, Invalid, Unauthorized
+from webapp.kit.clock import DAY, SECOND, iso
+from webapp.kit.secrets import hash_token
+from webapp.service.domain import external_users, scopes
+from webapp.service.domain.external_users import ExternalUser
+from webapp.service.domain.projects import Scene
+from webapp.service.domain.service import Service
+from webapp.store.contract import Reader, Row
+
+PREFIX = "ctok_"
+MAX_LIFETIME_S = 14_400
+ORIGINS_REMEMBERED = 7 * DAY
+MAX_ORIGINS = 100
+MAX_URI = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked of a new token (specification 2.1); ``expires_in`` is in seconds."""
+
+    external_user_id: str
+    expires_in: int = MAX_LIFETIME_S
+    scope: str = scopes.CONNECT
+    allowed_origins: Sequence[str] = ()
+    success_redirect_uri: str | None = None
+    error_redirect_uri: str | None = None
+    webhook_uri: str | None = None
+    allow_progressive_scopes: bool = False
+    app: str | None = None
+    oauth_app_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectToken:
+    """A Connect token as it is kept: everything but the token itself."""
+
+    hash: str
+    user: ExternalUser
+    scopes: frozenset[str]
+    allowed_origins: tuple[str, ...]
+    success_redirect_uri: str | None
+    error_redirect_uri: str | None
+    webhook_uri: str | None
+    allow_progressive_scopes: bool
+    app: str | None
+    oauth_app_id: str | None
+    expires_at: int
+
+    @property
+    def scene(self) -> Scene:
+        """The project and environment that the token works in."""
+        return self.user.scene
+
+
+def create(service: Service, scene: Scene, order: Order, *, client_id: str | None) -> dict[str, Any]:
+    """Make a token and answer as specification 2.2 has it. Raises :class:`Invalid`."""
+    token, now = PREFIX + random.token_hex(16), service.clock()
+    origins = _origins(order.allowed_origins)
+    scope = _scope(order.scope)
+    for field in ("success_redirect_uri", "error_redirect_uri", "webhook_uri"):
+        _check_uri(field, getattr(order, field))
+    expires_at = now + order.expires_in * SECOND
+    with service.store.write() as tx:
+        user = external_users.ensure(tx, scene, order.external_user_id, now)
+        tx.run(
+            "INSERT INTO connect_tokens (token_hash, project_id, environment, external_user_id, client_id, scope, "
+            "allowed_origins, success_redirect_uri, error_redirect_uri, webhook_uri, allow_progressive_scopes, app, "
+            "oauth_app_id, created_at, expires_at) VALUES (:hash, :project, :environment, :user, :client, :scope, "
+            ":origins, :success, :error, :webhook, :progressive, :app, :oauth_app, :now, :expires)",
+            {
+                "hash": hash_token(token),
+                "project": scene.project_id,
+                "environment": scene.environment,
+                "user": user.id,
+                "client": client_id,
+                "scope": scope,
+                "origins": json.dumps(origins),
+                "success": order.success_redirect_uri,
+                "error": order.error_redirect_uri,
+                "webhook": order.webhook_uri,
+                "progressive": int(order.allow_progressive_scopes),
+                "app": order.app,
+                "oauth_app": order.oauth_app_id,
+                "now": now,
+                "expires": expires_at,
+            },
+        )
+        for origin in origins:
+            tx.run(
+                "INSERT INTO token_origins (origin, expires_at) VALUES (:origin, :expires) ON CONFLICT (origin) "
+                "DO UPDATE SET expires_at = excluded.expires_at WHERE token_origins.expires_at < excluded.expires_at",
+                {"origin": origin, "expires": expires_at},
+            )
+    link = f"{service.settings.public_url}/_static/connect.html?token={token}&connectLink=true"
+    return {"token": token, "expires_at": iso(expires_at), "connect_link_url": link}
+
+
+def verify(service: Service, token: str) -> ConnectToken:
+    """The live token ``token``. Raises :class:`Unauthorized`."""
+    found = recall(service.store, token)
+    if found is None:
+        raise Unauthorized("The Connect token is not known; create a new one.")
+    if found.expires_at <= service.clock():
+        raise Unauthorized("The Connect token has expired; create a new one.")
+    return found
+
+
+def recall(reader: Reader, token: str) -> ConnectToken | None:
+    """The token ``token`` even when it has expired, while its row is remembered."""
+    return by_hash(reader, hash_token(token)) if token.startswith(PREFIX) else None
+
+
+def by_hash(reader: Reader, token_hash: str) -> ConnectToken | None:
+    """The token that was stored as ``token_hash``, live or expired."""
+    row = reader.one(
+        "SELECT t.*, u.external_id FROM connect_tokens t JOIN external_users u ON u.id = t.external_user_id "
+        "WHERE t.token_hash = :hash",
+        {"hash": token_hash},
+    )
+    return _token(row) if row else None
+
+
+def origin_is_allowed(service: Service, origin: str) -> bool:
+    """Whether some live token, of whichever project, or one that expired within 7 days, allows ``origin``."""
+    row = service.store.one("SELECT expires_at FROM token_origins WHERE origin = :origin", {"origin": origin})
+    return row is not None and int(row["expires_at"]) + ORIGINS_REMEMBERED > service.clock()
+
+
+def purge(service: Service) -> int:
+    """Forget tokens that expired more than 7 days ago; how many there were."""
+    limit = {"limit": service.clock() - ORIGINS_REMEMBERED}
+    with service.store.write() as tx:
+        tx.run("DELETE FROM token_origins WHERE expires_at < :limit", limit)
+        return tx.run("DELETE FROM connect_tokens WHERE expires_at < :limit", limit)
+
+
+def exact_origin(text: str) -> str | None:
+    """``text`` as the exact origin that a browser would send, or None when it is none (RFC 6454 section 6.1)."""
+    try:
+        parts = urlsplit(text)
+        port, host = parts.port, parts.hostname
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host or "*" in host or parts.username is not None:
+        return None
+    if parts.path not in ("", "/") or parts.query or parts.fragment or not text.isprintable() or " " in text:
+        return None
+    try:
+        host = host.encode("idna").decode() if not host.isascii() else host
+    except UnicodeError:
+        return None
+    shown = f"[{host}]" if ":" in host else host
+    default = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, default) else "")
+
+
+def _origins(given: Sequence[str]) -> list[str]:
+    if len(given) > MAX_ORIGINS:
+        raise _invalid("allowed_origins", f"At most {MAX_ORIGINS} origins can be allowed.")
+    found = []
+    for text in given:
+        origin = exact_origin(text)
+        if origin is None:
+            raise _invalid(
+                "allowed_origins", f"{text[:200]!r} is not an origin such as https://app.example.com (no path, no *)."
+            )
+        found.append(origin)
+    return list(dict.fromkeys(found))
+
+
+def _scope(text: str) -> str:
+    try:
+        found = scopes.parse(text) or (scopes.CONNECT,)
+    except scopes.UnknownScope as error:
+        raise _invalid("scope", str(error)) from error
+    if scopes.ALL in found:
+        raise _invalid("scope", "The scope * cannot be granted to a Connect token; use connect:*.")
+    return " ".join(found)
+
+
+def _check_uri(field: str, uri: str | None) -> None:
+    if uri is None:
+        return
+    try:
+        parts = urlsplit(uri)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or len(uri) > MAX_URI or not uri.isprintable() or any(c in uri for c in ' "<>\\'):
+        raise _invalid(field, "It must be an http or https address of at most 2,000 characters.")
+
+
+def _invalid(field: str, message: str) -> Invalid:
+    return Invalid(f"{field} is not valid: {message}", [Detail(field, message)])
+
+
+def _token(row: Row) -> ConnectToken:
+    scene = Scene(row["project_id"], row["environment"])
+    return ConnectToken(
+        hash=row["token_hash"],
+        user=ExternalUser(row["external_user_id"], row["external_id"], scene),
+        scopes=frozenset(row["scope"].split()),
+        allowed_origins=tuple(json.loads(row["allowed_origins"])),
+        success_redirect_uri=row["success_redirect_uri"],
+        error_redirect_uri=row["error_redirect_uri"],
+        webhook_uri=row["webhook_uri"],
+        allow_progressive_scopes=bool(row["allow_progressive_scopes"]),
+        app=row["app"],
+        oauth_app_id=row["oauth_app_id"],
+        expires_at=row["expires_at"],
+    )
