@@ -22,7 +22,7 @@ def to_json(
         "external_id": account.external_id,
         "healthy": account.healthy,
         "dead": account.dead,
-        "app": _app(service, account.app),
+        "app": _app(service, account),
         "created_at": iso(account.created_at),
         "updated_at": iso(account.updated_at),
         "authorized_scopes": account.authorized_scopes,
@@ -44,10 +44,11 @@ def to_json(
     return found
 
 
-def _app(service: Service, slug: str) -> orjson.Fragment:
+def _app(service: Service, account: Account) -> orjson.Fragment:
     """The app's JSON; an app that left the catalog is still named."""
-    app = service.catalog.app(slug)
-    return orjson.Fragment(app.json if app else orjson.dumps({**_GONE, "name_slug": slug, "name": slug}))
+    app, slug = service.catalog.app(account.app), account.app
+    drawn = app.with_client(account.oauth_app_id) if app else orjson.dumps({**_GONE, "name_slug": slug, "name": slug})
+    return orjson.Fragment(drawn)
 
 
 _GONE = {
@@ -59,4 +60,5 @@ _GONE = {
     "description": "This app is no longer in the catalog.",
     "auth_type": "none",
     "scope_profiles": [],
+    "oauth_app_id": None,
 }

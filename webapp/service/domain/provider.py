@@ -86,9 +86,12 @@ def extras(app: App, result: TokenResult) -> dict[str, str]:
 
 def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Checked:
     """A database is tested by signing in to it; it has no HTTP request to make."""
+    port = values.get("port") or "5432"
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        return Checked("refused", "The port must be a number from 1 to 65535, such as 5432.")
     account = postgres.PostgresAccount(
         host=values.get("host", ""),
-        port=int(values.get("port") or "5432"),
+        port=int(port),
         user=values.get("user", ""),
         password=values.get("password", ""),
         database=values.get("database", ""),

@@ -101,10 +101,10 @@ def every(reader: Reader) -> list[ProviderClient]:
     return [_client(row) for row in reader.all("SELECT * FROM provider_clients ORDER BY created_at, id")]
 
 
-def apps_with_client(reader: Reader, project_id: str) -> list[str]:
-    """The slugs of the apps for which ``project_id`` has a client of its own."""
-    sql = "SELECT DISTINCT app FROM provider_clients WHERE project_id = :project ORDER BY app"
-    return [row["app"] for row in reader.all(sql, {"project": project_id})]
+def own_clients(reader: Reader, project_id: str | None) -> dict[str, str]:
+    """The newest of the project's own clients by the slug of its app; none without a project."""
+    sql = "SELECT app, id FROM provider_clients WHERE project_id = :project ORDER BY app, created_at, id"
+    return {row["app"]: row["id"] for row in reader.all(sql, {"project": project_id})} if project_id else {}
 
 
 def secret(service: Service, client: ProviderClient) -> str | None:

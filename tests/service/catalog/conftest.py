@@ -1,0 +1,63 @@
+"""A catalog of the shipped apps, and a way to declare apps of one's own and open a catalog of them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.service.catalog.samples import CATEGORIES
+from webapp.service.catalog.build import build
+from webapp.service.catalog.index import Catalog
+
+PUBLIC_URL = "http://localhost:8000"
+SANDBOX = {"sandbox": "http://localhost:8001"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder of sources with two categories and no app."""
+    made = tmp_path / "sources"
+    made.mkdir()
+    (made / "categories.toml").write_text(CATEGORIES, "utf-8")
+    return made
+
+
+@pytest.fixture
+def declare(folder: Path) -> Callable[[str, str], Path]:
+    """Write the ``app.toml`` of a slug into :func:`folder`."""
+
+    def write(slug: str, text: str) -> Path:
+        file = folder / slug / "app.toml"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, "utf-8")
+        return file
+
+    return write
+
+
+@pytest.fixture
+def opened(folder: Path, tmp_path: Path) -> Iterator[Callable[..., Catalog]]:
+    """Build :func:`folder` and open what came of it; all of them are closed at the end."""
+    catalogs = []
+
+    def open_catalog(variables: Mapping[str, str] | None = None, **options: Any) -> Catalog:
+        target = tmp_path / "catalog.db"
+        report = build(target, built_in=folder, **options)
+        assert report.problems == ()
+        catalogs.append(Catalog.open(target, public_url=PUBLIC_URL, variables=variables))
+        return catalogs[-1]
+
+    yield open_catalog
+    for catalog in catalogs:
+        catalog.close()
+
+
+@pytest.fixture(scope="session")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
+    """The catalog of the built-in apps, with the sandbox switched on."""
+    target = tmp_path_factory.mktemp("catalog") / "catalog.db"
+    build(target)
+    catalog = Catalog.open(target, public_url=PUBLIC_URL, variables=SANDBOX)
+    yield catalog
+    catalog.close()

@@ -1,0 +1,110 @@
+"""Sources for tests: categories, an app of each auth type, and texts to break."""
+
+CATEGORIES = """
+[[categories]]
+slug = "tools"
+name = "Tools"
+description = "Things to work with."
+
+[[categories]]
+slug = "cafe"
+name = "Café"
+description = "Places to sit."
+"""
+
+KEYS = """
+slug = "acme"
+name = "Acme"
+description = "Rockets and anvils."
+categories = ["tools"]
+auth_type = "keys"
+docs_url = "https://docs.acme.example/"
+sources = ["https://docs.acme.example/"]
+base_url = "https://{subdomain}.acme.example/api"
+allowed_hosts = ["{subdomain}.acme.example"]
+
+[logo]
+letter = "A"
+color = "#aa3300"
+
+[[fields]]
+name = "subdomain"
+label = "Subdomain"
+
+[[fields]]
+name = "api_key"
+label = "API key"
+secret = true
+
+[[credentials]]
+place = "header"
+name = "X-Key"
+value = "Token {api_key}"
+source = "https://docs.acme.example/auth"
+
+[test]
+url = "/me"
+source = "https://docs.acme.example/me"
+"""
+
+OAUTH = """
+slug = "globex"
+name = "Globex"
+description = "Plans for the weather."
+categories = ["tools"]
+auth_type = "oauth"
+docs_url = "https://docs.globex.example/"
+sources = ["https://docs.globex.example/"]
+base_url = "https://api.globex.example"
+allowed_hosts = ["api.globex.example"]
+
+[logo]
+letter = "G"
+color = "#ffee00"
+
+[[credentials]]
+place = "bearer"
+source = "https://docs.globex.example/auth"
+
+[oauth]
+authorize_url = "https://globex.example/authorize"
+token_url = "https://globex.example/token"
+revoke_url = "https://globex.example/revoke"
+sources = ["https://docs.globex.example/auth"]
+
+[oauth.client]
+console_url = "https://globex.example/apps"
+steps = ["Add {redirect_uri}."]
+source = "https://docs.globex.example/auth"
+
+[[oauth.scopes]]
+scope = "me"
+words = "Read your name"
+functional = true
+
+[[oauth.scopes]]
+scope = "weather"
+words = "Change the weather"
+includes = ["rain"]
+
+[[oauth.scope_profiles]]
+name = "full"
+scopes = ["me", "weather"]
+
+[test]
+url = "/me"
+source = "https://docs.globex.example/me"
+
+[identity]
+id = "user.id"
+name = "user.name"
+source = "https://docs.globex.example/me"
+"""
+
+
+def bare(slug: str, name: str, *, weight: int = 0, category: str = "tools", description: str = "A thing.") -> str:
+    """An ``app.toml`` without auth."""
+    return (
+        f'slug = "{slug}"\nname = "{name}"\ndescription = "{description}"\ncategories = ["{category}"]\n'
+        f'featured_weight = {weight}\nauth_type = "none"\n[logo]\nletter = "X"\ncolor = "#123456"\n'
+    )

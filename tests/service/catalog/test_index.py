@@ -1,0 +1,345 @@
+"""Apps by name, categories, and search with every filter, sort and cursor."""
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.service.catalog.samples import KEYS, OAUTH, bare
+from webapp.kit.cursors import BadCursor, Window, encode
+from webapp.kit.ids import stable_id
+from webapp.service.catalog.build import build
+from webapp.service.catalog.index import Catalog
+
+Declare = Callable[[str, str], Path]
+Open = Callable[..., Catalog]
+
+TOOLS, CAFE = stable_id("appcat", "tools"), stable_id("appcat", "cafe")
+HOSTILE = (
+    'c++"', "*", '"', "'", '""', "a*", "a OR b", "NOT a", "NEAR(a b)", "name:acme", "-acme", "acme)", "(acme",
+    "{acme}", "^acme", "a\x00b", "\x00", "\ud800", "%", "_", "\\", ";DROP TABLE apps", "😀", "日本", "\u202e", "İ", "ß",
+    "a" * 100_000, "a " * 50_000, '"' * 1_000, "AND", "OR", "NOT", "NEAR", "\t\n", "acme AND", "+", "a+b", "`", "--",
+)  # fmt: skip
+
+
+@pytest.fixture
+def several(declare: Declare, opened: Open, folder: Path) -> Catalog:
+    """Six apps: two of them with components, one in another category."""
+    declare("acme", KEYS)
+    declare("globex", OAUTH)
+    declare("zeta", bare("zeta", "éclair Zeta", weight=50))
+    declare("alpha", bare("alpha", "alpha", weight=50, description="Works with Acme rockets."))
+    declare("beans", bare("beans", "Crème & Beans", weight=10, category="cafe"))
+    declare("my_sheets", bare("my_sheets", "My Sheets", weight=7))
+    for name in ("acme/actions/launch/1.0.0.py", "globex/triggers/rained/1.0.0.py"):
+        file = folder / name
+        file.parent.mkdir(parents=True)
+        file.write_text("", "utf-8")
+    return opened()
+
+
+def slugs(catalog: Catalog, **question: object) -> list[str]:
+    """The slugs of a whole list; the count must be that of the list."""
+    page = catalog.search(window=Window(limit=100), **question)  # type: ignore[arg-type]
+    assert page.total_count == len(page.items)
+    return [app.slug for app in page.items]
+
+
+def test_app_by_slug_and_id(several: Catalog) -> None:
+    app = several.app("acme")
+    assert app is not None
+    assert app.id == stable_id("app", "acme")
+    assert several.app(app.id) is app
+    assert several.app("nothing") is None
+    assert [one.slug for one in several.apps(["zeta", "nothing", app.id])] == ["zeta", "acme"]
+    assert len(several) == 6
+
+
+def test_json_is_the_app_object(several: Catalog) -> None:
+    app = several.app("acme")
+    assert app is not None
+    found = json.loads(app.json)
+    fields = json.loads(found.pop("custom_fields_json"))
+    assert found.pop("img_src").startswith("http://localhost:8000/logos/acme.svg?v=")
+    assert found == {
+        "id": stable_id("app", "acme"),
+        "name_slug": "acme",
+        "name": "Acme",
+        "categories": ["Tools"],
+        "featured_weight": 0,
+        "description": "Rockets and anvils.",
+        "auth_type": "keys",
+        "scope_profiles": [],
+        "oauth_app_id": None,
+    }
+    assert fields == [
+        {"name": "subdomain", "label": "Subdomain", "description": "", "default": None, "optional": False},
+        {"name": "api_key", "label": "API key", "description": "", "default": None, "optional": False, "secret": True},
+    ]
+    globex = several.app("globex")
+    assert globex is not None
+    assert globex.api_dict["scope_profiles"] == [{"name": "full", "scopes": ["me", "weather"]}]
+    assert json.loads(app.with_client("oa_1")) == {**found, "oauth_app_id": "oa_1"}
+    assert app.with_client(None) == app.json
+
+
+def test_sorting(several: Catalog) -> None:
+    featured = ["alpha", "zeta", "beans", "my_sheets", "acme", "globex"]
+    assert slugs(several) == featured
+    assert slugs(several, sort_key="featured_weight") == featured
+    assert slugs(several, sort_key="featured_weight", sort_direction="desc") == featured
+    assert slugs(several, sort_direction="asc") == ["acme", "globex", "my_sheets", "beans", "alpha", "zeta"]
+    by_name = ["acme", "alpha", "beans", "zeta", "globex", "my_sheets"]
+    assert slugs(several, sort_key="name") == by_name
+    assert slugs(several, sort_key="name", sort_direction="desc") == by_name[::-1]
+    by_slug = ["acme", "alpha", "beans", "globex", "my_sheets", "zeta"]
+    assert slugs(several, sort_key="name_slug", sort_direction="asc") == by_slug
+    assert slugs(several, sort_key="name_slug", sort_direction="desc") == by_slug[::-1]
+
+
+def test_filters(several: Catalog) -> None:
+    assert sorted(slugs(several, has_components=True)) == ["acme", "globex"]
+    assert slugs(several, has_actions=True) == ["acme"]
+    assert slugs(several, has_triggers=True) == ["globex"]
+    assert slugs(several, has_actions=True, has_triggers=True) == []
+    assert len(slugs(several, has_components=False, has_actions=False, has_triggers=False)) == 6
+    assert slugs(several, category_ids=[CAFE]) == ["beans"]
+    assert len(slugs(several, category_ids=[CAFE, TOOLS])) == 6
+    assert slugs(several, category_ids=["appcat_nothing"]) == []
+    assert slugs(several, category_ids=[TOOLS], has_actions=True, q="acm") == ["acme"]
+    assert slugs(several, category_ids=[CAFE], q="acm") == []
+
+
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [
+        ("acme", ["acme", "alpha"]),  # the name before the description, whatever the weight
+        ("ACM", ["acme", "alpha"]),
+        ("rockets acme", ["alpha", "acme"]),
+        ("creme", ["beans"]),
+        ("CRÈME", ["beans"]),
+        ("beans, crème!", ["beans"]),
+        ("Éclair", ["zeta"]),
+        ("cafe", ["beans"]),
+        ("mysheets", ["my_sheets"]),
+        ("my_sheets", ["my_sheets"]),
+        ("sheet", ["my_sheets"]),
+        ("heets", []),
+        ("acme nothing", []),
+        ("???", []),
+    ],
+)
+def test_q(several: Catalog, q: str, expected: list[str]) -> None:
+    assert slugs(several, q=q) == expected
+
+
+@pytest.mark.parametrize("blank", [None, "", "  ", "\t\n"])
+def test_blank_q_is_no_q(several: Catalog, blank: str | None) -> None:
+    assert len(slugs(several, q=blank)) == 6
+
+
+@pytest.mark.parametrize("q", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_q_is_only_text(several: Catalog, q: str) -> None:
+    page = several.search(q=q)
+    assert page.total_count == len(page.items) <= 6
+    assert sum(several.category_counts(q=q).values()) == page.total_count
+
+
+def test_q_with_an_explicit_sort_keeps_that_sort(several: Catalog) -> None:
+    assert slugs(several, q="acme", sort_key="featured_weight") == ["alpha", "acme"]
+    assert slugs(several, q="acme", sort_key="name_slug", sort_direction="desc") == ["alpha", "acme"]
+
+
+QUESTIONS = [
+    {},
+    {"sort_direction": "asc"},
+    {"sort_key": "name"},
+    {"sort_key": "name", "sort_direction": "desc"},
+    {"sort_key": "name_slug", "sort_direction": "desc"},
+    {"q": "a"},
+    {"q": "app", "sort_key": "name", "sort_direction": "desc"},
+    {"category_ids": [TOOLS]},
+]
+
+
+@pytest.fixture
+def many(declare: Declare, opened: Open) -> Catalog:
+    """Twenty-three apps with weights that tie."""
+    for number in range(23):
+        declare(f"app_{number:02}", bare(f"app_{number:02}", f"App {number * 7 % 23}", weight=number % 4))
+    return opened()
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+@pytest.mark.parametrize("limit", [1, 4, 23, 100])
+def test_paging_forwards_and_backwards(many: Catalog, question: dict[str, object], limit: int) -> None:
+    whole = slugs(many, **question)
+    assert len(whole) == 23
+    forwards, cursor = [], None
+    while cursor != "":
+        page = many.search(window=Window(limit, after=cursor), **question)  # type: ignore[arg-type]
+        assert page.total_count == 23
+        forwards.append([app.slug for app in page.items])
+        start, cursor = page.start_cursor, page.end_cursor
+    assert [slug for part in forwards for slug in part] == whole
+    backwards = []
+    while page.items:
+        page = many.search(window=Window(limit, before=start), **question)  # type: ignore[arg-type]
+        backwards = [app.slug for app in page.items] + backwards
+        start = page.start_cursor
+    assert backwards + forwards[-1] == whole
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_after_and_before_cut_a_range(many: Catalog, question: dict[str, object]) -> None:
+    whole = slugs(many, **question)
+    marks = {}
+    cursor: str | None = None
+    for slug in whole:
+        page = many.search(window=Window(1, after=cursor), **question)  # type: ignore[arg-type]
+        marks[slug] = page.start_cursor
+        cursor = page.end_cursor
+    page = many.search(window=Window(100, after=marks[whole[3]], before=marks[whole[9]]), **question)  # type: ignore[arg-type]
+    assert [app.slug for app in page.items] == whole[4:9]
+    page = many.search(window=Window(100, after=marks[whole[9]], before=marks[whole[3]]), **question)  # type: ignore[arg-type]
+    assert list(page.items) == []
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=str)
+def test_cursors_hold_when_apps_are_added(
+    many: Catalog, declare: Declare, opened: Open, question: dict[str, object]
+) -> None:
+    whole = slugs(many, **question)
+    first = many.search(window=Window(10), **question)  # type: ignore[arg-type]
+    for number in range(23, 40):
+        declare(f"app_{number}", bare(f"app_{number}", f"App {number % 5}", weight=number % 4))
+    grown = opened()
+    second = grown.search(window=Window(100, after=first.end_cursor), **question)  # type: ignore[arg-type]
+    seen = [app.slug for app in first.items] + [app.slug for app in second.items]
+    assert len(seen) == len(set(seen))
+    assert [slug for slug in seen if slug in whole] == whole
+
+
+def test_foreign_and_broken_cursors(many: Catalog) -> None:
+    cursor = many.search(window=Window(5)).end_cursor
+    for question in (
+        {"sort_key": "name"},
+        {"sort_direction": "asc"},
+        {"q": "app"},
+        {"category_ids": [TOOLS]},
+        {"has_actions": True},
+    ):
+        with pytest.raises(BadCursor):
+            many.search(window=Window(5, after=cursor), **question)  # type: ignore[arg-type]
+    for broken in ("x", "%%%", cursor[:-3], "e30", "😀"):
+        with pytest.raises(BadCursor):
+            many.search(window=Window(5, after=broken))
+
+
+def test_a_cursor_with_parts_of_another_type_is_broken(many: Catalog) -> None:
+    from webapp.kit.cursors import fingerprint
+
+    mark = fingerprint("apps", None, [], False, False, False, None, None)
+    assert many.search(window=Window(5, after=encode(mark, (-3, "app", "app_01")))).items
+    for key in (("x", "app", "app_01"), (-3, 5, "app_01"), (-3, "app", 7)):
+        with pytest.raises(BadCursor):
+            many.search(window=Window(5, after=encode(mark, key)))
+
+
+def test_categories_and_counts(several: Catalog) -> None:
+    assert [(one.name, one.id, one.apps) for one in several.categories()] == [("Café", CAFE, 1), ("Tools", TOOLS, 5)]
+    cafe = several.category(CAFE)
+    assert cafe is not None
+    assert cafe.api_dict == {"id": CAFE, "name": "Café", "description": "Places to sit."}
+    assert several.category("appcat_nothing") is None
+    assert several.category_counts() == {CAFE: 1, TOOLS: 5}
+    assert several.category_counts(q="acme") == {CAFE: 0, TOOLS: 2}
+    assert several.category_counts(q="acme", has_actions=True) == {CAFE: 0, TOOLS: 1}
+    for question in ({}, {"q": "a"}, {"has_components": True}):
+        counts = several.category_counts(**question)  # type: ignore[arg-type]
+        assert counts == {
+            one.id: len(slugs(several, category_ids=[one.id], **question)) for one in several.categories()
+        }
+
+
+def test_variables_decide_what_exists(declare: Declare, opened: Open) -> None:
+    declare("acme", KEYS.replace("https://docs.acme.example/", "${sandbox}/docs"))
+    declare("plain", bare("plain", "Plain"))
+    without, given = opened(), opened({"sandbox": 'http://localhost:9/"quoted"'})
+    assert without.app("acme") is None
+    assert [app.slug for app in without.search().items] == ["plain"]
+    assert without.search(q="acme").total_count == 0
+    assert [one.apps for one in without.categories()] == [1]
+    acme = given.app("acme")
+    assert acme is not None
+    assert acme.is_sandbox
+    assert acme.docs_url == 'http://localhost:9/"quoted"/docs'
+
+
+def test_an_empty_catalog_answers(opened: Open) -> None:
+    catalog = opened()
+    page = catalog.search(q="acme")
+    assert (list(page.items), page.total_count, page.start_cursor, page.end_cursor) == ([], 0, "", "")
+    assert catalog.categories() == []
+    assert catalog.logo("acme") is None
+
+
+def test_many_threads_at_once(many: Catalog) -> None:
+    wrong: list[object] = []
+
+    def ask(number: int) -> None:
+        try:
+            for turn in range(40):
+                found = many.search(q=f"app {(number + turn) % 23}").items
+                many.logo(found[0].slug)
+                if found[0].spec.slug != found[0].slug:
+                    wrong.append(found[0])
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_the_file_cannot_be_written(many: Catalog) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        many._rows("DELETE FROM apps")
+
+
+def test_three_thousand_apps(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["north", "south", "mail", "sheet", "data", "cloud", "task", "note"]
+    for number in range(3000):
+        name = f"{words[number % 8].title()} {words[number // 8 % 8].title()} {number}"
+        (folder / f"app_{number}").mkdir()
+        (folder / f"app_{number}" / "app.toml").write_text(bare(f"app_{number}", name, weight=number % 50), "utf-8")
+    build(tmp_path / "catalog.db", built_in=folder)
+    catalog = Catalog.open(tmp_path / "catalog.db", public_url="http://localhost:8000")
+    spent = 0.0
+    for number in range(300):
+        first, last = words[number % 8], words[number // 8 % 8]
+        start = time.process_time()
+        page = catalog.search(q=f"{first} {last}", category_ids=[str(number)], window=Window(20))
+        spent += time.process_time() - start
+        assert page.total_count == 0
+        start = time.process_time()
+        page = catalog.search(q=f"{first} {number * 10}", window=Window(20))
+        spent += time.process_time() - start
+        whole = [
+            n for n in range(3000) if str(n).startswith(str(number * 10)) and first in {words[n % 8], words[n // 8 % 8]}
+        ]
+        assert page.total_count == len(whole)
+    start = time.process_time()
+    for _ in range(100):
+        assert catalog.search(q="sheet", window=Window(20)).total_count > 300
+    often = (time.process_time() - start) / 100
+    catalog.close()
+    with capsys.disabled():
+        print(f"\n3,000 apps: a new search {1000 * spent / 600:.3f} ms CPU, a repeated one {1000 * often:.3f} ms CPU")

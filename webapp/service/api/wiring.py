@@ -1,0 +1,37 @@
+"""The Connect API on a Flask application: every operation under ``/v1``, and errors as JSON for those paths alone."""
+
+from flask import Blueprint, Flask
+from werkzeug.routing import Rule
+
+from webapp.service.api import dispatch, elsewhere
+from webapp.service.api.table import OPERATIONS
+from webapp.service.domain.service import Service
+
+NAME = "api"
+
+
+def register(app: Flask, service: Service) -> Blueprint:
+    """Route every operation of :data:`webapp.service.api.table.OPERATIONS` to ``service``.
+
+    The blueprint is given back for what guards forms alone: these paths take bearer tokens and never a cookie, so
+    they are to be exempt from CSRF checks.
+    """
+    app.url_map.converters.update(project=elsewhere.ProjectConverter, rest=elsewhere.RestConverter)
+    blueprint = Blueprint(NAME, __name__)
+    for operation in OPERATIONS:
+        view = dispatch.view_of(service, operation)
+        for rule in operation.rules:
+            blueprint.add_url_rule(
+                rule, operation.name, view, methods=[operation.method], provide_automatic_options=False
+            )
+    app.register_blueprint(blueprint)
+    _add_elsewhere(app, service)
+    return blueprint
+
+
+def _add_elsewhere(app: Flask, service: Service) -> None:
+    """A rule without methods answers all of them, unknown ones too; Flask's own helper always sets some."""
+    endpoint = f"{NAME}.elsewhere"
+    app.view_functions[endpoint] = elsewhere.view_of(service, OPERATIONS)
+    for path in ("/v1", "/v1/<rest:rest>"):
+        app.url_map.add(Rule(path, endpoint=endpoint, strict_slashes=True, merge_slashes=False))

@@ -1,0 +1,241 @@
+"""An app as the running service sees it: listed facts at hand, the rest read when asked for, and all of it in the
+form in which ``outbound`` works: Provider, Placement, RequestSpec, RefusalRules.
+
+It holds no credential. ``values`` are an account's credentials by name, such as ``oauth_access_token``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from webapp.service.catalog.oauth import OAuth
+from webapp.service.catalog.requests import Request
+from webapp.service.catalog.spec import AppSpec, AuthType, CustomField
+from webapp.service.outbound.credentials import Placement
+from webapp.service.outbound.hosts import HostRules
+from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec
+from webapp.service.outbound.templates import TemplateError, fill_url
+from webapp.service.outbound.urls import parse_url
+
+SANDBOX = "sandbox"
+
+
+_NO_CLIENT = b'"oauth_app_id":null}'
+
+
+def _client(oauth_app_id: str) -> bytes:
+    return b'"oauth_app_id":' + orjson.dumps(oauth_app_id) + b"}"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """One app of the catalog. ``json`` is its App object (specification 2.3), ready to be embedded.
+
+    ``sort_name`` is the folded name; ``name_words`` the words of name and slug, each after a space; ``own`` tells an
+    app of the operator's.
+    """
+
+    id: str
+    slug: str
+    name: str
+    sort_name: str
+    name_words: str
+    description: str
+    auth_type: AuthType
+    category_ids: tuple[str, ...]
+    categories: tuple[str, ...]
+    featured_weight: int
+    img_src: str
+    actions: int
+    triggers: int
+    variables: frozenset[str]
+    own: bool
+    json: bytes = field(repr=False)
+    read_spec: Callable[[str], AppSpec] = field(repr=False, compare=False)
+
+    def with_client(self, oauth_app_id: str | None) -> bytes:
+        """``json`` that names the OAuth client which a connection uses (WIRE "App")."""
+        return self.json if oauth_app_id is None else self.json.removesuffix(_NO_CLIENT) + _client(oauth_app_id)
+
+    @property
+    def api_dict(self) -> dict[str, Any]:
+        """A fresh copy of the App object, for a caller that adds to it."""
+        found: dict[str, Any] = orjson.loads(self.json)
+        return found
+
+    @property
+    def spec(self) -> AppSpec:
+        """Everything in its ``app.toml``, with the installation's variables filled."""
+        return self.read_spec(self.slug)
+
+    @property
+    def is_sandbox(self) -> bool:
+        """Whether the built-in third party serves it."""
+        return SANDBOX in self.variables
+
+    @property
+    def custom_fields(self) -> tuple[CustomField, ...]:
+        """What a person enters to connect, in the order to ask for it."""
+        return self.spec.fields
+
+    @property
+    def oauth(self) -> OAuth | None:
+        """The OAuth facts; None for an app without OAuth."""
+        return self.spec.oauth
+
+    @property
+    def docs_url(self) -> str | None:
+        """The provider's own documentation."""
+        return self.spec.docs_url
+
+    @property
+    def base_url(self) -> str | None:
+        """Where its API begins; may hold ``{field}``."""
+        return self.spec.base_url
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Headers that go with every request to its API, such as a version; may hold ``{field}``."""
+        return self.spec.headers
+
+    @property
+    def allowed_hosts(self) -> tuple[str, ...]:
+        """The host rules within which its credential may travel; may hold ``{field}``."""
+        return tuple(host_rule(rule) for rule in self.spec.allowed_hosts)
+
+    @property
+    def placements(self) -> tuple[Placement, ...]:
+        """Where the credential goes in a request. Empty where it stands in the address."""
+        return tuple(
+            Placement(one.place, one.name, one.value, one.username, one.password)
+            for one in self.spec.credentials
+            if one.place != "url"
+        )
+
+    @property
+    def test_kind(self) -> str | None:
+        """``http``, ``postgres``, or None for an app that has nothing to test."""
+        return self.spec.test.kind if self.spec.test else None
+
+    @property
+    def test_request(self) -> RequestSpec | None:
+        """The request that tells whether a credential works; None where it is not one over HTTP."""
+        test = self.spec.test
+        return self._request(test) if test and test.kind == "http" else None
+
+    @property
+    def health_request(self) -> RequestSpec | None:
+        """The request for periodic checks; the test request where the app declares no lighter one."""
+        return self._request(self.spec.health) if self.spec.health else self.test_request
+
+    @property
+    def identity_request(self) -> RequestSpec | None:
+        """The request whose answer names the account's owner; None where nothing does."""
+        identity = self.spec.identity
+        if identity is None:
+            return None
+        return self._request(identity) if identity.url else self.test_request
+
+    @property
+    def identity_paths(self) -> tuple[str, str]:
+        """The dotted paths of id and name in the identity answer; both empty where there is none."""
+        identity = self.spec.identity
+        return (identity.id, identity.name) if identity else ("", "")
+
+    @property
+    def refusal_rules(self) -> RefusalRules:
+        """How its provider says that a credential is wrong."""
+        found = self.spec.refusals
+        if found is None:
+            return RefusalRules()
+        rule = found.body
+        body = BodyRule(rule.path, rule.equals, rule.error_path, frozenset(rule.refused)) if rule else None
+        return RefusalRules(frozenset(found.statuses), body)
+
+    @property
+    def functional_scopes(self) -> tuple[str, ...]:
+        """The scopes without which the test request fails."""
+        return tuple(one.scope for one in self.spec.scopes if one.functional)
+
+    @property
+    def default_scopes(self) -> tuple[str, ...]:
+        """The scopes to ask for when nobody names a profile."""
+        return tuple(one.scope for one in self.spec.scopes if one.default)
+
+    def profile_scopes(self, profile: str) -> tuple[str, ...] | None:
+        """The scopes of a profile; None for a name that the app does not have."""
+        return next((one.scopes for one in self.spec.scope_profiles if one.name == profile), None)
+
+    def scope_words(self, scope: str) -> str:
+        """What ``scope`` allows, in plain words; the scope itself where it is not known."""
+        return next((one.words for one in self.spec.scopes if one.scope == scope), scope)
+
+    def implied(self, scope: str, granted: Sequence[str]) -> bool:
+        """Whether another scope in ``granted`` covers ``scope``, so that it need not be named."""
+        return any(scope in one.includes for one in self.spec.scopes if one.scope in granted)
+
+    def provider(self, client_id: str, client_secret: str | None, fields: Mapping[str, str] | None = None) -> Provider:
+        """The OAuth provider together with a client; ``fields`` fill ``{field}`` in its addresses.
+
+        Raises :class:`TemplateError` for a field that is missing or does not fit, ``ValueError`` for an app without
+        OAuth.
+        """
+        oauth = self.oauth
+        if oauth is None:
+            raise ValueError(f"{self.slug} has no OAuth")
+        given = fields or {}
+        token_url = fill_url(oauth.token_url, given)
+        revoke_url = fill_url(oauth.revoke_url, given) if oauth.revoke_url else None
+        return Provider(
+            authorize_url=fill_url(oauth.authorize_url, given),
+            token_url=token_url,
+            client_id=client_id,
+            client_secret=client_secret,
+            revoke_url=revoke_url,
+            issuer=fill_url(oauth.issuer, given) if oauth.issuer else None,
+            iss_required=oauth.iss_required,
+            token_auth_method="none" if client_secret is None else oauth.token_auth_method,
+            pkce=oauth.pkce,
+            scope_param=oauth.scope_param,
+            scope_separator=oauth.scope_separator,
+            extra_authorize_params=oauth.authorize_params,
+            extra_token_params=oauth.token_params,
+            token_at=oauth.token_at,
+            json_body=oauth.token_body == "json",  # noqa: S105
+            error_codes=oauth.error_codes,
+            token_headers=oauth.token_headers,
+            allowed_hosts=HostRules.of(*{host_rule(url) for url in (token_url, revoke_url) if url}),
+        )
+
+    def _request(self, request: Request) -> RequestSpec:
+        return RequestSpec(
+            url=absolute(self.base_url, request.url),
+            method=request.method,
+            params=request.params,
+            headers={**self.headers, **request.headers},
+            json=request.json_body,
+            placements=self.placements,
+            allowed_hosts=self.allowed_hosts,
+        )
+
+
+def absolute(base_url: str | None, url: str) -> str:
+    """``url`` as a whole address: one that begins with ``/`` follows ``base_url``."""
+    return f"{(base_url or '').rstrip('/')}{url}" if url.startswith("/") else url
+
+
+def host_rule(text: str) -> str:
+    """A host rule; a whole address, such as a filled variable, becomes its host and port.
+
+    Raises :class:`TemplateError`.
+    """
+    if "://" not in text:
+        return text
+    url = parse_url(text)
+    if isinstance(url, Failure):
+        raise TemplateError(url.sentence)
+    return f"[{url.host}]:{url.port}" if ":" in url.host else f"{url.host}:{url.port}"

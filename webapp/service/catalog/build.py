@@ -1,0 +1,168 @@
+"""Writing ``catalog.db``: the sound apps with their logos, their words for full-text search, and what was wrong.
+
+The file is made beside its place and moved there whole, so that a reader sees the old one or the new one. The same
+sources give the same answers on every machine. Reading it is ``index``'s.
+"""
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from webapp.service.catalog import logos, sources, variables
+from webapp.service.catalog.check import Verdict, judge
+from webapp.service.catalog.filters import words
+from webapp.service.catalog.sources import BUILT_IN, Component, Source
+from webapp.service.catalog.spec import AppSpec, Category
+
+SCHEMA_VERSION = 1
+_SEARCHED = ["name", "slug", "description", "categories"]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildReport:
+    """What a build did. ``problems`` are ``path: sentence``; their apps were left out."""
+
+    apps: int
+    problems: tuple[str, ...]
+    fingerprint: str
+    built: bool
+
+
+def build(target: Path, own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> BuildReport:
+    """Write the catalog of the built-in apps and the operator's ``own`` folders to ``target``."""
+    fingerprint = _fingerprint(own, built_in)
+    found = sources.read(own, built_in)
+    verdict = judge(found)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".catalog-") as folder:
+        draft = Path(folder) / "catalog.db"
+        with closing(Database(draft)) as database:
+            _write(database, verdict, found.categories, fingerprint)
+        draft.replace(target)
+    return BuildReport(len(verdict.sound), verdict.problems, fingerprint, built=True)
+
+
+def ensure(target: Path, own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> BuildReport:
+    """Build unless ``target`` was built from exactly these sources."""
+    standing = _standing(target)
+    if standing is not None and standing.fingerprint == _fingerprint(own, built_in):
+        return standing
+    return build(target, own, built_in)
+
+
+def _fingerprint(own: Sequence[Path], built_in: Path) -> str:
+    return f"{SCHEMA_VERSION} {logos.source()} {sources.fingerprint(own, built_in)}"
+
+
+def _standing(target: Path) -> BuildReport | None:
+    """What the file at ``target`` was built from; None for a file that is missing or no catalog."""
+    if not target.is_file():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{target.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            ((text,),) = connection.execute("SELECT report FROM build").fetchall()
+        report = json.loads(text)
+        return BuildReport(report["apps"], tuple(report["problems"]), report["fingerprint"], built=False)
+    except (sqlite3.Error, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write(database: Database, verdict: Verdict, categories: dict[str, Category], fingerprint: str) -> None:
+    apps = sorted(verdict.sound, key=lambda source: source.spec.slug)
+    rows = [_app(row, source, categories) for row, source in enumerate(apps, 1)]
+    components = [_component(source.spec.slug, one) for source in apps for one in source.components]
+    report = {"apps": len(rows), "problems": verdict.problems, "fingerprint": fingerprint}
+    _create(database)
+    database.table("apps").insert_all(rows)
+    database.table("categories").insert_all(one.model_dump() for one in categories.values())
+    database.table("components").insert_all(components)
+    database.table("build").insert({"report": json.dumps(report)})
+    found = database.table("words")
+    found.insert_all(_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
+    found.enable_fts(_SEARCHED, tokenize="unicode61")
+
+
+def _create(database: Database) -> None:
+    text, number = str, int
+    database.table("apps").create(
+        {
+            "id": number,
+            "slug": text,
+            "name": text,
+            "description": text,
+            "auth_type": text,
+            "categories": text,
+            "category_names": text,
+            "featured_weight": number,
+            "custom_fields": text,
+            "scope_profiles": text,
+            "logo": text,
+            "logo_hash": text,
+            "actions": number,
+            "triggers": number,
+            "variables": text,
+            "own": number,
+            "spec": text,
+        },
+        pk="id",
+    ).create_index(["slug"], unique=True)
+    database.table("categories").create({"slug": text, "name": text, "description": text}, pk="slug")
+    database.table("components").create(
+        {"key": text, "version": text, "kind": text, "app": text, "path": text}, pk=("key", "version")
+    ).create_index(["app"])
+    database.table("words").create({"id": number, **dict.fromkeys(_SEARCHED, text)}, pk="id")
+    database.table("build").create({"report": text})
+
+
+def _app(row: int, source: Source, categories: dict[str, Category]) -> dict[str, Any]:
+    spec, logo = source.spec, logos.svg(source.spec.name, source.spec.logo)
+    kept = spec.model_dump_json(by_alias=True, exclude_defaults=True)
+    keys = {(one.kind, one.key) for one in source.components}
+    return {
+        "id": row,
+        "slug": spec.slug,
+        "name": spec.name,
+        "description": spec.description,
+        "auth_type": spec.auth_type,
+        "categories": json.dumps(spec.categories),
+        "category_names": json.dumps([categories[slug].name for slug in spec.categories]),
+        "featured_weight": spec.featured_weight,
+        "custom_fields": json.dumps([field.to_json() for field in spec.fields]),
+        "scope_profiles": json.dumps([profile.model_dump() for profile in spec.scope_profiles]),
+        "logo": logo,
+        "logo_hash": logos.digest(logo),
+        "actions": sum(kind == "action" for kind, _ in keys),
+        "triggers": sum(kind == "trigger" for kind, _ in keys),
+        "variables": json.dumps(sorted(variables.names(kept))),
+        "own": int(source.own),
+        "spec": kept,
+    }
+
+
+def _component(slug: str, component: Component) -> dict[str, Any]:
+    return {
+        "key": component.key,
+        "version": component.version,
+        "kind": component.kind,
+        "app": slug,
+        "path": component.path,
+    }
+
+
+def _words(row: int, spec: AppSpec, categories: dict[str, Category]) -> dict[str, Any]:
+    """What full-text search looks in: folded words; the slug also in one piece, so that googlesheets finds it."""
+    names = " ".join(categories[slug].name for slug in spec.categories)
+    return {
+        "id": row,
+        "name": " ".join(words(spec.name)),
+        "slug": f"{' '.join(spec.slug.split('_'))} {spec.slug.replace('_', '')}",
+        "description": " ".join(words(spec.description)),
+        "categories": " ".join(words(names)),
+    }

@@ -1,0 +1,76 @@
+"""The checker: what must hold in a catalog, every breach as ``path: sentence``. Rules of one app stand in ``rules``."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from webapp.service.catalog import logos, rules
+from webapp.service.catalog.sources import BUILT_IN, Source, Sources, read
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table that ``patchbay catalog check`` prints."""
+
+    slug: str
+    name: str
+    auth_type: str
+    actions: int
+    triggers: int
+    categories: tuple[str, ...]
+    problems: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found: the apps that may be served, a row for each app, and all problems as ``path: sentence``."""
+
+    sound: tuple[Source, ...]
+    rows: tuple[Row, ...]
+    problems: tuple[str, ...]
+
+
+def check(own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> list[str]:
+    """Every problem in the built-in apps and the operator's ``own`` folders; empty when all is well."""
+    return list(judge(read(own, built_in)).problems)
+
+
+def judge(sources: Sources) -> Verdict:
+    """Tell the sound apps from those with problems."""
+    logos.load(source.spec.logo.icon for source in sources.apps if source.spec.logo.icon)
+    taken: dict[str, Source] = {}
+    sound, rows, problems = [], [], list(sources.problems)
+    for source in sources.apps:
+        found = [*_place(source, taken), *rules.problems(source.spec, sources.categories, own=source.own)]
+        taken.setdefault(source.spec.slug, source)
+        rows.append(_row(source, len(found)))
+        problems += [f"{source.path}: {sentence}" for sentence in found]
+        if not found:
+            sound.append(source)
+    return Verdict(tuple(sound), tuple(rows), tuple(problems))
+
+
+def _place(source: Source, taken: dict[str, Source]) -> Iterator[str]:
+    slug = source.spec.slug
+    if source.path.split("/")[0] != slug:
+        yield f"the folder must have the name of the slug, {slug}."
+    before = taken.get(slug)
+    if before is None:
+        return
+    if source.own and not before.own:
+        yield f"there is a built-in app with the slug {slug}; give yours another."
+    else:
+        yield f"another app has the slug {slug} already; give this one another."
+
+
+def _row(source: Source, problems: int) -> Row:
+    spec, keys = source.spec, {(one.kind, one.key) for one in source.components}
+    return Row(
+        slug=spec.slug,
+        name=spec.name,
+        auth_type=spec.auth_type,
+        actions=sum(kind == "action" for kind, _ in keys),
+        triggers=sum(kind == "trigger" for kind, _ in keys),
+        categories=spec.categories,
+        problems=problems,
+    )

@@ -1,0 +1,99 @@
+"""Logos as small, static SVG: a Simple Icons path in the brand's colour, or a letter on a tile of that colour.
+
+Made while the catalog is built; the icon package is large and never loaded at run time. An SVG holds no script, no
+link and no style, whatever an ``app.toml`` says.
+"""
+
+import hashlib
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+from xml.sax.saxutils import escape
+
+from webapp.service.catalog.spec import Logo
+
+_PATH = re.compile(r"[MmLlHhVvCcSsQqTtAaZz0-9eE+.,\s-]+")
+_ICON_PATH = re.compile(r'<path d="([^"]+)"/>')
+_SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" width="24" height="24" role="img">'
+    "<title>{title}</title>{drawing}</svg>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Icon:
+    """One icon of the package: a path in a 24 × 24 box, and the brand's colour."""
+
+    path: str
+    color: str
+
+
+_loaded: dict[str, Icon | None] = {}
+
+
+def source() -> str:
+    """What logos are drawn from, for the catalog's fingerprint."""
+    return f"simpleicons {version('simpleicons')}"
+
+
+def exists(logo: Logo) -> bool:
+    """Whether the logo can be drawn: a letter always, an icon when the package has it."""
+    return logo.icon is None or icon(logo.icon) is not None
+
+
+def svg(name: str, logo: Logo) -> str:
+    """The SVG document for the app called ``name``. Raises ``ValueError`` for an icon that does not exist."""
+    if logo.icon is None:
+        return _SVG.format(title=escape(name), drawing=_tile(logo.letter or "", logo.color or "#000000"))
+    found = icon(logo.icon)
+    if found is None:
+        raise ValueError(f"there is no icon {logo.icon}")
+    return _SVG.format(title=escape(name), drawing=f'<path fill="{logo.color or found.color}" d="{found.path}"/>')
+
+
+def icon(slug: str) -> Icon | None:
+    """The icon with that slug, or None when there is none or it is not one plain path."""
+    load([slug])
+    return _loaded[slug]
+
+
+def load(slugs: Iterable[str]) -> None:
+    """Fetch icons from the package, all at once: it takes 18 MB, which are given back when this returns."""
+    missing = set(slugs) - _loaded.keys()
+    if not missing:
+        return
+    from simpleicons.all import icons  # type: ignore[import-untyped]  # the package has no types
+
+    found = {one.slug: one for one in icons.values() if one.slug in missing}
+    _loaded.update({slug: _plain(found[slug]) if slug in found else None for slug in missing})
+    for name in ("simpleicons.all", "simpleicons"):
+        sys.modules.pop(name, None)
+
+
+def digest(document: str) -> str:
+    """A short name for one version of an SVG, so that browsers may keep it for ever."""
+    return hashlib.sha256(document.encode()).hexdigest()[:10]
+
+
+def _plain(found: Any) -> Icon | None:
+    paths = _ICON_PATH.findall(found.svg)
+    return Icon(paths[0], f"#{found.hex}") if len(paths) == 1 and _PATH.fullmatch(paths[0]) else None
+
+
+def _tile(letter: str, color: str) -> str:
+    ink = "#000000" if _luminance(color) > 0.35 else "#ffffff"
+    return (
+        f'<rect width="24" height="24" rx="6" fill="{color}"/>'
+        f'<text x="12" y="17" text-anchor="middle" font-family="system-ui, sans-serif" font-size="14" '
+        f'font-weight="600" fill="{ink}">{escape(letter)}</text>'
+    )
+
+
+def _luminance(color: str) -> float:
+    """Relative luminance of ``#rrggbb`` (WCAG 2.2), from 0 to 1."""
+    channels = (int(color[start : start + 2], 16) / 255 for start in (1, 3, 5))
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

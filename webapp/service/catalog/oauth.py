@@ -1,0 +1,73 @@
+"""Models of what an app says about its OAuth: endpoints, quirks, scopes in plain words, and how a client is made."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from webapp.service.catalog.facts import Address, Facts, FieldName, Slug, Text
+from webapp.service.outbound.tokens import OAuthFailureKind
+
+
+class Scope(Facts):
+    """One permission. ``words`` tell a person what it allows, as the end of "This app may …".
+
+    ``functional``: the test request needs it, so it can never be left out · ``optional``: a person may leave it out ·
+    ``default``: asked for when no profile is named · ``includes``: scopes that it covers, which the provider may
+    then leave out of its answer.
+    """
+
+    scope: Text
+    words: Text
+    functional: bool = False
+    optional: bool = False
+    default: bool = True
+    includes: tuple[str, ...] = ()
+
+
+class ScopeProfile(Facts):
+    """A named choice of scopes, such as ``read_only``."""
+
+    name: Slug
+    scopes: tuple[str, ...] = Field(min_length=1)
+
+
+class ClientNote(Facts):
+    """How an operator makes a client at the provider: where, and step by step.
+
+    ``{redirect_uri}`` in a step is replaced by this installation's own callback.
+    """
+
+    console_url: Address
+    steps: tuple[Text, ...] = Field(min_length=1)
+    source: Address
+
+
+class OAuth(Facts):
+    """OAuth 2.0 authorization code flow (RFC 6749 section 4.1) as this provider has it.
+
+    ``refresh``: whether a refresh gives a new refresh token each time, keeps the first, or does not exist.
+    ``keep``: members of the token answer (dotted paths) that are kept as fields of the account, by name.
+    ``error_codes``: what the provider's own error codes mean, where they are not those of RFC 6749 section 5.2.
+    """
+
+    authorize_url: Address
+    token_url: Address
+    revoke_url: Address | None = None  # RFC 7009
+    issuer: Address | None = None  # RFC 9207
+    iss_required: bool = False
+    pkce: bool = True
+    token_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"  # noqa: S105
+    token_body: Literal["form", "json"] = "form"  # noqa: S105
+    token_at: str = ""
+    token_headers: dict[str, str] = Field(default_factory=dict)
+    scope_param: str = "scope"
+    scope_separator: str = " "
+    authorize_params: dict[str, str] = Field(default_factory=dict)
+    token_params: dict[str, str] = Field(default_factory=dict)
+    error_codes: dict[str, OAuthFailureKind] = Field(default_factory=dict)
+    refresh: Literal["rotating", "reusable", "none"] = "reusable"
+    keep: dict[FieldName, Text] = Field(default_factory=dict)
+    client: ClientNote
+    scopes: tuple[Scope, ...] = ()
+    scope_profiles: tuple[ScopeProfile, ...] = ()
+    sources: tuple[Address, ...] = Field(min_length=1)

@@ -1,0 +1,142 @@
+"""Reading the sources of a catalog: folders of apps, each ``<slug>/app.toml`` with its components, and categories.
+
+A file that cannot be read becomes a problem and is left out; the rest goes on. What is wrong between the facts of
+a file that can be read is ``check``'s to find.
+"""
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from webapp.service.catalog.spec import AppSpec, Category
+
+BUILT_IN = Path(__file__).parent
+CATEGORIES = "categories.toml"
+_COMPONENT = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One component file: ``actions/<name>/<version>.py`` or ``triggers/<name>/<version>.py`` in its app's folder."""
+
+    key: str
+    version: str
+    kind: Literal["action", "trigger"]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One app as found: its facts and where they stand; ``own`` when it is the operator's."""
+
+    path: str
+    spec: AppSpec
+    own: bool
+    components: tuple[Component, ...] = ()
+
+
+@dataclass(slots=True)
+class Sources:
+    """Everything that was found, the built-in apps first, and what could not be read, as ``path: sentence``."""
+
+    apps: list[Source] = field(default_factory=list)
+    categories: dict[str, Category] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+def read(own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> Sources:
+    """Read the built-in folder, then the operator's ``own`` folders, each in the order of its names."""
+    found = Sources()
+    for folder in (built_in, *own):
+        _read_categories(found, folder)
+        for file in _app_files(folder):
+            _read_app(found, file, own=folder != built_in)
+    return found
+
+
+def fingerprint(own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> str:
+    """A hash over names and contents of every source file: it changes exactly when they do."""
+    digest = hashlib.sha256()
+    for folder in (built_in, *own):
+        for file in _files(folder):
+            digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())
+            digest.update(file.read_bytes())
+        digest.update(b"\1")
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if (folder / CATEGORIES).is_file():
+        yield folder / CATEGORIES
+    for file in _app_files(folder):
+        yield file
+        yield from _component_files(file.parent)
+
+
+def _app_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.glob("*/app.toml") if file.is_file())
+
+
+def _component_files(folder: Path) -> list[Path]:
+    return sorted(file for kind in ("actions", "triggers") for file in folder.glob(f"{kind}/*/*.py"))
+
+
+def _read_categories(found: Sources, folder: Path) -> None:
+    file = folder / CATEGORIES
+    if not file.is_file():
+        return
+    for fields in (_load(found, file, CATEGORIES) or {}).get("categories", []):
+        try:
+            category = Category.model_validate(fields)
+        except ValidationError as error:
+            found.problems += _sentences(CATEGORIES, error)
+            continue
+        if category.slug in found.categories:
+            found.problems.append(f"{CATEGORIES}: the category {category.slug} stands here twice.")
+        found.categories.setdefault(category.slug, category)
+
+
+def _read_app(found: Sources, file: Path, *, own: bool) -> None:
+    label = f"{file.parent.name}/{file.name}"
+    fields = _load(found, file, label)
+    if fields is None:
+        return
+    try:
+        spec = AppSpec.model_validate(fields)
+    except ValidationError as error:
+        found.problems += _sentences(label, error)
+        return
+    found.apps.append(Source(label, spec, own, tuple(_components(found, file.parent, spec.slug))))
+
+
+def _components(found: Sources, folder: Path, slug: str) -> Iterator[Component]:
+    for file in _component_files(folder):
+        label = f"{folder.name}/{file.relative_to(folder).as_posix()}"
+        name, version = file.parent.name, file.stem
+        if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
+            found.problems.append(f"{label}: a component stands at <name-in-lower-case>/<major.minor.patch>.py.")
+            continue
+        kind: Literal["action", "trigger"] = "action" if file.parent.parent.name == "actions" else "trigger"
+        yield Component(f"{slug}-{name}", version, kind, label)
+
+
+def _load(found: Sources, file: Path, label: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        found.problems.append(f"{label}: it cannot be read as TOML ({error}).")
+        return None
+
+
+def _sentences(label: str, error: ValidationError) -> Iterator[str]:
+    for one in error.errors(include_url=False, include_input=False, include_context=False):
+        place = ".".join(str(step) for step in one["loc"])
+        message = one["msg"].removeprefix("Value error, ")
+        yield f"{label}: {place + ': ' if place else ''}{message[:1].lower()}{message[1:]}."

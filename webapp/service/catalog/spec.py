@@ -1,0 +1,118 @@
+"""The model of ``app.toml`` and ``categories.toml``: everything the service knows about an app, as plain facts.
+
+Shape alone is checked here; what must hold between the facts is ``check``'s. Parsing a file raises pydantic's
+``ValidationError``.
+"""
+
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from webapp.service.catalog.facts import Address, Facts, FieldName, Slug, Text
+from webapp.service.catalog.oauth import OAuth, Scope, ScopeProfile
+from webapp.service.catalog.requests import Credential, Identity, Refusals, Test
+
+AuthType = Literal["oauth", "keys", "none"]
+
+
+class Category(Facts):
+    """One shelf of the catalog."""
+
+    slug: Slug
+    name: Text
+    description: Text
+
+
+class Option(Facts):
+    """One choice of a custom field. Written as a bare string, it is its own label."""
+
+    label: str
+    value: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, found: Any) -> Any:
+        return {"label": found, "value": found} if isinstance(found, str) else found
+
+
+class CustomField(Facts):
+    """One value that a person enters to connect; WIRE's ``custom_fields_json`` is the list of these."""
+
+    name: FieldName
+    label: Text
+    description: str = ""
+    default: str | None = None
+    optional: bool = False
+    secret: bool = False
+    format: str | None = None
+    options: tuple[Option, ...] = ()
+    docs_url: Address | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The field in WIRE's shape; what is not set is left out."""
+        found: dict[str, Any] = {
+            "name": self.name,
+            "label": self.label,
+            "description": self.description,
+            "default": self.default,
+            "optional": self.optional,
+        }
+        if self.secret:
+            found["secret"] = True
+        if self.format:
+            found["format"] = self.format
+        if self.options:
+            found["options"] = [{"label": option.label, "value": option.value} for option in self.options]
+        if self.docs_url:
+            found["docs_url"] = self.docs_url
+        return found
+
+
+class Logo(Facts):
+    """A Simple Icons slug, or a letter to draw; a letter needs a colour, an icon brings its own."""
+
+    icon: str | None = None
+    letter: str | None = Field(default=None, min_length=1, max_length=2)
+    color: str | None = Field(default=None, pattern=r"^#[0-9a-fA-F]{6}$")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.icon is None) == (self.letter is None):
+            raise ValueError("give either an icon or a letter")
+        if self.letter is not None and self.color is None:
+            raise ValueError("a letter needs a color")
+        return self
+
+
+class AppSpec(Facts):
+    """One app, as its ``app.toml`` declares it."""
+
+    slug: Slug
+    name: Text
+    description: Text
+    categories: tuple[Slug, ...] = Field(min_length=1)
+    featured_weight: int = Field(default=0, ge=0, le=1_000_000)
+    auth_type: AuthType
+    logo: Logo
+    docs_url: Address | None = None
+    sources: tuple[Address, ...] = ()  # where base_url, allowed_hosts and headers were read
+    base_url: Address | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    headers: dict[str, str] = Field(default_factory=dict)
+    fields: tuple[CustomField, ...] = ()
+    credentials: tuple[Credential, ...] = ()
+    oauth: OAuth | None = None
+    test: Test | None = None
+    identity: Identity | None = None
+    refusals: Refusals | None = None
+    health: Test | None = None
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The OAuth scopes; empty for an app without OAuth."""
+        return self.oauth.scopes if self.oauth else ()
+
+    @property
+    def scope_profiles(self) -> tuple[ScopeProfile, ...]:
+        """The named choices of scopes; never missing."""
+        return self.oauth.scope_profiles if self.oauth else ()
