@@ -83,7 +83,7 @@ def test_json_is_the_app_object(several: Catalog) -> None:
     globex = several.app("globex")
     assert globex is not None
     assert globex.api_dict["scope_profiles"] == [{"name": "full", "scopes": ["me", "weather"]}]
-    assert json.loads(app.with_client("oa_1")) == {**found, "oauth_app_id": "oa_1"}
+    assert json.loads(app.with_client("oa_1")) == {**json.loads(app.json), "oauth_app_id": "oa_1"}
     assert app.with_client(None) == app.json
 
 
