@@ -3,6 +3,7 @@
 Code that needs the time takes a :class:`Clock`, so that tests can move it.
 """
 
+import functools
 import time
 from datetime import UTC, datetime
 from typing import Protocol
@@ -26,7 +27,13 @@ def now() -> int:
 
 def iso(ms: int) -> str:
     """``ms`` (epoch milliseconds) as ISO 8601 in UTC, such as ``2026-11-21T01:40:34.123Z``."""
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    seconds, rest = divmod(ms, SECOND)
+    return f"{_to_the_second(seconds)}.{rest:03d}Z"
+
+
+@functools.lru_cache(maxsize=8192)  # lists show the same times again and again, and formatting is most of their cost
+def _to_the_second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
 
 
 def iso_or_none(ms: int | None) -> str | None:

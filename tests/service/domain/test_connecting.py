@@ -198,3 +198,33 @@ def keys(**values: str) -> Mapping[str, str]:
 def test_an_oauth_app_is_not_connected_by_keys(bench) -> None:
     with pytest.raises(Invalid, match="not connected by keys"):
         connecting.connect_with_keys(bench.service, bench.token(), bench.app, keys(api_key="x"))
+
+
+def test_a_working_account_is_looked_after_again_within_six_hours(bench) -> None:
+    account = bench.connect()
+    assert health.claim_due(bench.service, 10) == []
+    bench.clock.advance(6 * HOUR)
+    (claimed,) = health.claim_due(bench.service, 10)
+    assert claimed.id == account.id
+    assert health.claim_due(bench.service, 10) == []  # nobody else takes it meanwhile
+    checked = health.check(bench.service, claimed)
+    assert checked.last_checked_at == bench.clock()
+    assert 4.8 * HOUR < (checked.next_check_at or 0) - bench.clock() <= 6 * HOUR
+
+
+def test_a_provider_that_is_down_for_six_hours_is_asked_a_bounded_number_of_times(bench) -> None:
+    account = bench.connect(expires_in=None, refresh_token=None)
+    bench.acme.me_status = 503
+    bench.clock.advance(6 * HOUR)
+    before = bench.acme.me_calls
+    for _ in range(6 * 60):
+        bench.clock.advance(60_000)
+        for due in health.claim_due(bench.service, 10):
+            health.check(bench.service, due)
+    assert 6 <= bench.acme.me_calls - before <= 15
+    down = accounts.get(bench.service.store, bench.scene, account.id)
+    assert (down.healthy, down.dead) == (False, False)
+    bench.acme.me_status = 200
+    bench.clock.advance(HOUR)
+    (due,) = health.claim_due(bench.service, 10)
+    assert health.check(bench.service, due).healthy

@@ -180,7 +180,7 @@ def _account(service: Service, token: ConnectToken, draft: Draft, existing: Acco
         last_refreshed_at=None,
         next_refresh_at=_next_refresh(now, draft),
         last_checked_at=now,
-        next_check_at=None,
+        next_check_at=lifecycle.check_time(account_id, now) if draft.trouble is None else now + lifecycle.back_off(1),
         failures=0 if draft.trouble is None else 1,
         lease_until=0,
         revision=0,

@@ -1,11 +1,15 @@
 """Testing an account now, and revoking its access upstream."""
 
 from webapp.errors import Conflict, PatchbayError, Refused, UpstreamFailed
+from webapp.kit.clock import MINUTE
 from webapp.service.catalog.app import App
-from webapp.service.domain import apps, credentials, history, lifecycle, provider, refreshing
+from webapp.service.domain import accounts, apps, credentials, history, lifecycle, provider, refreshing
 from webapp.service.domain.accounts import Account
+from webapp.service.domain.projects import Scene
 from webapp.service.domain.service import Service
 from webapp.service.outbound.tokens import OAuthFailure
+
+CLAIMED_FOR = 10 * MINUTE
 
 
 def check(service: Service, account: Account) -> Account:
@@ -27,6 +31,25 @@ def check(service: Service, account: Account) -> Account:
     if outcome.kind == "trouble":
         return lifecycle.retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
     return _refused(service, app, account, outcome.sentence)
+
+
+def claim_due(service: Service, limit: int) -> list[Account]:
+    """Accounts that want looking after now, each claimed for 10 minutes, so that no other process takes it too."""
+    now = service.clock()
+    with service.store.write() as tx:
+        rows = tx.all(
+            "UPDATE accounts SET next_check_at = :later WHERE id IN (SELECT id FROM accounts WHERE next_check_at "
+            "IS NOT NULL AND next_check_at <= :now AND dead = 0 ORDER BY next_check_at LIMIT :limit) "
+            "RETURNING id, project_id, environment",
+            {"now": now, "later": now + CLAIMED_FOR, "limit": limit},
+        )
+        return [accounts.get(tx, Scene(row["project_id"], row["environment"]), row["id"]) for row in rows]
+
+
+def next_due_at(service: Service) -> int | None:
+    """When the next account wants looking after, in epoch milliseconds."""
+    row = service.store.one("SELECT MIN(next_check_at) AS at FROM accounts WHERE next_check_at IS NOT NULL")
+    return row["at"] if row else None
 
 
 def revoke(service: Service, account: Account) -> Account:

@@ -4,6 +4,7 @@ Each verb takes the account as it was read and writes only if its credentials ar
 a slow check never overwrites a newer reconnect or refresh.
 """
 
+import zlib
 from collections.abc import Mapping
 
 from webapp.errors import NotFound
@@ -15,6 +16,7 @@ from webapp.store.contract import Tx
 
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
 EARLY = 5 * MINUTE
+CHECK_EVERY = 6 * HOUR
 
 
 def back_off(failures: int) -> int:
@@ -29,16 +31,22 @@ def refresh_time(now: int, expires_at: int | None) -> int | None:
     return max(expires_at - min(EARLY, (expires_at - now) // 5), now)
 
 
+def check_time(account_id: str, now: int) -> int:
+    """When to look after a working account next: in 6 hours, up to a fifth earlier, so that they spread out."""
+    return now + CHECK_EVERY - zlib.crc32(account_id.encode()) % (CHECK_EVERY // 5)
+
+
 def working(service: Service, account: Account) -> Account:
     """A check succeeded."""
     now = service.clock()
     sql = (
         "UPDATE accounts SET healthy = 1, dead = 0, error = NULL, failures = 0, last_checked_at = :now, "
-        "next_check_at = NULL, updated_at = CASE WHEN healthy = 1 THEN updated_at ELSE :now END "
+        "next_check_at = :next, updated_at = CASE WHEN healthy = 1 THEN updated_at ELSE :now END "
         "WHERE id = :id AND revision = :revision"
     )
     with service.store.write() as tx:
-        changed = tx.run(sql, {"now": now, "id": account.id, "revision": account.revision})
+        values = {"now": now, "next": check_time(account.id, now), "id": account.id, "revision": account.revision}
+        changed = tx.run(sql, values)
         if changed and not account.healthy:
             history.write(tx, account.subject, now, "recovered", "Working again.", good=True)
         return reread(tx, account)
@@ -83,7 +91,8 @@ def renewed(service: Service, account: Account, values: Mapping[str, str], expir
     sql = (
         "UPDATE accounts SET credentials_sealed = :sealed, credentials_key = :version, revision = revision + 1, "
         "healthy = 1, dead = 0, error = NULL, failures = 0, expires_at = :expires, last_refreshed_at = :now, "
-        "next_refresh_at = :next, next_check_at = NULL, updated_at = :now, lease_until = 0, lease_holder = NULL "
+        "next_refresh_at = :next, next_check_at = CASE WHEN healthy = 1 THEN next_check_at ELSE :check END, "
+        "updated_at = :now, lease_until = 0, lease_holder = NULL "
         "WHERE id = :id AND revision = :revision"
     )
     row = {
@@ -91,6 +100,7 @@ def renewed(service: Service, account: Account, values: Mapping[str, str], expir
         "version": version,
         "expires": expires_at,
         "now": now,
+        "check": check_time(account.id, now),
         "next": refresh_time(now, expires_at) if values.get(credentials.REFRESH_TOKEN) else expires_at,
         "id": account.id,
         "revision": account.revision,

@@ -12,10 +12,11 @@ from webapp.service.domain import apps, provider_clients
 from webapp.service.domain.accounts import Account
 from webapp.service.domain.provider_clients import ProviderClient
 from webapp.service.domain.service import Service
-from webapp.service.outbound import oauth, postgres, probe
+from webapp.service.outbound import oauth, postgres, probe, smtp
 from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.outcomes import at_path
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+from webapp.service.outbound.urls import parse_port
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> Checked:
     """Make the app's test request with ``values``."""
     if app.test_kind == "postgres":
         return _test_postgres(service, app, values)
+    if app.test_kind == "smtp":
+        return _test_smtp(service, app, values)
     spec = app.test_request or app.identity_request
     if spec is None:
         return Checked("ok")
@@ -86,12 +89,12 @@ def extras(app: App, result: TokenResult) -> dict[str, str]:
 
 def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Checked:
     """A database is tested by signing in to it; it has no HTTP request to make."""
-    port = values.get("port") or "5432"
-    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+    port = parse_port(values.get("port") or "5432")
+    if port is None:
         return Checked("refused", "The port must be a number from 1 to 65535, such as 5432.")
     account = postgres.PostgresAccount(
         host=values.get("host", ""),
-        port=int(port),
+        port=port,
         user=values.get("user", ""),
         password=values.get("password", ""),
         database=values.get("database", ""),
@@ -100,6 +103,28 @@ def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Che
     outcome = postgres.check_postgres(service.client_for(app).guard, account)
     name = f"{account.user}@{account.host}/{account.database}"
     return Checked(outcome.kind, outcome.sentence, name, name)
+
+
+def _test_smtp(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+    """A mail server is tested by signing in to it; no mail is sent."""
+    port = parse_port(values.get("port") or "465")
+    if port is None:
+        return Checked("refused", "The port must be a number from 1 to 65535, such as 465.")
+    account = smtp.SmtpAccount(
+        host=values.get("host", ""),
+        port=port,
+        user=values.get("user", ""),
+        password=values.get("password", ""),
+        encryption=_encryption(values.get("encryption")),
+    )
+    outcome = smtp.check_smtp(service.client_for(app), account)
+    identity = f"{account.user}@{account.host}"
+    return Checked(outcome.kind, outcome.sentence, identity, account.user if "@" in account.user else identity)
+
+
+def _encryption(text: str | None) -> smtp.Encryption:
+    """The encryption named ``text``; the app's field offers no other."""
+    return next((one for one in get_args(smtp.Encryption) if one == text), "tls")
 
 
 def _ssl_mode(text: str | None) -> postgres.SSLMode:

@@ -1,0 +1,92 @@
+"""The worker: what is due is done in a turn, one failure stops nothing else, and it sleeps while nothing is due."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from webapp.kit.clock import HOUR, MINUTE
+from webapp.service.domain import accounts, refreshing
+from webapp.service.worker import loop
+
+
+def one_turn(bench, chores: list[loop.Chore] | None = None) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        loop.turn(bench.service, chores or [], pool)
+
+
+def test_a_turn_refreshes_before_expiry_and_checks_what_is_due(bench) -> None:
+    account = bench.connect()
+    one_turn(bench)
+    assert bench.acme.token_calls == 0
+    bench.clock.advance(56 * MINUTE)
+    one_turn(bench)
+    assert bench.acme.token_calls == 1
+    calls = bench.acme.me_calls
+    bench.clock.advance(7 * HOUR)
+    one_turn(bench)
+    assert bench.acme.me_calls == calls + 1
+    assert accounts.get(bench.service.store, bench.scene, account.id).healthy
+
+
+def test_one_dead_account_does_not_hold_up_another(bench) -> None:
+    dead = bench.connect(refresh_token="stolen")
+    bench.clock.advance(MINUTE)
+    alive = bench.connect()
+    bench.clock.advance(HOUR)
+    refreshing.fresh(bench.service, alive)
+    bench.clock.advance(HOUR)
+    bench.acme.me_status = 200
+    one_turn(bench)
+    assert accounts.get(bench.service.store, bench.scene, dead.id).dead
+
+
+def test_a_chore_that_fails_is_tried_again_in_its_time_and_stops_nothing(bench, caplog) -> None:
+    done: list[str] = []
+
+    def broken(_: object) -> None:
+        done.append("broken")
+        raise RuntimeError("out of order")
+
+    chores = [loop.Chore("broken", MINUTE, broken), loop.Chore("sound", MINUTE, lambda _: done.append("sound"))]
+    one_turn(bench, chores)
+    one_turn(bench, chores)
+    assert done == ["broken", "sound"]
+    assert "out of order" in caplog.text
+    bench.clock.advance(MINUTE)
+    one_turn(bench, chores)
+    assert done == ["broken", "sound"] * 2
+
+
+def test_it_sleeps_until_the_next_piece_is_due(bench) -> None:
+    assert loop.pause_s(bench.service) == loop.LONGEST_SLEEP_S
+    bench.connect(expires_in=10)
+    assert loop.pause_s(bench.service) == 8.0
+    bench.clock.advance(HOUR)
+    assert loop.pause_s(bench.service) == 0.2
+
+
+def test_run_stops_when_told_and_wakes_at_once(bench, monkeypatch) -> None:
+    turns: list[int] = []
+    turned = threading.Event()
+
+    def count(*_: object) -> None:
+        turns.append(1)
+        turned.set()
+
+    monkeypatch.setattr(loop, "turn", count)
+    stop, (near, far) = threading.Event(), os.pipe()
+    thread = threading.Thread(target=loop.run, args=(bench.service.settings, stop, near))
+    thread.start()
+    try:
+        for wanted in (1, 2, 3):
+            assert turned.wait(5)
+            turned.clear()
+            assert len(turns) == wanted
+            os.write(far, b"!")
+    finally:
+        stop.set()
+        os.write(far, b"!")
+        thread.join(5)
+        os.close(near)
+        os.close(far)
+    assert not thread.is_alive()
