@@ -8,9 +8,9 @@
   let popup = null;
 
   /* Messages to the embedding page: once for each origin that the token allows, never to just anyone. */
-  const origins = () => { try { return JSON.parse($("#link")?.dataset.origins || "[]"); } catch { return []; } };
+  const origins = JSON.parse($("#link")?.dataset.origins || "[]");
   function tell(message) {
-    if (framed) origins().forEach((origin) => window.parent.postMessage(message, origin));
+    if (framed) origins.forEach((origin) => window.parent.postMessage(message, origin));
   }
   const tellClose = () => tell({ type: "close" });
 
@@ -94,7 +94,9 @@
 
   /* A form's button is ready when the form is; the server checks again. */
   function ready(form) { const button = $("[type=submit]", form); if (button && !form.dataset.sent) button.disabled = !form.checkValidity(); }
-  document.addEventListener("input", (event) => { const form = event.target.closest("form[data-ready]"); if (form) ready(form); });
+  for (const kind of ["input", "change"]) {
+    document.addEventListener(kind, (event) => { const form = event.target.closest("form[data-ready]"); if (form) ready(form); });
+  }
 
   /* The link's expiry counts down; at its end the page says so. */
   function countDown() {

@@ -167,8 +167,9 @@ CREATE TABLE connect_attempts (
   binding_hash TEXT,                  -- the cookie of the browser that started it
   state_hash TEXT UNIQUE,
   sealed BLOB,                        -- PKCE verifier and fields of the form
-  return_to TEXT,                     -- the page to go back to
+  session_id TEXT,                    -- the link session of a top-level page, to go back to
   status TEXT NOT NULL,               -- 'open', 'started', 'exchanging', 'connected', 'failed'
+  claimed_at BIGINT,                  -- when the exchange began
   result_account_id TEXT,
   error_code TEXT,
   error_sentence TEXT,
@@ -176,6 +177,7 @@ CREATE TABLE connect_attempts (
   expires_at BIGINT NOT NULL
 );
 CREATE INDEX connect_attempts_by_expiry ON connect_attempts (expires_at);
+CREATE INDEX connect_attempts_of_session ON connect_attempts (session_id, started_at);
 -- service/domain/link_sessions.py: a top-level Connect Link page, whose token left the URL for a cookie
 CREATE TABLE link_sessions (
   id TEXT NOT NULL PRIMARY KEY,

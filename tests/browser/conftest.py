@@ -1,0 +1,209 @@
+"""The whole product in Chromium: web application and sandbox on loopback ports, over an empty data folder.
+
+``product`` is the running installation, ``chromium`` the browser, ``page`` a page of its own context that must end
+without a script error or a report of the Content-Security-Policy; ``axe(page)`` gives what axe-core finds.
+``embedder`` is somebody else's product on another origin, which frames ours.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+from werkzeug.serving import BaseWSGIServer, make_server
+
+from webapp import frontend
+from webapp.app import create_app
+from webapp.kit.cursors import Window
+from webapp.sandbox.app import create_sandbox
+from webapp.service.domain import accounts, projects, provider_clients, tokens
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.projects import Scene
+from webapp.service.domain.service import Service
+from webapp.service.domain.tokens import Order
+from webapp.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--test-third-party-cookie-phaseout",
+]
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+def need(condition: bool, reason: str) -> None:
+    """Skip where something is missing; in CI, which installs everything, fail instead."""
+    if not condition:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+
+
+class Product:
+    """A running installation, whose one project is Acme's."""
+
+    def __init__(self, service: Service, url: str) -> None:
+        self.service, self.url = service, url
+        self.sandbox_url = service.settings.sandbox_url
+        self.project = projects.create(service, name="Acme", support_email="help@acme.example")
+        self.scene = Scene(self.project.id, "development")
+
+    def token(self, user: str = "alice@example.com", **order: Any) -> str:
+        """A Connect token for ``user``."""
+        return str(tokens.create(self.service, self.scene, Order(user, **order), client_id=None)["token"])
+
+    def link(self, user: str = "alice@example.com", app: str | None = "sandbox", **order: Any) -> str:
+        """The address of a hosted Connect Link."""
+        chosen = f"&app={app}" if app else ""
+        return f"{self.url}/_static/connect.html?token={self.token(user, **order)}&connectLink=true{chosen}"
+
+    def accounts(self, user: str = "alice@example.com") -> list[Account]:
+        """The accounts of ``user``, oldest first."""
+        found = accounts.page(self.service.store, self.scene, accounts.Filter(external_id=user), Window(limit=100))
+        return list(found.items)
+
+
+@contextmanager
+def serving(app: Any, host: str = "localhost") -> Iterator[BaseWSGIServer]:
+    """``app`` on a free loopback port; when it is None, set ``server.app`` once the port is known."""
+    server = make_server(host, 0, app, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+    """The product for one module of tests; tests keep apart by their users."""
+    need((frontend.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
+    data = tmp_path_factory.mktemp("product")
+    with serving(None) as web, serving(None) as third:
+        environment = {"PATCHBAY_PORT": str(web.server_port), "PATCHBAY_SANDBOX_PORT": str(third.server_port)}
+        settings = Settings.from_env(environment, data=data)
+        service = open_service(settings)
+        try:
+            web.app = create_app(settings, service=service)
+            third.app = create_sandbox(
+                data / "sandbox",
+                settings.sandbox_url,
+                *provider_clients.ensure_sandbox(service),
+                [f"{settings.public_url}/connect/oauth/callback"],
+                frontend.templates_dir(),
+                frontend.static_dir(),
+                slow_seconds=0.3,
+            )
+            yield Product(service, settings.public_url)
+        finally:
+            close_service(service)
+
+
+class Embedder:
+    """Another product, on an origin of its own: ``page(url)`` is the address of its page that frames ``url``."""
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+
+    def page(self, url: str) -> str:
+        from urllib.parse import quote
+
+        return f"{self.origin}/?frame={quote(url, safe='')}"
+
+
+def _host_page(environ: Any, start_response: Any) -> list[bytes]:
+    frame = parse_qs(environ["QUERY_STRING"]).get("frame", [""])[0]
+    start_response("200 OK", [("Content-Type", "text/html; charset=utf-8")])
+    return [
+        f"""<!doctype html><html lang="en"><title>Acme</title><h1>Acme</h1>
+<script>window.messages = []; addEventListener("message", (e) => messages.push([e.origin, e.data]));</script>
+<iframe src="{escape(frame)}" title="Connect" width="460" height="700"></iframe></html>""".encode()
+    ]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Iterator[Embedder]:
+    """Somebody else's product. 127.0.0.1 and localhost are different sites to a browser."""
+    with serving(_host_page, "127.0.0.1") as server:
+        yield Embedder(f"http://127.0.0.1:{server.server_port}")
+
+
+@pytest.fixture(scope="module")
+def other_embedder() -> Iterator[Embedder]:
+    """One more, which no token allows."""
+    with serving(_host_page, "127.0.0.1") as server:
+        yield Embedder(f"http://127.0.0.1:{server.server_port}")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """The machine's Chromium, with third-party cookies blocked."""
+    need(CHROMIUM.exists(), f"there is no Chromium at {CHROMIUM}")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def contexts(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Makes browser contexts whose pages must end without a script error or a report of the CSP."""
+    problems: list[str] = []
+    opened = []
+
+    def make(**options: Any) -> Any:
+        context = chromium.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
+        context.set_default_timeout(10_000)
+        context.problems = problems
+        context.on("weberror", lambda error: problems.append(str(error.error)))
+        context.on("console", lambda message: _note(problems, message))
+        opened.append(context)
+        return context
+
+    yield make
+    for context in opened:
+        context.close()
+    assert problems == []
+
+
+def _note(problems: list[str], message: Any) -> None:
+    # A page that answers 4xx on purpose is reported by the browser as a failed resource.
+    if message.type == "error" and "Failed to load resource" not in message.text:
+        problems.append(message.text)
+
+
+@pytest.fixture
+def page(contexts: Callable[..., Any]) -> Any:
+    """A page of a fresh context."""
+    return contexts().new_page()
+
+
+@pytest.fixture(scope="session")
+def axe() -> Callable[[Any], list[Any]]:
+    """What axe-core finds wrong on a page."""
+    file = ROOT / "instance" / "node" / "node_modules" / "axe-core" / "axe.min.js"
+    need(file.is_file(), "axe-core is missing; run `python -m webapp.frontend --tests`")
+    source = file.read_text(encoding="utf-8")
+
+    def check(page: Any) -> list[Any]:
+        page.evaluate("document.fonts.ready")
+        page.evaluate(source)
+        found = page.evaluate("tags => axe.run({runOnly: tags})", TAGS)
+        return [(one["id"], [node["html"][:160] for node in one["nodes"]]) for one in found["violations"]]
+
+    return check

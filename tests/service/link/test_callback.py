@@ -1,0 +1,295 @@
+"""The OAuth flow against the real sandbox: what ends well, what ends badly, and what must not work at all."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from webapp.kit.clock import HOUR, MINUTE
+from webapp.service.domain import attempts
+
+
+def query(url: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+
+
+def exchanges(world: Any) -> int:
+    return int(world.sandbox.requests.count("POST /oauth/token"))
+
+
+def test_connecting_in_one_tab(world: Any, browser: Any) -> None:
+    page = browser.open(world.token())
+    begun = browser.start(page)
+    asked = query(begun.headers["Location"])
+    assert asked["code_challenge_method"] == "S256" and len(asked["code_challenge"]) == 43
+    assert asked["redirect_uri"] == "http://localhost:8600/connect/oauth/callback"
+    assert "SameSite=Lax" in begun.headers["Set-Cookie"] and "HttpOnly" in begun.headers["Set-Cookie"]
+    back = browser.get(world.sandbox.decide(begun.headers["Location"]))
+    (account,) = world.accounts()  # committed before anything is shown
+    assert account.healthy and account.identity_name == "Ada Lovelace" and account.external_id == "alice"
+    assert back.status_code == 303 and back.headers["Location"].startswith("/connect/oauth/ended/")
+    shown = browser.get(back.headers["Location"])
+    assert "Connected" in shown.text and "Ada Lovelace" in shown.text
+    assert "code=" not in back.headers["Location"]
+
+
+def test_the_read_only_profile_asks_for_less(world: Any, browser: Any) -> None:
+    begun = browser.start(browser.open(world.token()), profile="read_only")
+    assert query(begun.headers["Location"])["scope"] == "profile tasks:read"
+    browser.get(world.sandbox.decide(begun.headers["Location"]))
+    (account,) = world.accounts()
+    assert account.scope_profile == "read_only" and account.authorized_scopes == ("profile", "tasks:read")
+
+
+def test_the_success_address_keeps_its_query_and_fragment(world: Any, browser: Any) -> None:
+    token = world.token(success_redirect_uri="https://acme.example/done?a=1&b=x%20y#step-2")
+    back = browser.callback(browser.open(token))
+    (account,) = world.accounts()
+    assert back.status_code == 303
+    assert back.headers["Location"] == f"https://acme.example/done?a=1&b=x%20y&account_id={account.id}#step-2"
+
+
+def test_denying_is_named_and_can_be_tried_again(world: Any, browser: Any) -> None:
+    back = browser.callback(browser.open(world.token()), decision="deny")
+    shown = browser.get(back.headers["Location"])
+    assert "You cancelled" in shown.text and "Start again" in shown.text and "help@acme.example" in shown.text
+    assert world.accounts() == []
+    again = re.search(r'action="(/_static/connect/ls_\w+)"', shown.text)[1]  # type: ignore[index]
+    page = browser.get(f"{again}?again=1&app=sandbox")
+    assert browser.callback(page).status_code == 303 and len(world.accounts()) == 1
+
+
+def test_denying_goes_to_the_error_address(world: Any, browser: Any) -> None:
+    token = world.token(error_redirect_uri="https://acme.example/failed?from=link")
+    back = browser.callback(browser.open(token), decision="deny")
+    assert back.headers["Location"] == "https://acme.example/failed?from=link&error=access_denied"
+
+
+def test_a_window_shows_a_page_to_close_and_the_waiting_page_learns_of_it(
+    world: Any, browser: Any, hidden_fields: Any
+) -> None:
+    token = world.token(allowed_origins=["https://app.acme.example"])
+    page = browser.frame(token)
+    fields = hidden_fields(page.text, "/_static/connect/status")
+    assert browser.post("/_static/connect/status", fields, hx_request="true").status_code == 204
+    back = browser.callback(page, window=True)
+    closing = browser.get(back.headers["Location"])
+    assert "You can close this window" in closing.text and closing.headers["X-Frame-Options"] == "DENY"
+    assert token not in closing.text
+    told = browser.post("/_static/connect/status", fields, hx_request="true")
+    (account,) = world.accounts()
+    assert f'data-account="{account.id}"' in told.text and "<html" not in told.text and "hx-trigger" not in told.text
+    whole = browser.post("/_static/connect/status", fields)
+    assert "<html" in whole.text and "Connected" in whole.text
+
+
+def test_the_waiting_page_of_somebody_else_learns_nothing(world: Any, browser: Any, hidden_fields: Any) -> None:
+    fields = hidden_fields(browser.frame(world.token()).text, "/_static/connect/status")
+    other = {**fields, "token": world.token("mallory")}
+    assert browser.post("/_static/connect/status", other, hx_request="true").text.count("can’t be used any more") == 1
+
+
+def test_a_link_starts_once(world: Any, browser: Any) -> None:
+    page = browser.open(world.token())
+    assert browser.start(page).status_code == 303
+    again = browser.start(page)
+    assert again.status_code == 400 and "can’t be used any more" in again.text
+
+
+def test_nobody_is_sent_past_the_page_that_asks(world: Any, browser: Any) -> None:
+    page = browser.open(world.token())
+    url = re.search(r'data-start href="([^"]*)"', page.text)[1].replace("&amp;", "&")  # type: ignore[index]
+    assert browser.get(url, sec_fetch_site="cross-site").status_code == 400
+    assert browser.start(page).status_code == 303  # it was not used up
+
+
+def test_a_callback_needs_its_state_and_its_browser(world: Any, browser: Any) -> None:
+    before = exchanges(world)
+    begun = browser.start(browser.open(world.token()))
+    url = world.sandbox.decide(begun.headers["Location"])
+    state = query(url)["state"]
+    for broken in (
+        url.replace(f"state={state}", ""),
+        url.replace(state, "x" * 43),
+        f"{url}&state={state}",
+        "/connect/oauth/callback",
+    ):
+        refused = browser.get(broken)
+        assert refused.status_code == 400 and "can’t be used any more" in refused.text
+    assert world.browser().get(url).status_code == 400  # a foreign browser
+    assert exchanges(world) == before and world.accounts() == []
+    assert browser.get(url).status_code == 303 and len(world.accounts()) == 1
+    replayed = browser.get(url)
+    assert replayed.status_code == 400 and "can’t be used any more" in replayed.text
+    assert exchanges(world) == before + 1 and len(world.accounts()) == 1
+
+
+def test_a_sign_in_has_15_minutes(world: Any, browser: Any) -> None:
+    begun = browser.start(browser.open(world.token()))
+    url = world.sandbox.decide(begun.headers["Location"])
+    world.clock.advance(16 * MINUTE)
+    late = browser.get(browser.get(url).headers["Location"])
+    assert "That took too long" in late.text and world.accounts() == []
+
+
+def test_a_sign_in_that_began_in_time_may_end_after_the_link(world: Any, browser: Any) -> None:
+    token = world.token(expires_in=600)
+    begun = browser.start(browser.open(token))
+    world.clock.advance(11 * MINUTE)
+    assert browser.get(world.sandbox.decide(begun.headers["Location"])).status_code == 303
+    assert len(world.accounts()) == 1
+
+
+def test_an_expired_link_starts_nothing(world: Any, browser: Any) -> None:
+    page = browser.open(world.token())
+    world.clock.advance(5 * HOUR)
+    late = browser.start(page)
+    assert late.status_code == 401 and "This link has expired" in late.text
+
+
+@pytest.mark.parametrize("iss", ["https://evil.example", None])
+def test_an_answer_of_another_issuer_is_not_exchanged(world: Any, browser: Any, iss: str | None) -> None:
+    before = exchanges(world)
+    begun = browser.start(browser.open(world.token()))
+    url = re.sub(r"&?iss=[^&]*", f"&iss={iss}" if iss else "", world.sandbox.decide(begun.headers["Location"]))
+    shown = browser.get(browser.get(url).headers["Location"])
+    assert "The provider refused" in shown.text and "did not come from the provider" in shown.text
+    assert exchanges(world) == before and world.accounts() == []
+
+
+def test_the_providers_words_are_quoted_shortened_and_escaped(world: Any, browser: Any) -> None:
+    begun = browser.start(browser.open(world.token()))
+    state = query(begun.headers["Location"])["state"]
+    words = "<script>alert(1)</script>%0A" + "no " * 300
+    answer = browser.get(
+        f"/connect/oauth/callback?state={state}&error=server_error&error_description={words}&iss={world.sandbox.url}"
+    )
+    shown = browser.get(answer.headers["Location"]).text
+    assert "<script>alert" not in shown and "&lt;script&gt;" in shown and "…”" in shown and len(shown) < 12_000
+
+
+def test_a_code_that_the_provider_does_not_know_is_refused(world: Any, browser: Any) -> None:
+    begun = browser.start(browser.open(world.token()))
+    url = re.sub(r"code=[^&]*", "code=guessed", world.sandbox.decide(begun.headers["Location"]))
+    shown = browser.get(browser.get(url).headers["Location"])
+    assert "The provider refused" in shown.text and world.accounts() == []
+
+
+def test_a_provider_in_trouble_is_named(world: Any, browser: Any) -> None:
+    back = browser.callback(browser.open(world.token()), mood="trouble")
+    assert "The provider does not answer" in browser.get(back.headers["Location"]).text
+
+
+def test_reconnecting_keeps_the_account_and_refuses_another_person(world: Any, browser: Any) -> None:
+    browser.callback(browser.open(world.token()))
+    (account,) = world.accounts()
+    link = f"&connectLink=true&accountId={account.id}"
+    page = browser.open(world.token(), link)
+    assert "Reconnect your Sandbox Tasks account" in page.text and "Ada Lovelace" in page.text
+    wrong = browser.callback(page, person="per_grace")
+    shown = browser.get(wrong.headers["Location"]).text
+    assert "That was another account" in shown and "Ada Lovelace" in shown and "Grace Hopper" in shown
+    browser.callback(browser.open(world.token(), link))
+    assert [one.id for one in world.accounts()] == [account.id]
+    assert "not connected any more" in browser.open(world.token("bob"), link).text  # somebody else's
+
+
+def test_a_restart_between_any_two_steps_loses_nothing(world: Any, browser: Any) -> None:
+    opened = browser.get(
+        f"/_static/connect.html?token={world.token()}&app=sandbox&connectLink=true", sec_fetch_dest="document"
+    )
+    world.restart()
+    page = browser.get(opened.headers["Location"])
+    world.restart()
+    begun = browser.start(page)
+    world.restart()
+    url = world.sandbox.decide(begun.headers["Location"])
+    world.restart()
+    back = browser.get(url)
+    world.restart()
+    assert "Connected" in browser.get(back.headers["Location"]).text
+    assert len(world.accounts()) == 1
+    world.restart()
+    assert "Connected" in browser.get(opened.headers["Location"]).text  # the page remembers, too
+
+
+def test_a_crash_in_the_exchange_ends_in_start_again(world: Any, browser: Any) -> None:
+    begun = browser.start(browser.open(world.token()))
+    url = world.sandbox.decide(begun.headers["Location"])
+    attempt = attempts.of_state(world.service, query(url)["state"])
+    binding = begun.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
+    attempts.take(world.service, attempt, binding)  # what the process had done when it died
+    world.restart()
+    waiting = browser.get(url)
+    assert "Connecting Sandbox Tasks" in browser.get(waiting.headers["Location"]).text
+    world.clock.advance(3 * MINUTE)
+    shown = browser.get(waiting.headers["Location"])
+    assert "was interrupted" in shown.text and "Start again" in shown.text
+
+
+def test_secrets_stay_out_of_pages_and_the_database(
+    world: Any, browser: Any, caplog: pytest.LogCaptureFixture, hidden_fields: Any
+) -> None:
+    token = world.token(allowed_origins=["https://app.acme.example"])
+    page = browser.frame(token)
+    begun = browser.start(page, window=True)
+    url = world.sandbox.decide(begun.headers["Location"])
+    done = browser.get(url)
+    shown = browser.get(done.headers["Location"])
+    binding = begun.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
+    told = browser.post("/_static/connect/status", hidden_fields(page.text, "/_static/connect/status"))
+    asked = query(url)
+    logged = "".join(record.getMessage() for record in caplog.records if record.name != "werkzeug")  # the sandbox's own
+    for secret in (asked["code"], asked["state"], binding, "sbx_at_", "sbx_rt_"):
+        assert secret not in shown.text + told.text + logged
+    database = b"".join(file.read_bytes() for file in world.service.settings.data.glob("patchbay.db*"))
+    attempt = hidden_fields(page.text, "/_static/connect/status")["attempt"]
+    for secret in (token, asked["state"], asked["code"], binding, attempt, "sbx_at_"):
+        assert secret.encode() not in database
+
+
+def test_an_answer_that_arrives_eight_times_at_once_is_exchanged_once(world: Any, browser: Any) -> None:
+    before = exchanges(world)
+    begun = browser.start(browser.open(world.token()))
+    url = world.sandbox.decide(begun.headers["Location"], mood="slow")
+    name, _, binding = begun.headers["Set-Cookie"].partition(";")[0].partition("=")
+    start = Barrier(8)
+
+    def send(_: int) -> int:
+        twin = world.browser()
+        twin.client.set_cookie(name, binding, domain="localhost", path="/connect/oauth")
+        start.wait()
+        return int(twin.get(url).status_code)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(send, range(8)))
+    assert exchanges(world) == before + 1 and len(world.accounts()) == 1
+    assert set(answers) <= {303, 400} and 303 in answers
+
+
+@pytest.mark.parametrize("method", ["head", "options"])
+def test_a_preview_uses_nothing_up(world: Any, browser: Any, method: str) -> None:
+    page = browser.open(world.token())
+    url = re.search(r'data-start href="([^"]*)"', page.text)[1].replace("&amp;", "&")  # type: ignore[index]
+    getattr(browser.client, method)(url, base_url="http://localhost:8600")
+    assert browser.start(page).status_code == 303
+
+
+def test_names_from_outside_are_text(world: Any, browser: Any) -> None:
+    with world.service.store.write() as tx:
+        tx.run("UPDATE projects SET app_name = :name", {"name": "<script>alert(1)</script>"})
+    page = browser.open(world.token('"><img src=x onerror=alert(1)>'))
+    back = browser.callback(page)
+    for shown in (page.text, browser.get(back.headers["Location"]).text):
+        assert "<script>alert" not in shown and "<img src=x" not in shown
+
+
+def test_reconnecting_asks_for_what_the_account_had(world: Any, browser: Any) -> None:
+    begun = browser.start(browser.open(world.token()), profile="read_only")
+    browser.get(world.sandbox.decide(begun.headers["Location"]))
+    (account,) = world.accounts()
+    page = browser.open(world.token(), f"&connectLink=true&accountId={account.id}")
+    assert re.search(r'value="read_only" checked', page.text)

@@ -1,0 +1,173 @@
+"""The key form: drawn from the app's fields, tested before it is saved, sent twice without harm."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+from webapp.service.domain import provider_clients
+
+FORM = "/_static/connect/keys"
+
+
+def opened(world: Any, browser: Any, app: str = "sandbox_basic", **order: Any) -> Any:
+    return browser.open(world.token(**order), f"&connectLink=true&app={app}")
+
+
+def test_the_form_shows_each_field_with_its_help(world: Any, browser: Any) -> None:
+    page = opened(world, browser).text
+    assert 'name="cf_account_id"' in page and 'name="cf_api_key"' in page
+    assert 'type="password"' in page and "Where do I find this?" in page and "Begins with acct_" in page
+
+
+def test_right_keys_connect(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser, success_redirect_uri="https://acme.example/done")
+    sent = {**hidden_fields(page.text, FORM), "cf_account_id": " acct_ada ", "cf_api_key": world.sandbox.key()}
+    done = browser.post(FORM, sent)
+    (account,) = world.accounts()
+    assert done.status_code == 200 and "Ada Lovelace" in done.text
+    # A form may not be redirected to another origin, so the page leads there by itself, and says where.
+    assert f'content="3;url=https://acme.example/done?account_id={account.id}"' in done.text
+    assert "Back to acme.example" in done.text and world.sandbox.key() not in done.text
+
+
+def test_a_form_that_is_sent_twice_makes_one_account(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser)
+    sent = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": world.sandbox.key()}
+    first, second = browser.post(FORM, sent), browser.post(FORM, sent)
+    assert "Connected" in first.text and "Connected" in second.text and len(world.accounts()) == 1
+
+
+def test_wrong_keys_are_named_and_what_is_no_secret_stays(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser)
+    sent = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": "sbx_live_wrong-canary"}
+    refused = browser.post(FORM, sent)
+    assert refused.status_code == 422 and world.accounts() == []
+    assert 'value="acct_ada"' in refused.text and "wrong-canary" not in refused.text and 'role="alert"' in refused.text
+    sent = {**hidden_fields(refused.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": world.sandbox.key()}
+    assert "Connected" in browser.post(FORM, sent).text
+
+
+def test_an_empty_field_is_named_beside_it(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser)
+    sent = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": " "}
+    refused = browser.post(FORM, sent)
+    assert refused.status_code == 422 and "Enter the API key." in refused.text and 'aria-invalid="true"' in refused.text
+    sent["cf_api_key"] = world.sandbox.key()  # the same attempt is still good
+    assert "Connected" in browser.post(FORM, sent).text
+
+
+def test_a_form_needs_its_proof(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser)
+    sent = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": world.sandbox.key()}
+    assert browser.post(FORM, {**sent, "proof": "0" * 64}).status_code == 403
+    assert world.browser().post(FORM, sent).status_code == 403  # without the cookie
+    assert browser.post(FORM, {**sent, "attempt": "guessed"}).status_code == 400
+    assert world.accounts() == []
+
+
+def test_an_attempt_of_another_user_cannot_be_used(world: Any, browser: Any, hidden_fields: Any) -> None:
+    hers = hidden_fields(opened(world, browser).text, FORM)
+    mallory = world.browser()
+    his = hidden_fields(mallory.open(world.token("mallory"), "&connectLink=true&app=sandbox_basic").text, FORM)
+    sent = {**his, "attempt": hers["attempt"], "cf_account_id": "acct_ada", "cf_api_key": world.sandbox.key()}
+    assert mallory.post(FORM, sent).status_code == 400 and world.accounts() == []
+
+
+def test_keys_connect_in_a_frame_without_any_cookie(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]), "&app=sandbox_keys")
+    done = world.browser().post(FORM, {**hidden_fields(page.text, FORM), "cf_api_key": world.sandbox.key(1)})
+    assert 'data-outcome="success"' in done.text and "Grace Hopper" in done.text
+    assert "https://app.acme.example" in done.headers["Content-Security-Policy"]
+
+
+def test_reconnecting_with_another_persons_key_is_refused(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser, "sandbox_keys")
+    browser.post(FORM, {**hidden_fields(page.text, FORM), "cf_api_key": world.sandbox.key()})
+    (account,) = world.accounts()
+    page = browser.open(world.token(), f"&connectLink=true&accountId={account.id}")
+    wrong = browser.post(FORM, {**hidden_fields(page.text, FORM), "cf_api_key": world.sandbox.key(1)})
+    assert wrong.status_code == 422 and "Ada Lovelace" in wrong.text and "Grace Hopper" in wrong.text
+    page = browser.open(world.token(), f"&connectLink=true&accountId={account.id}")
+    right = browser.post(FORM, {**hidden_fields(page.text, FORM), "cf_api_key": world.sandbox.key()})
+    assert "Connected" in right.text and [one.id for one in world.accounts()] == [account.id]
+
+
+def test_a_form_that_is_sent_by_eight_at_once_makes_one_account(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = browser.frame(world.token(), "&app=sandbox_keys")
+    sent = {**hidden_fields(page.text, FORM), "cf_api_key": world.sandbox.key()}
+    start = Barrier(8)
+
+    def send(_: int) -> str:
+        start.wait()
+        return str(world.browser().post(FORM, sent).text)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(send, range(8)))
+    assert len(world.accounts()) == 1
+    assert any("Connected" in text for text in answers)
+
+
+def test_fields_that_the_sign_in_needs_are_asked_first(world: Any, browser: Any, hidden_fields: Any) -> None:
+    folder = world.service.settings.data / "apps" / "helpdesk"
+    folder.mkdir(parents=True)
+    (folder / "app.toml").write_text(HELPDESK)
+    world.restart()
+    provider_clients.add(world.service, app="helpdesk", client_id="c1", client_secret="s1")
+    page = opened(world, browser, "helpdesk")
+    assert "Begins your address." in page.text and "data-start" not in page.text
+    refused = browser.post(FORM, {**hidden_fields(page.text, FORM), "cf_subdomain": ""})
+    assert refused.status_code == 422 and "Enter the subdomain." in refused.text
+    ready = browser.post(FORM, {**hidden_fields(refused.text, FORM), "cf_subdomain": "acme"})
+    begun = browser.start(ready, profile="")
+    assert begun.headers["Location"].startswith("https://acme.helpdesk.example/oauth/authorize?")
+    wild = browser.post(FORM, {**hidden_fields(refused.text, FORM), "cf_subdomain": "evil.example/?x="})
+    assert wild.status_code == 422 and "data-start" not in wild.text and 'role="alert"' in wild.text
+
+
+HELPDESK = """
+slug = "helpdesk"
+name = "Helpdesk"
+description = "Tickets."
+categories = ["productivity"]
+auth_type = "oauth"
+docs_url = "https://docs.helpdesk.example/"
+sources = ["https://docs.helpdesk.example/"]
+base_url = "https://{subdomain}.helpdesk.example"
+allowed_hosts = ["{subdomain}.helpdesk.example"]
+
+[logo]
+letter = "H"
+color = "#123456"
+
+[[fields]]
+name = "subdomain"
+label = "subdomain"
+description = "Begins your address."
+
+[[credentials]]
+place = "bearer"
+source = "https://docs.helpdesk.example/"
+
+[oauth]
+authorize_url = "https://{subdomain}.helpdesk.example/oauth/authorize"
+token_url = "https://{subdomain}.helpdesk.example/oauth/token"
+sources = ["https://docs.helpdesk.example/"]
+
+[oauth.client]
+console_url = "https://docs.helpdesk.example/"
+steps = ["Make a client."]
+source = "https://docs.helpdesk.example/"
+
+[[oauth.scopes]]
+scope = "read"
+words = "See tickets"
+functional = true
+
+[test]
+url = "/me"
+source = "https://docs.helpdesk.example/"
+
+[refusals]
+statuses = [401]
+source = "https://docs.helpdesk.example/"
+"""

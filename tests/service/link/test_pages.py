@@ -1,0 +1,149 @@
+"""Opening the link: top-level and framed, with and without an app, and every way in which it cannot be opened."""
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from werkzeug.test import TestResponse
+
+from webapp.kit.clock import DAY, HOUR, MINUTE
+from webapp.service.domain import tokens
+
+
+def policy(page: TestResponse) -> dict[str, str]:
+    parts = (part.partition(" ") for part in page.headers["Content-Security-Policy"].split("; "))
+    return {name: rest for name, _, rest in parts}
+
+
+def test_a_page_of_its_own_moves_the_token_out_of_the_url(world: Any, browser: Any) -> None:
+    token = world.token()
+    answer = browser.get(f"/_static/connect.html?token={token}&connectLink=true&app=sandbox", sec_fetch_dest="document")
+    assert answer.status_code == 303
+    assert re.fullmatch(r"/_static/connect/ls_\w+", answer.headers["Location"])
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie and "SameSite=Lax" in cookie and "Path=/_static/connect" in cookie
+    assert token not in cookie
+    page = browser.get(answer.headers["Location"])
+    assert page.status_code == 200 and token not in page.text
+    assert "Acme wants to connect to your Sandbox Tasks" in page.text
+    assert "<b>alice</b>" in page.text and "help@acme.example" in page.text and "Expires in 4 h 0 m" in page.text
+
+
+def test_every_answer_keeps_to_itself(world: Any, browser: Any) -> None:
+    page = browser.open(world.token())
+    assert page.headers["Cache-Control"] == "no-store"
+    assert page.headers["Referrer-Policy"] == "no-referrer"
+    assert page.headers["X-Frame-Options"] == "DENY"
+    rules = policy(page)
+    assert rules["default-src"] == "'none'" and rules["form-action"] == "'self'"
+    assert rules["frame-ancestors"] == "'none'" and "unsafe" not in page.headers["Content-Security-Policy"]
+
+
+def test_another_browser_cannot_use_a_session(world: Any, browser: Any) -> None:
+    answer = browser.get(f"/_static/connect.html?token={world.token()}", sec_fetch_dest="document")
+    page = world.browser().get(answer.headers["Location"])
+    assert page.status_code == 403 and "can’t be continued here" in page.text
+
+
+def test_a_frame_gets_no_cookie_and_its_token_in_a_hidden_field(world: Any, browser: Any) -> None:
+    token = world.token(allowed_origins=["https://app.acme.example", "http://localhost:3000"])
+    page = browser.frame(token)
+    assert page.status_code == 200 and "Set-Cookie" not in page.headers
+    assert policy(page)["frame-ancestors"] == "https://app.acme.example http://localhost:3000"
+    assert "X-Frame-Options" not in page.headers
+    assert f'name="token" value="{token}"' in page.text
+
+
+def test_a_frame_of_a_token_without_origins_is_refused_by_the_browser(world: Any, browser: Any) -> None:
+    assert policy(browser.frame(world.token()))["frame-ancestors"] == "'none'"
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ("", 400, "This link is incomplete"),
+        ("?token=", 400, "This link is incomplete"),
+        ("?token=ctok_0123", 401, "This link is not known here"),
+        ("?token=<script>alert(1)</script>", 401, "This link is not known here"),
+    ],
+)
+def test_a_link_without_a_known_token_says_so(browser: Any, query: str, status: int, words: str) -> None:
+    page = browser.get(f"/_static/connect.html{query}")
+    assert page.status_code == status and words in page.text
+    assert "<script>alert" not in page.text
+
+
+def test_an_expired_link_names_its_end_and_who_helps(world: Any, browser: Any, hidden_fields: Any) -> None:
+    token = world.token(error_redirect_uri="https://acme.example/failed?from=link")
+    opened = browser.get(f"/_static/connect.html?token={token}", sec_fetch_dest="document").headers["Location"]
+    world.clock.advance(5 * HOUR)
+    late = browser.get(f"/_static/connect.html?token={token}", sec_fetch_dest="document")
+    assert late.status_code == 401 and "This link has expired" in late.text and "help@acme.example" in late.text
+    assert "https://acme.example/failed?from=link&amp;error=link_expired" in browser.get(opened).text
+    framed = browser.frame(world.token(expires_in=60, allowed_origins=["https://app.acme.example"]))
+    world.clock.advance(2 * MINUTE)
+    late = browser.post("/_static/connect", hidden_fields(framed.text))
+    assert late.status_code == 401 and policy(late)["frame-ancestors"] == "https://app.acme.example"
+    world.clock.advance(8 * DAY)
+    assert tokens.purge(world.service) == 2
+    assert "not known here" in browser.get(f"/_static/connect.html?token={token}").text
+
+
+def test_without_an_app_there_is_a_choice(world: Any, browser: Any) -> None:
+    page = browser.open(world.token(), "&connectLink=true")
+    assert "What do you want to connect?" in page.text
+    slugs = re.findall(r'name="app" value="(\w+)">', page.text)
+    assert (
+        slugs.index("sandbox") < slugs.index("github") and "http" not in slugs
+    )  # ready first, nothing to connect never
+    location = re.search(r'action="(/_static/connect/ls_\w+)"', page.text)[1]  # type: ignore[index]
+    narrowed = browser.get(f"{location}?q=post&choose=1")
+    assert re.findall(r'name="app" value="(\w+)">', narrowed.text) == ["postgresql"]
+    assert "No app matches" in browser.get(f"{location}?q=%3Cb%3Ezzz&choose=1").text
+    chosen = browser.get(f"{location}?app=sandbox&picked=1")
+    assert "Continue to Sandbox Tasks" in chosen.text and "Choose another app" in chosen.text
+
+
+def test_choosing_works_in_a_frame_by_forms_alone(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]), "&hideClose=true")
+    fields = {**hidden_fields(page.text), "app": "sandbox", "choose": ""}
+    chosen = browser.post("/_static/connect", fields)
+    assert (
+        "Continue to Sandbox Tasks" in chosen.text and policy(chosen)["frame-ancestors"] == "https://app.acme.example"
+    )
+    assert "data-post-close" not in chosen.text  # hideClose travels along
+
+
+@pytest.mark.parametrize(
+    ("app", "status", "words"),
+    [
+        ("nothing_like_it", 404, "There is no such app"),
+        ("http", 200, "No account is needed"),
+        ("github", 409, "has no OAuth client at GitHub"),
+        (quote('"><script>alert(1)</script>'), 404, "There is no such app"),
+    ],
+)
+def test_an_app_that_cannot_be_connected_says_why(world: Any, browser: Any, app: str, status: int, words: str) -> None:
+    page = browser.open(world.token(), f"&connectLink=true&app={app}")
+    assert page.status_code == status and words in page.text and "<script>alert" not in page.text
+
+
+def test_the_operator_reads_how_to_add_a_client(world: Any, browser: Any) -> None:
+    page = browser.open(world.token(), "&connectLink=true&app=github")
+    assert "patchbay oauth-app add --app github" in page.text
+    assert "http://localhost:8600/connect/oauth/callback" in page.text
+
+
+def test_access_is_a_choice_in_plain_words(world: Any, browser: Any) -> None:
+    page = browser.open(world.token())
+    assert "Full access" in page.text and "Read only" in page.text
+    assert "See projects, their fields and tasks" in page.text
+    chosen = browser.open(world.token(), "&connectLink=true&app=sandbox&oauthScopeProfile=read_only")
+    assert re.search(r'value="read_only" checked', chosen.text)
+
+
+def test_a_loopback_alias_is_led_to_the_public_name(world: Any, browser: Any) -> None:
+    url = f"/_static/connect.html?token={world.token()}&app=sandbox"
+    answer = browser.client.get(url, base_url="http://127.0.0.1:8600")
+    assert answer.status_code == 303 and answer.headers["Location"] == f"http://localhost:8600{url}"

@@ -1,0 +1,55 @@
+"""What access a person can give to an app: the scope profiles as choices, each with its grants in plain words."""
+
+from dataclasses import dataclass
+
+from webapp.service.catalog.app import App
+from webapp.service.domain import provider_clients
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.provider_clients import ProviderClient
+from webapp.service.domain.service import Service
+from webapp.service.link.visit import Visit
+
+EVERYTHING = ""
+_LABELS = {"read_only": "Read only", "full": "Full access", "full_access": "Full access"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One profile; ``name`` is empty for the app's usual access."""
+
+    name: str
+    label: str
+    grants: tuple[str, ...]
+    scopes: tuple[str, ...]
+    chosen: bool
+
+
+def choices(service: Service, current: Visit, app: App, account: Account | None = None) -> list[Choice]:
+    """The usual access, unless a profile says the same, then the profiles; the link, or the account
+    that is reconnected, names the chosen one.
+    """
+    client = provider_clients.choose(service.store, current.project.id, app.slug, current.oauth_app_id)
+    usual = scopes_of(app, client, EVERYTHING)
+    offered = {one.name: scopes_of(app, client, one.name) for one in app.spec.scope_profiles}
+    if not any(set(scopes) == set(usual) for scopes in offered.values()):
+        offered = {EVERYTHING: usual, **offered}
+    before = account.scope_profile if account else None
+    wanted = current.parameters.get("oauthScopeProfile") or before or EVERYTHING
+    if wanted not in offered:
+        wanted = next(name for name, scopes in offered.items() if set(scopes) == set(usual))
+    return [Choice(name, _label(name), _words(app, scopes), scopes, name == wanted) for name, scopes in offered.items()]
+
+
+def scopes_of(app: App, client: ProviderClient | None, profile: str) -> tuple[str, ...]:
+    """The scopes to ask for: the profile's, else the client's own, else the app's usual ones."""
+    chosen = app.profile_scopes(profile) if profile else None
+    return chosen or (client.scopes if client and client.scopes else app.default_scopes)
+
+
+def _label(name: str) -> str:
+    return _LABELS.get(name) or (name.replace("_", " ").capitalize() if name else "Full access")
+
+
+def _words(app: App, scopes: tuple[str, ...]) -> tuple[str, ...]:
+    words = (app.scope_words(scope) for scope in scopes)
+    return tuple(dict.fromkeys(word[:1].upper() + word[1:].rstrip(".") for word in words))

@@ -1,0 +1,136 @@
+"""How the Connect Link answers: pages with their headers, and every error as a named ending.
+
+A page is never stored, names no referrer, and is framed by the token's origins alone. It loads nothing from anywhere
+else, and its forms go nowhere else: leaving for a provider is always a link (Chromium holds ``form-action`` against
+the redirects that follow a form).
+"""
+
+import logging
+import secrets
+from typing import Any
+
+from flask import Blueprint, Response, g, make_response, redirect, render_template, request
+from jinja2.runtime import Undefined
+from werkzeug.exceptions import HTTPException
+
+from webapp import frontend
+from webapp.errors import PatchbayError, Unavailable
+from webapp.service.domain.failures import Cancelled
+from webapp.service.domain.service import Service
+from webapp.service.link import endings, redirects, visit
+from webapp.service.link.endings import Ending
+from webapp.service.link.visit import Visit
+
+log = logging.getLogger(__name__)
+
+
+def prepare(blueprint: Blueprint, service: Service) -> None:
+    """Give ``blueprint`` the headers and the answers to errors."""
+
+    @blueprint.before_request
+    def leave_alone() -> Response | None:
+        """A HEAD, such as a link preview's, must use nothing up."""
+        return Response() if request.method == "HEAD" else None
+
+    @blueprint.after_request
+    def add_headers(response: Response) -> Response:
+        return _with_headers(response, service)
+
+    @blueprint.errorhandler(PatchbayError)
+    def fail(error: PatchbayError) -> Response:
+        if isinstance(error, Unavailable) and is_fragment():
+            return Response(status=204)  # whoever polls asks again
+        ending, sentence = endings.of_error(error)
+        return ended(service, ending, sentence)
+
+    @blueprint.errorhandler(Exception)
+    def crash(error: Exception) -> Response | HTTPException:
+        if isinstance(error, HTTPException):
+            return error
+        log.error("A page of the Connect Link failed.", exc_info=error)
+        return ended(service, endings.INTERNAL, endings.INTERNAL.sentence)
+
+
+def page(service: Service, template: str, *, status: int = 200, **context: Any) -> Response:
+    """``template`` with what every page of the link knows."""
+    current = visit.remembered()
+    g.csp_nonce = secrets.token_urlsafe(16)
+    context = {
+        "asset": frontend.asset_url,
+        "csp_nonce": g.csp_nonce,
+        "csrf_token": Undefined(),  # the dashboard's, which would set its session cookie here
+        "visit": current,
+        "framed": current is not None and current.framed,
+        "brand": {"name": current.project.app_name} if current else {},
+        "now": service.clock(),
+        "cancel_url": cancel_url(current),
+        "returns_to": redirects.host_of(current.token.success_redirect_uri) if current else "",
+        **context,
+    }
+    return make_response(render_template(template, **context), status)
+
+
+def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, status: int | None = None) -> Response:
+    """The page of a named ending, or its fragment for a page that polls."""
+    current = visit.remembered()
+    uri = current.token.error_redirect_uri if current else None
+    return page(
+        service,
+        "link/_outcome.html" if is_fragment() else "link/ended.html",
+        # A fragment is swapped in whatever its status, and its poll has succeeded.
+        status=200 if is_fragment() else status or ending.status,
+        ending=ending,
+        sentence=sentence,
+        app=app,
+        back=redirects.with_parameter(uri, "error", ending.code),
+        back_host=redirects.host_of(uri),
+        outcome="cancelled" if ending.code == Cancelled.code else "error",
+    )
+
+
+def see_other(url: str) -> Response:
+    """A 303 to ``url``."""
+    return make_response(redirect(url, 303))
+
+
+def cancel_url(current: Visit | None) -> str | None:
+    """Where a top-level page goes when the person does not want to connect."""
+    if current is None or current.session is None:
+        return None
+    back = redirects.with_parameter(current.token.error_redirect_uri, "error", endings.CANCELLED.code)
+    return back or f"{current.url}?cancelled=1"
+
+
+def is_fragment() -> bool:
+    """Whether the page's own script asks."""
+    return request.headers.get("HX-Request") == "true"
+
+
+def _with_headers(response: Response, service: Service) -> Response:
+    current = visit.remembered()
+    origins = current.token.allowed_origins if current and current.framed else ()
+    ancestors = " ".join(origins) or "'none'"
+    nonce = g.get("csp_nonce")
+    style = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
+    response.headers["Content-Security-Policy"] = "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            f"style-src {style}",
+            f"img-src 'self' data: {service.settings.public_url}",
+            "font-src 'self'",
+            "connect-src 'self'",
+            "form-action 'self'",
+            "base-uri 'none'",
+            f"frame-ancestors {ancestors}",
+        )
+    )
+    if not origins:
+        response.headers["X-Frame-Options"] = "DENY"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Vary"] = "HX-Request, Sec-Fetch-Dest"
+    if service.settings.secure:
+        response.headers["Strict-Transport-Security"] = "max-age=31536000"
+    return response

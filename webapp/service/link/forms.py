@@ -1,0 +1,112 @@
+"""The form of an app's custom fields: keys that connect it, or what its OAuth needs to know before the sign-in.
+
+Values that are no secret stay in the form when it has to be filled in again; secrets are never sent back.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from flask import Response, request
+
+from webapp.errors import Detail, NotFound
+from webapp.service.catalog.app import App
+from webapp.service.catalog.spec import CustomField
+from webapp.service.domain import attempts, provider_clients
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.attempts import Wish
+from webapp.service.domain.service import Service
+from webapp.service.link.answers import page
+from webapp.service.link.visit import Visit
+
+PREFIX = "cf_"
+
+
+@dataclass(frozen=True, slots=True)
+class FormField:
+    """One field as the form draws it."""
+
+    fact: CustomField
+    value: str
+    error: str
+
+    @property
+    def name(self) -> str:
+        """The name of its input, which no parameter of the link shares."""
+        return PREFIX + self.fact.name
+
+    @property
+    def kind(self) -> str:
+        """How it is entered: ``secret``, ``select`` or ``text``."""
+        if self.fact.options:
+            return "select"
+        return "secret" if self.fact.secret else "text"
+
+
+def show(
+    service: Service,
+    current: Visit,
+    app: App,
+    account: Account | None,
+    *,
+    given: Mapping[str, str] | None = None,
+    details: tuple[Detail, ...] = (),
+    problem: str | None = None,
+    secret: str | None = None,
+    status: int = 200,
+) -> Response:
+    """The form of ``app``, fresh or with what was ``given`` and what is wrong with it."""
+    if secret is None:
+        _, secret = attempts.create(service, current.token, wish(service, current, app, account))
+    return page(
+        service,
+        "link/keys.html",
+        status=status,
+        app=app,
+        account=account,
+        secret=secret,
+        fields=_drawn(app, given or {}, details),
+        problem=problem,
+        wrong=len(details),
+        can_choose="picked" in current.parameters,
+    )
+
+
+def wish(
+    service: Service, current: Visit, app: App, account: Account | None, fields: Mapping[str, str] | None = None
+) -> Wish:
+    """What this visit wants of an attempt."""
+    return Wish(
+        app=app.slug,
+        oauth_app_id=_client_id(service, current, app, account),
+        account_id=account.id if account else None,
+        session_id=current.session.id if current.session else None,
+        fields=fields or {},
+    )
+
+
+def _client_id(service: Service, current: Visit, app: App, account: Account | None) -> str | None:
+    """The OAuth client to use: the link's, else the one that the account was connected with, while it exists."""
+    if app.auth_type != "oauth" or current.oauth_app_id or account is None or account.oauth_app_id is None:
+        return current.oauth_app_id if app.auth_type == "oauth" else None
+    try:
+        provider_clients.choose(service.store, current.project.id, app.slug, account.oauth_app_id)
+    except NotFound:
+        return None
+    return account.oauth_app_id
+
+
+def sent() -> dict[str, str]:
+    """The custom fields that this request posted."""
+    return {name[len(PREFIX) :]: value for name, value in request.form.items() if name.startswith(PREFIX)}
+
+
+def _drawn(app: App, given: Mapping[str, str], details: tuple[Detail, ...]) -> list[FormField]:
+    wrong = {detail.field: detail.message for detail in details}
+    return [
+        FormField(
+            fact,
+            "" if fact.secret else given.get(fact.name, fact.default or ""),
+            wrong.get(fact.name, ""),
+        )
+        for fact in app.custom_fields
+    ]

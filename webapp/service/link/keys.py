@@ -1,0 +1,96 @@
+"""The posted form: keys that are tested and connected at once, or fields that open the way to the sign-in.
+
+The attempt's secret travels in the form and is claimed before the test, so that a form that is sent twice makes one
+account.
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, Response, request
+
+from webapp.errors import Invalid, NotFound, PatchbayError
+from webapp.service.catalog.app import App
+from webapp.service.domain import accounts, apps, attempts, connecting, provider, provider_clients
+from webapp.service.domain import fields as domain_fields
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.attempts import Attempt
+from webapp.service.domain.failures import AttemptUnknown, ConnectFailed, NoClient
+from webapp.service.domain.service import Service
+from webapp.service.link import forms, outcomes, pages, visit
+from webapp.service.link.endings import NO_SUCH_ACCOUNT, Ended
+from webapp.service.link.visit import Visit
+from webapp.service.outbound.templates import TemplateError
+
+
+def route(blueprint: Blueprint, service: Service) -> None:
+    """Add the routes of this module to ``blueprint``."""
+
+    @blueprint.post("/_static/connect/keys")
+    def keys() -> Response:
+        current = visit.of_form(service, request)
+        secret = request.form.get("attempt", "")
+        attempt = attempts.find(service, secret)
+        if attempt is None or attempt.token_hash != current.token.hash:
+            raise AttemptUnknown
+        app = apps.get(service, attempt.app)
+        account = _account(service, current, attempt)
+        if app.auth_type == "oauth":
+            return _to_the_sign_in(service, current, app, account, secret)
+        return _connect(service, current, app, account, attempt, secret)
+
+
+def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account | None, secret: str) -> Response:
+    given = forms.sent()
+    try:
+        values = domain_fields.checked(app, given)
+    except Invalid as error:
+        return forms.show(service, current, app, account, given=given, details=error.details, secret=secret, status=422)
+    if problem := _out_of_place(service, current, app, values):
+        return forms.show(service, current, app, account, given=given, problem=problem, secret=secret, status=422)
+    _, secret = attempts.create(service, current.token, forms.wish(service, current, app, account, values))
+    return pages.show_start(service, current, app, account, secret)
+
+
+def _out_of_place(service: Service, current: Visit, app: App, values: Mapping[str, str]) -> str | None:
+    """Why the provider's addresses cannot be made of ``values``, such as a subdomain that is none."""
+    client = provider_clients.choose(service.store, current.project.id, app.slug, current.oauth_app_id)
+    if client is None:
+        raise NoClient
+    try:
+        provider.of(service, app, client, values)
+    except TemplateError as error:
+        return str(error)
+    return None
+
+
+def _connect(
+    service: Service, current: Visit, app: App, account: Account | None, attempt: Attempt, secret: str
+) -> Response:
+    given = forms.sent()
+    if attempt.status != "open":  # the same form, sent twice: show what became of the first
+        return outcomes.show(service, attempt, secret=secret)
+    attempt = attempts.take_keys(service, attempt)
+    try:
+        made = connecting.connect_with_keys(service, current.token, app, given, account_id=attempt.account_id)
+    except Invalid as error:
+        attempts.give_back(service, attempt)
+        return forms.show(service, current, app, account, given=given, details=error.details, secret=secret, status=422)
+    except ConnectFailed as error:
+        attempts.failed(service, attempt, error)
+        return forms.show(service, current, app, account, given=given, problem=error.message, status=422)
+    except PatchbayError as error:
+        attempts.failed(service, attempt, error)
+        raise
+    except BaseException:
+        attempts.failed(service, attempt, PatchbayError("The connection could not be finished."))
+        raise
+    return outcomes.show(service, attempts.connected(service, attempt, made.id))
+
+
+def _account(service: Service, current: Visit, attempt: Attempt) -> Account | None:
+    if attempt.account_id is None:
+        return None
+    try:
+        return accounts.get(service.store, current.token.scene, attempt.account_id, user=current.token.user)
+    except NotFound as error:
+        raise Ended(NO_SUCH_ACCOUNT) from error

@@ -1,0 +1,166 @@
+"""The pages of the Connect Link: the address that opens it, choosing an app, and the app's own page.
+
+A link that is opened as a page of its own loses its token to a session by a 303; a framed one keeps it, and moves
+from page to page by forms that carry it.
+"""
+
+from urllib.parse import urlencode, urlsplit
+
+from flask import Blueprint, Response, request
+
+from webapp.errors import NotFound
+from webapp.kit.clock import HOUR, SECOND
+from webapp.service.catalog.app import App
+from webapp.service.domain import accounts, apps, attempts, link_sessions
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.attempts import Attempt
+from webapp.service.domain.link_sessions import LinkSession
+from webapp.service.domain.service import Service
+from webapp.service.link import endings, forms, outcomes, redirects, visit
+from webapp.service.link.access import choices
+from webapp.service.link.answers import ended, page, see_other
+from webapp.service.link.chooser import chooser
+from webapp.service.link.endings import Ended
+from webapp.service.link.visit import Visit
+from webapp.settings import Settings
+
+COOKIE_KEPT_PAST_EXPIRY = HOUR  # a page that is left open reads "expired" and not "lost"
+
+
+def route(blueprint: Blueprint, service: Service) -> None:
+    """Add the routes of this module to ``blueprint``."""
+
+    @blueprint.get("/_static/connect.html")
+    def opened() -> Response:
+        if elsewhere := _canonical(service.settings):
+            return elsewhere
+        raw, token, parameters = visit.arriving(service, request)
+        if _is_framed(parameters, bool(token.allowed_origins)):
+            return show(service, visit.framed(service, raw, token, parameters))
+        session, secret = link_sessions.create(service, token, parameters)
+        return _with_cookie(service, session, secret)
+
+    @blueprint.get("/_static/connect/<session_id>")
+    def of_session(session_id: str) -> Response:
+        return show(service, visit.of_session(service, request, session_id))
+
+    @blueprint.post("/_static/connect")
+    def of_form() -> Response:
+        return show(service, visit.of_form(service, request))
+
+
+def show(service: Service, current: Visit) -> Response:
+    """The page where ``current`` stands: an outcome, a choice of apps, or an app."""
+    if request.values.get("cancelled"):
+        return ended(service, endings.CANCELLED, endings.CANCELLED.sentence)
+    last = _last_attempt(service, current)
+    if last is not None and (last.status == "connected" or _under_way(last)):
+        return outcomes.show(service, last)
+    account = _account(service, current)
+    slug = account.app if account else current.app
+    if slug is None or request.values.get("choose"):
+        return chooser(service, current)
+    try:
+        app = apps.get(service, slug)
+        why_not = apps.why_not(service, app, current.project.id, current.oauth_app_id)
+    except NotFound as error:
+        raise Ended(endings.NO_SUCH_APP, error.message) from error
+    if app.auth_type == "none":
+        return ended(service, endings.NO_ACCOUNT_NEEDED, why_not or "", app=app)
+    if why_not:
+        return _no_client(service, app)
+    return show_app(service, current, app, account, last=last)
+
+
+def show_app(
+    service: Service, current: Visit, app: App, account: Account | None, *, last: Attempt | None = None
+) -> Response:
+    """The page on which a person connects ``app``, with a fresh attempt."""
+    if app.auth_type == "keys" or app.custom_fields:
+        return forms.show(service, current, app, account)
+    wish = forms.wish(service, current, app, account)
+    _, secret = attempts.create(service, current.token, wish)
+    return show_start(service, current, app, account, secret, last=last)
+
+
+def show_start(
+    service: Service, current: Visit, app: App, account: Account | None, secret: str, *, last: Attempt | None = None
+) -> Response:
+    """The page with the button that leads to the provider."""
+    return page(
+        service,
+        "link/oauth.html",
+        app=app,
+        account=account,
+        secret=secret,
+        choices=choices(service, current, app, account),
+        provider_host=redirects.host_of(app.oauth.authorize_url if app.oauth else None),
+        last=last if last is not None and last.status == "failed" else None,
+        can_choose="picked" in current.parameters,
+    )
+
+
+def _account(service: Service, current: Visit) -> Account | None:
+    """The account to reconnect, the visitor's own. Raises :class:`Ended`."""
+    if current.account_id is None:
+        return None
+    try:
+        return accounts.get(service.store, current.token.scene, current.account_id, user=current.token.user)
+    except NotFound as error:
+        raise Ended(endings.NO_SUCH_ACCOUNT) from error
+
+
+def _last_attempt(service: Service, current: Visit) -> Attempt | None:
+    """What became of this page's last attempt, so that closing or reloading it loses nothing."""
+    if current.session is None or request.values.get("again"):
+        return None
+    return attempts.latest(service, current.session.id)
+
+
+def _under_way(attempt: Attempt) -> bool:
+    """Whether it goes on elsewhere: a sign-in in this very tab was left by whoever is back on this page."""
+    return attempt.status == "exchanging" or (attempt.status == "started" and attempt.mode == "window")
+
+
+def _no_client(service: Service, app: App) -> Response:
+    return page(
+        service,
+        "link/no_client.html",
+        status=409,
+        app=app,
+        redirect_uri=f"{service.settings.public_url}/connect/oauth/callback",
+        note=app.oauth.client if app.oauth else None,
+        outcome="error",
+        ending=endings.of_code("no_oauth_client"),
+    )
+
+
+def _is_framed(parameters: dict[str, str], has_origins: bool) -> bool:
+    """Whether a frame asks. A browser that does not say is taken at the link's own word."""
+    destination = request.headers.get("Sec-Fetch-Dest")
+    if destination:
+        return destination != "document"
+    return has_origins and parameters.get("connectLink", "").lower() != "true"
+
+
+def _canonical(settings: Settings) -> Response | None:
+    """A loopback address has several names; cookies and the callback know the public one alone."""
+    if request.host.rpartition(":")[0] in ("", urlsplit(settings.public_url).netloc.rpartition(":")[0]):
+        return None
+    if not settings.loopback:
+        return None
+    return see_other(f"{settings.public_url}{request.path}?{urlencode(list(request.args.items(multi=True)))}")
+
+
+def _with_cookie(service: Service, session: LinkSession, secret: str) -> Response:
+    response = see_other(f"{visit.COOKIE_PATH}/{session.id}")
+    response.set_cookie(
+        visit.cookie_name(session.id),
+        secret,
+        max_age=(session.expires_at - service.clock() + COOKIE_KEPT_PAST_EXPIRY) // SECOND,
+        path=visit.COOKIE_PATH,
+        secure=service.settings.secure,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response

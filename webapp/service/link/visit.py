@@ -1,0 +1,185 @@
+"""Who visits the Connect Link, and by what right.
+
+A framed page has no cookies to rely on: its Connect token travels in a hidden field and is credential and CSRF
+proof at once. A top-level page has moved its token out of the URL: a link session stands for it, and a proof derived
+from the session's id goes with its forms.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from flask import Request, g
+
+from webapp.kit.secrets import same
+from webapp.service.domain import link_sessions, projects, tokens
+from webapp.service.domain.failures import LinkExpired
+from webapp.service.domain.link_sessions import LinkSession
+from webapp.service.domain.projects import Project
+from webapp.service.domain.service import Service
+from webapp.service.domain.tokens import ConnectToken
+from webapp.service.link.endings import COOKIE_GONE, TOKEN_MISSING, TOKEN_UNKNOWN, Ended
+
+COOKIE_PATH = "/_static/connect"
+PARAMETERS = (
+    "app",
+    "oauthAppId",
+    "accountId",
+    "hideClose",
+    "oauthScopeProfile",
+    "connectLink",
+    "appOverrideId",
+    "customOauthClient",
+    "picked",  # ours: the app was chosen here, and can be chosen again
+)
+MAX_PARAMETER = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One visitor's page. ``raw_token`` is set on framed pages, ``session`` on top-level ones; the callback's have
+    neither when they were started from a frame."""
+
+    token: ConnectToken
+    project: Project
+    parameters: Mapping[str, str]
+    raw_token: str | None = field(default=None, repr=False)
+    session: LinkSession | None = None
+    proof: str = field(default="", repr=False)
+
+    @property
+    def framed(self) -> bool:
+        """Whether the page works without cookies."""
+        return self.raw_token is not None
+
+    @property
+    def app(self) -> str | None:
+        """The app that the link names, or the token presets."""
+        return self.parameters.get("app") or self.token.app
+
+    @property
+    def oauth_app_id(self) -> str | None:
+        """The OAuth client that the link names, or the token presets for its own app."""
+        preset = self.token.oauth_app_id if self.token.app in (None, self.app) else None
+        return self.parameters.get("oauthAppId") or preset
+
+    @property
+    def account_id(self) -> str | None:
+        """The account to reconnect."""
+        return self.parameters.get("accountId")
+
+    @property
+    def closable(self) -> bool:
+        """Whether the page shows its own way to close."""
+        return self.parameters.get("hideClose", "").lower() not in ("true", "1")
+
+    @property
+    def url(self) -> str:
+        """Where this visit's page is: fetched with GET by a session, with POST and the hidden fields when framed."""
+        return f"{COOKIE_PATH}/{self.session.id}" if self.session else COOKIE_PATH
+
+    @property
+    def hidden(self) -> dict[str, str]:
+        """The fields that prove this visit in a form that posts."""
+        if self.session is None:
+            return {**self.parameters, "token": self.raw_token or ""}
+        return {"session": self.session.id, "proof": self.proof}
+
+
+def cookie_name(session_id: str) -> str:
+    """The cookie of one link session; each page has its own, so that two links do not disturb each other."""
+    return f"patchbay_link_{session_id}"
+
+
+def arriving(service: Service, request: Request) -> tuple[str, ConnectToken, dict[str, str]]:
+    """The token of a link that is opened, and its parameters.
+
+    Raises :class:`Ended` for a missing or unknown token, :class:`LinkExpired`.
+    """
+    raw = request.args.get("token", "")
+    token = _token(service, raw)
+    return raw, token, _parameters(request.args)
+
+
+def framed(service: Service, raw: str, token: ConnectToken, parameters: Mapping[str, str]) -> Visit:
+    """The visit of a page that keeps its token."""
+    return _here(Visit(token, _project(service, token), parameters, raw_token=raw))
+
+
+def of_session(service: Service, request: Request, session_id: str, *, late: bool = False) -> Visit:
+    """The visit of a top-level page, by its cookie. Raises :class:`Ended`, :class:`LinkExpired`."""
+    session = link_sessions.find(service.store, session_id, request.cookies.get(cookie_name(session_id)))
+    token = tokens.by_hash(service.store, session.token_hash) if session else None
+    if session is None or token is None:
+        raise Ended(COOKIE_GONE)
+    narrowed = {name: value for name, value in _parameters(request.args).items() if name in ("app", "picked")}
+    parameters = {**session.parameters, **narrowed}
+    proof = session_proof(service, session_id)
+    visit = _here(Visit(token, _project(service, token), parameters, session=session, proof=proof))
+    return visit if late else _live(service, visit)
+
+
+def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
+    """The visit behind a form that was posted; ``late`` lets one whose token has just expired ask how it went.
+
+    Raises :class:`Ended`, :class:`LinkExpired`.
+    """
+    session_id = request.form.get("session")
+    if session_id:
+        if not same(request.form.get("proof", ""), session_proof(service, session_id)):
+            raise Ended(COOKIE_GONE)
+        return of_session(service, request, session_id, late=late)
+    raw = request.form.get("token", "")
+    token = _token(service, raw, late=late)
+    return framed(service, raw, token, _parameters(request.form))
+
+
+def of_attempt(service: Service, token: ConnectToken, session_id: str | None) -> Visit:
+    """The visit of a sign-in that came back to the browser it was started in."""
+    session = link_sessions.by_id(service.store, session_id) if session_id else None
+    return _here(Visit(token, _project(service, token), session.parameters if session else {}, session=session))
+
+
+def session_proof(service: Service, session_id: str) -> str:
+    """What a form of this session carries, so that no other site can post it (the cookie alone would not do)."""
+    key = service.keys.derive("link-forms")
+    return hmac.new(key, session_id.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+
+def remembered() -> Visit | None:
+    """The visit of this request, as far as it was recognized; endings use it to name the product."""
+    found: Visit | None = g.get("visit")
+    return found
+
+
+def _here(visit: Visit) -> Visit:
+    g.visit = visit
+    return visit
+
+
+def _token(service: Service, raw: str, *, late: bool = False) -> ConnectToken:
+    if not raw:
+        raise Ended(TOKEN_MISSING)
+    token = tokens.recall(service.store, raw)
+    if token is None:
+        raise Ended(TOKEN_UNKNOWN)
+    framed(service, raw, token, {})
+    if token.expires_at <= service.clock() and not late:
+        raise LinkExpired
+    return token
+
+
+def _live(service: Service, visit: Visit) -> Visit:
+    if visit.token.expires_at <= service.clock():
+        raise LinkExpired
+    return visit
+
+
+def _project(service: Service, token: ConnectToken) -> Project:
+    return projects.get(service.store, token.scene.project_id)
+
+
+def _parameters(given: Mapping[str, str]) -> dict[str, str]:
+    found = {name: given.get(name, "").strip() for name in PARAMETERS}
+    return {name: value[:MAX_PARAMETER] for name, value in found.items() if value}

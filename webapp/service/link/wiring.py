@@ -1,0 +1,22 @@
+"""Hangs the Connect Link into the web application. No rules stand here."""
+
+from flask import Blueprint, Flask
+
+from webapp.service.domain.service import Service
+from webapp.service.link import answers, callback, keys, pages, starts, status
+
+
+def register(app: Flask, service: Service) -> None:
+    """Serve the Connect Link, the starts of sign-ins and the OAuth callback of ``service`` from ``app``.
+
+    Its forms prove themselves by the Connect token or by the link session, so they are exempt from a ``CSRFProtect``
+    that the application has.
+    """
+    blueprint = Blueprint("link", __name__)
+    answers.prepare(blueprint, service)
+    for part in (pages, keys, starts, status, callback):
+        part.route(blueprint, service)
+    app.register_blueprint(blueprint)
+    csrf = app.extensions.get("csrf")
+    if csrf is not None:
+        csrf.exempt(blueprint)
