@@ -34,6 +34,8 @@ class SQLiteStore:
         self._idle: deque[_Connection] = deque()
         self._closed = False
         path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.touch(mode=0o600)  # the write-ahead log takes over the mode
         with _translated():
             self._writer = self._connect()
 

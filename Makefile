@@ -1,0 +1,74 @@
+# Everything that is done to this project from a shell. Set up once by stamps inside .venv; needs Python 3.11 or newer.
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& { echo $$p; break; }; done)
+BIN := .venv/bin
+RUN_STAMP := .venv/.run
+DEV_STAMP := .venv/.dev
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+	--no-annotate --python-version 3.11 --custom-compile-command "make lock"
+
+.PHONY: run test check bench browser faults peer lock setup setup-dev frontend clean
+
+run: setup
+	$(BIN)/patchbay serve
+
+test: setup-dev
+	$(BIN)/python -m pytest -n 2 -m "not browser and not faults and not peer"
+
+check: setup-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_imports.py
+
+bench: setup
+	$(BIN)/patchbay bench
+
+browser: setup-dev
+	$(BIN)/python -m pytest -m browser
+
+faults: setup-dev
+	$(BIN)/python -m pytest -m faults
+
+peer: setup-dev
+	$(BIN)/python -m pytest -m peer
+
+lock: setup-dev
+	$(PIP) uv
+	$(LOCK) pyproject.toml --group build --output-file requirements.lock
+	$(LOCK) pyproject.toml --group build --group dev --group browser --constraint requirements.lock \
+		--output-file requirements-dev.lock
+
+setup: $(RUN_STAMP) frontend
+
+setup-dev: $(DEV_STAMP) frontend
+
+frontend: $(RUN_STAMP)
+	@$(BIN)/python -m webapp.frontend >/dev/null
+
+$(RUN_STAMP): requirements.lock pyproject.toml | .venv/bin/python
+	@echo "Installing what Patchbay needs into .venv ..."
+	@$(PIP) --require-hashes --requirement requirements.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV_STAMP): requirements-dev.lock $(RUN_STAMP)
+	@echo "Installing the tools of the tests into .venv ..."
+	@$(PIP) --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+.venv/bin/python:
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Patchbay needs Python 3.11 or newer; install it, or name it: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; \
+		exit 1; \
+	fi
+	@$(PYTHON) -m venv .venv || { \
+		echo "The virtual environment could not be made; on Debian and Ubuntu, install python3-venv and run make again." >&2; \
+		rm -rf .venv; exit 1; \
+	}
+
+clean:
+	rm -rf .venv static/vendor .mypy_cache .ruff_cache .pytest_cache dist

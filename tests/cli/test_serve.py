@@ -1,0 +1,140 @@
+"""``patchbay serve`` as an operator meets it: one line, restarts, a graceful end, no orphans."""
+
+import os
+import re
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+
+Start = Callable[[], Any]
+Eventually = Callable[[Callable[[], Any]], Any]
+
+
+def get(port: int, path: str = "/healthz") -> int:
+    try:
+        with requests.Session() as session:
+            session.trust_env = False
+            return session.get(f"http://localhost:{port}{path}", timeout=5, allow_redirects=False).status_code
+    except requests.ConnectionError:
+        return 0
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_one_line_with_the_address_to_open_and_a_clean_end(start: Start, shell: Any) -> None:
+    server = start()
+    found = re.fullmatch(r"Patchbay is ready: (http://localhost:\d+/start\?token=[\w-]+)\n", server.line)
+    assert found
+    parts = urlsplit(found[1])
+    assert get(server.port, f"{parts.path}?{parts.query}") in (200, 303), "the printed address works"
+    assert get(server.port) == 200
+    assert get(server.port + 1, "/") == 200, "the sandbox answers on its own port"
+    children = server.children()
+    assert len(children) == 3
+    assert server.stop() == 0
+    assert not any(map(alive, children))
+    assert server.process.stdout.read() == ""
+    assert server.errors() == ""
+
+
+def test_ctrl_c_ends_it_too_and_the_port_is_free_at_once(start: Start) -> None:
+    server = start()
+    assert server.stop(signal.SIGINT) == 0
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(("127.0.0.1", server.port))
+
+
+def test_what_dies_is_started_again(start: Start, eventually: Eventually) -> None:
+    server = start()
+    before = server.children()
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    eventually(lambda: len(server.children()) == 3 and not set(server.children()) & set(before))
+    eventually(lambda: get(server.port) == get(server.port + 1, "/") == 200)
+    for name in ("web", "worker", "sandbox"):
+        assert f"The {name} process ended (by SIGKILL); starting it again" in server.errors()
+
+
+def test_when_the_supervisor_is_killed_its_children_end(start: Start, eventually: Eventually) -> None:
+    server = start()
+    children = server.children()
+    server.process.kill()
+    server.process.wait(5)
+    eventually(lambda: not any(map(alive, children)))
+    assert get(server.port) == 0
+
+
+def test_a_request_that_has_begun_is_finished(start: Start) -> None:
+    """A large page is asked for and read slowly, while the end comes."""
+    server = start()
+    with socket.create_connection(("127.0.0.1", server.port)) as client:
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        server.process.send_signal(signal.SIGTERM)
+        client.settimeout(5)
+        assert client.recv(4096).startswith(b"HTTP/1.1 200 OK")
+    assert server.process.wait(15) == 0
+
+
+def test_idle_costs_nothing(start: Start) -> None:
+    server = start()
+    pids = [server.process.pid, *server.children()]
+    time.sleep(0.5)
+
+    def ticks() -> int:
+        stats = [Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split() for pid in pids]
+        return sum(int(one[11]) + int(one[12]) for one in stats)
+
+    before = ticks()
+    time.sleep(2)
+    assert (ticks() - before) / os.sysconf("SC_CLK_TCK") < 0.1
+
+
+def test_a_taken_port_is_one_sentence(shell: Any) -> None:
+    with socket.create_server(("127.0.0.1", int(shell.env["PATCHBAY_PORT"]))):
+        sentence = shell.refused("serve")
+    port = shell.env["PATCHBAY_PORT"]
+    assert sentence == (
+        f"Error: Port {port} on 127.0.0.1 cannot be used (address already in use); "
+        "stop what uses it, or set PATCHBAY_PORT to another."
+    )
+
+
+def test_a_bad_setting_is_one_sentence(shell: Any) -> None:
+    shell.env = {**shell.env, "PATCHBAY_ENVIRONMENT": "staging"}
+    assert shell.refused("serve") == ("Error: PATCHBAY_ENVIRONMENT must be development or production, not 'staging'.")
+
+
+def test_a_wrong_key_refuses_to_start(shell: Any) -> None:
+    shell.json("init")
+    shell.env = {**shell.env, "PATCHBAY_SECRET_KEY": "w" * 32}
+    assert "does not open this database" in shell.refused("serve")
+
+
+def test_commands_work_beside_it_and_the_second_start_has_no_token(start: Start, shell: Any) -> None:
+    server = start()
+    ready = shell.json("init")
+    assert shell.json("init") == ready
+    shell.json("user", "create", "--email", "alice@example.com", "--password", "a good long one", "--role", "owner")
+    with requests.Session() as session:
+        session.trust_env = False
+        answer = session.post(
+            f"http://localhost:{server.port}/v1/oauth/token",
+            json={"grant_type": "client_credentials", "client_id": ready["client_id"],
+                  "client_secret": ready["client_secret"]},
+            timeout=5,
+        )  # fmt: skip
+    assert answer.status_code == 200 and answer.json()["token_type"].lower() == "bearer"
+    assert server.stop() == 0
+    assert re.fullmatch(r"Patchbay is ready: http://localhost:\d+/\n", start().line)

@@ -1,0 +1,305 @@
+"""The embedded store under several processes, sudden death, a full disk and a lock that is not given back."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from webapp.errors import Unavailable
+from webapp.store import sqlite
+from webapp.store.migrations import migrations
+from webapp.store.sqlite import SQLiteStore
+
+ROOT = Path(__file__).parent.parent.parent
+ADD = "INSERT INTO counters (name, n) VALUES (:name, :n)"
+PREAMBLE = """
+import sys
+from pathlib import Path
+from webapp.errors import Unavailable
+from webapp.store.sqlite import SQLiteStore
+store = SQLiteStore(Path(sys.argv[1]))
+"""
+COUNT_UP = """
+for _ in range(int(sys.argv[2])):
+    with store.write() as tx:
+        n = tx.one("SELECT n FROM counters WHERE name = 'c'")["n"]
+        tx.run("UPDATE counters SET n = :n WHERE name = 'c'", {"n": n + 1})
+store.close()
+"""
+WRITE_FOREVER = """
+n = 0
+while True:
+    with store.write() as tx:
+        tx.run("INSERT INTO counters (name, n) VALUES (:a, :n)", {"a": f"{sys.argv[2]}a{n}", "n": n})
+        tx.run("INSERT INTO counters (name, n) VALUES (:b, :n)", {"b": f"{sys.argv[2]}b{n}", "n": n})
+    print(n, flush=True)
+    n += 1
+"""
+HOLD_THE_LOCK = """
+import time
+with store.write() as tx:
+    print("held", flush=True)
+    time.sleep(float(sys.argv[2]))
+store.close()
+"""
+OPEN_AND_MIGRATE = """
+store.migrate()
+store.close()
+"""
+
+
+def start(program: str, *args: object, preamble: str = PREAMBLE) -> subprocess.Popen[str]:
+    command = [sys.executable, "-W", "error", "-c", preamble + program, *map(str, args)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[int, str]:
+    with process:
+        _, errors = process.communicate(timeout=60)
+    return process.returncode, errors
+
+
+def integrity(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as connection:
+        return str(connection.execute("PRAGMA integrity_check").fetchone()[0])
+
+
+def names(store: SQLiteStore) -> set[str]:
+    return {row["name"] for row in store.all("SELECT name FROM counters")}
+
+
+def test_four_processes_read_then_write_at_once_and_none_fails(store: SQLiteStore, data: Path) -> None:
+    with store.write() as tx:
+        tx.run(ADD, {"name": "c", "n": 0})
+    found = [finish(process) for process in [start(COUNT_UP, data / "patchbay.db", 150) for _ in range(4)]]
+    assert found == [(0, "")] * 4
+    assert store.one("SELECT n FROM counters") == {"n": 600}
+
+
+def test_four_processes_may_open_and_migrate_a_new_database_at_once(data: Path) -> None:
+    path = data / "patchbay.db"
+    found = [finish(process) for process in [start(OPEN_AND_MIGRATE, path) for _ in range(4)]]
+    assert found == [(0, "")] * 4
+    assert integrity(path) == "ok"
+
+
+def test_what_was_acknowledged_survives_kill_9(store: SQLiteStore, data: Path) -> None:
+    for round_ in range(3):
+        with start(WRITE_FOREVER, data / "patchbay.db", f"r{round_}") as process:
+            assert process.stdout is not None
+            while int(process.stdout.readline()) < 20 + 7 * round_:
+                pass
+            process.send_signal(signal.SIGKILL)
+            acknowledged = 20 + 7 * round_ + len(process.stdout.readlines())
+            _, errors = process.communicate(timeout=10)
+            assert errors == ""
+        there = names(store)
+        firsts = {int(name[3:]) for name in there if name.startswith(f"r{round_}a")}
+        seconds = {int(name[3:]) for name in there if name.startswith(f"r{round_}b")}
+        assert set(range(acknowledged + 1)) <= firsts
+        assert firsts == seconds, "half a transaction is there"
+        assert integrity(data / "patchbay.db") == "ok"
+
+
+def test_the_file_is_open_as_promised(store: SQLiteStore, data: Path) -> None:
+    with store.write() as tx:
+        pragmas = {
+            name: next(iter((tx.one(f"PRAGMA {name}") or {}).values()))
+            for name in ("journal_mode", "synchronous", "foreign_keys", "wal_autocheckpoint", "busy_timeout")
+        }
+    assert pragmas == {
+        "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "wal_autocheckpoint": 0, "busy_timeout": 10_000,
+    }  # fmt: skip
+
+
+def test_writing_never_checkpoints_and_a_checkpoint_empties_the_log(store: SQLiteStore, data: Path) -> None:
+    log = data / "patchbay.db-wal"
+    for n in range(1_200):
+        with store.write() as tx:
+            tx.run("UPDATE counters SET n = :n", {"n": n}) or tx.run(ADD, {"name": "c", "n": n})
+    assert log.stat().st_size > 1_000 * 4_096, "1,000 pages are where an automatic checkpoint would have come"
+    store.checkpoint()
+    assert log.stat().st_size == 0
+
+
+def test_a_lock_that_is_held_too_long_is_unavailable_and_passes(store: SQLiteStore, data: Path) -> None:
+    path = data / "patchbay.db"
+    with closing(SQLiteStore(path, busy_timeout_s=0.3)) as impatient, start(HOLD_THE_LOCK, path, 1.2) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        began = time.monotonic()
+        with pytest.raises(Unavailable), impatient.write():
+            pytest.fail("the lock is another's")
+        assert 0.25 < time.monotonic() - began < 1
+        assert impatient.all("SELECT * FROM counters") == [], "reading goes on"
+        assert holder.wait(10) == 0
+        with impatient.write() as tx:
+            tx.run(ADD, {"name": "after", "n": 1})
+    assert names(store) == {"after"}
+
+
+@pytest.mark.faults
+def test_a_lock_held_for_30_s_is_unavailable_after_10_and_passes(store: SQLiteStore, data: Path) -> None:
+    with start(HOLD_THE_LOCK, data / "patchbay.db", 30) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        began = time.monotonic()
+        with pytest.raises(Unavailable), store.write():
+            pytest.fail("the lock is another's")
+        assert sqlite.BUSY_TIMEOUT_S - 1 < time.monotonic() - began < sqlite.BUSY_TIMEOUT_S + 2
+        assert holder.wait(40) == 0
+    with store.write() as tx:
+        tx.run(ADD, {"name": "after", "n": 1})
+    assert names(store) == {"after"}
+
+
+def test_a_thread_that_waits_too_long_for_another_is_unavailable(data: Path) -> None:
+    with closing(SQLiteStore(data / "patchbay.db", busy_timeout_s=0.2)) as store:
+        store.migrate()
+        held, release = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with store.write():
+                held.set()
+                release.wait(5)
+
+        holder = threading.Thread(target=hold)
+        holder.start()
+        held.wait(5)
+        with pytest.raises(Unavailable), store.write():
+            pytest.fail("the lock is another's")
+        release.set()
+        holder.join()
+        with store.write() as tx:
+            tx.run(ADD, {"name": "after", "n": 1})
+
+
+@contextmanager
+def tiny_disk(folder: Path, kib: int) -> Iterator[Path]:
+    """A file system of ``kib`` KiB; the test is skipped where none may be mounted."""
+    folder.mkdir()
+    options = ["mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", str(folder)]
+    if os.geteuid() or subprocess.run(options, capture_output=True).returncode:
+        pytest.skip("a small file system can be mounted by root alone")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(store: SQLiteStore) -> int:
+    """Write pairs until the disk is full; the number of pairs that were accepted."""
+    for n in range(10_000):
+        try:
+            with store.write() as tx:
+                tx.run(ADD, {"name": f"a{n}" + "x" * 2_000, "n": n})
+                tx.run(ADD, {"name": f"b{n}" + "x" * 2_000, "n": n})
+        except Unavailable:
+            return n
+    raise AssertionError("the disk never filled")
+
+
+def test_a_full_disk_is_unavailable_keeps_all_that_was_accepted_and_recovers(tmp_path: Path) -> None:
+    with tiny_disk(tmp_path / "disk", 1_200) as disk, closing(SQLiteStore(disk / "patchbay.db")) as store:
+        store.migrate()
+        ballast = disk / "ballast"
+        ballast.write_bytes(bytes(200 * 1024))
+        accepted = fill(store)
+        assert accepted > 3
+        assert store.one("SELECT COUNT(*) AS n FROM counters") == {"n": 2 * accepted}, "half a pair is there"
+        with pytest.raises(Unavailable), store.write() as tx:
+            tx.run(ADD, {"name": "still full" + "x" * 60_000, "n": 1})
+        ballast.unlink()
+        with store.write() as tx:
+            tx.run(ADD, {"name": "after", "n": 1})
+        assert store.one("SELECT n FROM counters WHERE name = 'after'") == {"n": 1}
+        assert integrity(disk / "patchbay.db") == "ok"
+
+
+LIMITED = (
+    """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, resource.RLIM_INFINITY))
+"""
+    + PREAMBLE
+    + """
+accepted = 0
+try:
+    while True:
+        with store.write() as tx:
+            for kind in "ab":
+                name = f"{kind}{accepted}" + "x" * 2_000
+                tx.run("INSERT INTO counters (name, n) VALUES (:name, 1)", {"name": name})
+        accepted += 1
+except Unavailable:
+    pass
+assert store.one("SELECT COUNT(*) AS n FROM counters")["n"] == 2 * accepted
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+with store.write() as tx:
+    tx.run("INSERT INTO counters (name, n) VALUES ('after', 1)")
+store.close()
+print(accepted)
+"""
+)
+
+
+def test_a_file_that_may_not_grow_is_unavailable_and_recovers(store: SQLiteStore, data: Path) -> None:
+    """The same without root: the limit of a file's size, whose excess fails in the middle of a write."""
+    with start("", data / "patchbay.db", preamble=LIMITED) as process:
+        output, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, "")
+    assert int(output) > 3
+    assert len(names(store)) == 2 * int(output) + 1
+    assert integrity(data / "patchbay.db") == "ok"
+
+
+def test_an_interrupted_migration_leaves_no_trace(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(db: Database) -> None:
+        db.execute("CREATE TABLE half (id TEXT)")
+        raise KeyboardInterrupt
+
+    path = data / "patchbay.db"
+    with closing(SQLiteStore(path)) as store:
+        monkeypatch.setattr(migrations, "_migrations", list(migrations._migrations))
+        migrations(name="m999_breaks")(breaks)
+        with pytest.raises(KeyboardInterrupt):
+            store.migrate()
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall() == []
+    monkeypatch.undo()
+    with closing(SQLiteStore(path)) as store:
+        assert store.migrate() == [migration.name for migration in migrations._migrations]
+
+
+def test_a_folder_that_cannot_be_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "folder.db").mkdir()
+    with pytest.raises(Unavailable):
+        SQLiteStore(tmp_path / "folder.db")
+
+
+def test_closing_leaves_no_connection_open(data: Path) -> None:
+    store = SQLiteStore(data / "patchbay.db")
+    store.migrate()
+    threads = [threading.Thread(target=store.all, args=("SELECT * FROM counters",)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store.close()
+    assert not [link for link in Path("/proc/self/fd").iterdir() if str(data) in os.path.realpath(link)]
+
+
+def test_the_database_is_its_owners_alone(store: SQLiteStore, data: Path) -> None:
+    with store.write() as tx:
+        tx.run(ADD, {"name": "c", "n": 1})
+    assert {path.name: oct(path.stat().st_mode & 0o777) for path in data.glob("patchbay.db*")} == {
+        "patchbay.db": "0o600", "patchbay.db-wal": "0o600", "patchbay.db-shm": "0o600",
+    }  # fmt: skip

@@ -1,0 +1,143 @@
+"""The ranks of the architecture: a module imports only lower ranks, and neighbours of one rank never meet.
+
+Imports are read from the source, so that one inside a function counts too.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+RANKS = {
+    "webapp.kit": 1,
+    "webapp.errors": 1,
+    "webapp.settings": 1,
+    "webapp.frontend": 1,
+    "webapp.store": 2,
+    "webapp.service.outbound": 2,
+    "webapp.service.components": 3,
+    "webapp.service.catalog": 4,
+    "webapp.people": 4,
+    "webapp.service.domain": 5,
+    "webapp.service.api": 6,
+    "webapp.service.link": 6,
+    "webapp.service.inbound": 6,
+    "webapp.service.worker": 6,
+    "webapp.dashboard": 7,
+    "webapp.sandbox": 7,
+    "webapp.trust": 8,
+    "webapp.app": 9,
+    "webapp.cli": 10,
+}
+EMPTY = {"webapp", "webapp.service"}  # their __init__.py, which belongs to no unit
+SOCKETS = {
+    "aiohttp", "aiosmtpd", "asyncio", "ftplib", "http.client", "http.server", "httpx", "imaplib", "poplib", "psycopg",
+    "requests", "smtplib", "socket", "socketserver", "telnetlib", "urllib.request", "urllib3", "websockets",
+}  # fmt: skip
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def sources() -> dict[str, Path]:
+    return {name_of(path): path for path in sorted((ROOT / "webapp").rglob("*.py"))}
+
+
+def unit_of(module: str) -> str | None:
+    """The ranked package or module that ``module`` belongs to."""
+    return next((unit for unit in RANKS if module == unit or module.startswith(unit + ".")), None)
+
+
+def imports_of(module: str, path: Path) -> Iterator[str]:
+    """Every module that ``path`` imports anywhere; ``from a import b`` counts as ``a.b`` when that is a module."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} has a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+MODULES = sources()
+EDGES = [(module, imported) for module, path in MODULES.items() for imported in imports_of(module, path)]
+
+
+def test_every_module_has_a_rank() -> None:
+    assert [module for module in MODULES if unit_of(module) is None and module not in EMPTY] == []
+
+
+@pytest.mark.parametrize("module", [name for name, path in MODULES.items() if path.name == "__init__.py"])
+def test_every_init_is_empty(module: str) -> None:
+    assert MODULES[module].read_bytes() == b""
+
+
+def test_a_module_imports_only_lower_ranks_and_never_a_neighbour() -> None:
+    wrong = []
+    for module, imported in EDGES:
+        source, target = unit_of(module), unit_of(imported)
+        if imported.split(".")[0] != "webapp" or source == target:
+            continue
+        if target is None or source is None or RANKS[target] >= RANKS[source]:
+            wrong.append(f"{module} imports {imported}")
+    assert wrong == []
+
+
+def test_the_service_never_imports_the_dashboard_or_the_sandbox() -> None:
+    """Said by the ranks already; kept on its own, because it outlives any change to them."""
+    above = ("webapp.dashboard", "webapp.sandbox", "webapp.app", "webapp.cli")
+    assert [edge for edge in EDGES if edge[0].startswith("webapp.service") and edge[1].startswith(above)] == []
+
+
+def test_the_dashboard_knows_the_service_as_an_http_api_alone() -> None:
+    mixed = [edge for edge in EDGES if edge[0].startswith("webapp.dashboard") and edge[1].startswith("webapp.service")]
+    assert mixed == []
+
+
+def test_the_sandbox_imports_neither_the_service_nor_the_store() -> None:
+    inside = ("webapp.service", "webapp.store", "webapp.people", "webapp.dashboard")
+    assert [edge for edge in EDGES if edge[0].startswith("webapp.sandbox") and edge[1].startswith(inside)] == []
+
+
+def test_inside_the_service_only_outbound_opens_sockets() -> None:
+    wrong = []
+    for module, imported in EDGES:
+        if not module.startswith("webapp.service.") or module.startswith("webapp.service.outbound"):
+            continue
+        parts = imported.split(".")
+        if {".".join(parts[:length]) for length in range(1, len(parts) + 1)} & SOCKETS:
+            wrong.append(f"{module} imports {imported}")
+    assert wrong == []
+
+
+def test_only_the_store_knows_its_database() -> None:
+    above = [module for module in MODULES if RANKS.get(unit_of(module) or "", 0) > RANKS["webapp.store"]]
+    drivers = ("sqlite3", "sqlite_utils")
+    allowed = ("webapp.service.catalog", "webapp.sandbox", "webapp.cli")  # catalog.db; its own world; `check`
+    wrong = [
+        edge for edge in EDGES
+        if edge[0] in above and edge[1].startswith(drivers) and not edge[0].startswith(allowed)
+    ]  # fmt: skip
+    assert wrong == []
+
+
+def test_importing_a_module_loads_nothing_above_it() -> None:
+    """Imports every module in the order of the ranks, in one fresh process, and looks at what came along."""
+    ordered = sorted((RANKS[unit_of(name) or ""], name) for name in MODULES if name not in EMPTY)
+    program = (
+        "import importlib, sys\n"
+        f"ranks = {RANKS!r}\n"
+        f"for rank, name in {ordered!r}:\n"
+        "    if name.endswith('__main__'): continue\n"
+        "    importlib.import_module(name)\n"
+        "    for loaded in sys.modules:\n"
+        "        unit = next((u for u in ranks if loaded == u or loaded.startswith(u + '.')), None)\n"
+        "        if unit and ranks[unit] > rank: sys.exit(f'{name} loads {loaded}')\n"
+    )
+    found = subprocess.run([sys.executable, "-W", "error", "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert (found.returncode, found.stdout, found.stderr) == (0, "", "")

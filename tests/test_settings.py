@@ -1,0 +1,172 @@
+"""Every row of the table, good and bad, and what depends on what."""
+
+import re
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.settings import TABLE, BadSetting, Settings, is_loopback
+
+README = Path(__file__).parent.parent / "README.md"
+REMOTE = {
+    "PATCHBAY_CONNECT_URL": "https://api.example.com/v1x",
+    "PATCHBAY_CONNECT_CLIENT_ID": "client",
+    "PATCHBAY_CONNECT_CLIENT_SECRET": "secret",
+    "PATCHBAY_PROJECT": "proj_1",
+}
+
+GOOD: dict[str, list[tuple[str, Any]]] = {
+    "HOST": [("0.0.0.0", "0.0.0.0"), ("::1", "::1")],
+    "PORT": [("1", 1), ("65534", 65534), (" 8000 ", 8000)],
+    "SANDBOX_PORT": [("9000", 9000)],
+    "DATA": [("/var/lib/patchbay", Path("/var/lib/patchbay"))],
+    "PUBLIC_URL": [
+        ("https://Connect.Example.com/", "https://connect.example.com"),
+        ("http://[::1]:80", "http://[::1]:80"),
+    ],
+    "SECRET_KEY": [("k" * 32, "k" * 32)],
+    "ALLOW_HOSTS": [("db.internal:5432, 10.0.0.7 [fd00::1]:443", ("db.internal:5432", "10.0.0.7", "[fd00::1]:443"))],
+    "TRUSTED_PROXIES": [("10.0.0.0/8,127.0.0.1", ("10.0.0.0/8", "127.0.0.1")), ("fd00::/8", ("fd00::/8",))],
+    "PROJECT": [("proj_8sKx2QeTn0bV4c", "proj_8sKx2QeTn0bV4c")],
+    "ENVIRONMENT": [("production", "production")],
+    "SANDBOX": [("on", True), ("OFF", False)],
+    "THREADS": [("1", 1), ("256", 256)],
+    "LOG_LEVEL": [("debug", "debug")],
+    "CONNECT_URL": [("https://api.example.com/v1x/", "https://api.example.com/v1x")],
+    "CONNECT_CLIENT_ID": [("client", "client")],
+    "CONNECT_CLIENT_SECRET": [("secret", "secret")],
+}
+BAD: dict[str, list[str]] = {
+    "HOST": ["local host", "http://localhost", "localhost:80", "[::1]"],
+    "PORT": ["0", "65536", "-1", "http", "8e3", "٣", "8000.0"],
+    "SANDBOX_PORT": ["0", "65536", "x", "8600"],
+    "DATA": [],
+    "PUBLIC_URL": [
+        "example.com", "ftp://example.com", "https://", "https://example.com/path", "https://a@example.com",
+        "https://example.com?x", "https://example.com#x", "https://example.com:0", "https://example.com:99999",
+        "https://[::1", "https://exa mple.com",
+    ],
+    "SECRET_KEY": ["short", "k" * 31],
+    "ALLOW_HOSTS": ["http://a", "a:b", "a/b", "*", "a:99999", "a:0"],
+    "TRUSTED_PROXIES": ["proxy.example.com", "10.0.0.0/33", "10.0.0.1/8"],
+    "PROJECT": ["main", "proj_", "proj_a-b"],
+    "ENVIRONMENT": ["staging", "Production"],
+    "SANDBOX": ["yes", "1", "true"],
+    "THREADS": ["0", "257", "many"],
+    "LOG_LEVEL": ["verbose"],
+    "CONNECT_URL": ["api.example.com", "ftp://x", "https://x?y", "https://[::1"],
+    "CONNECT_CLIENT_ID": [],
+    "CONNECT_CLIENT_SECRET": [],
+}  # fmt: skip
+
+
+def read(name: str, given: str) -> Settings:
+    env = dict(REMOTE) if name.startswith("CONNECT_") else {}
+    return Settings.from_env({**env, "PATCHBAY_" + name: given})
+
+
+def test_the_tables_name_each_setting_once() -> None:
+    names = [row.name for row in TABLE]
+    assert names == list(GOOD) == list(BAD) == [field.name.upper() for field in fields(Settings)]
+
+
+@pytest.mark.parametrize(("name", "given", "value"), [(n, g, v) for n, rows in GOOD.items() for g, v in rows])
+def test_a_good_value_is_read(name: str, given: str, value: Any) -> None:
+    assert getattr(read(name, given), name.lower()) == value
+
+
+@pytest.mark.parametrize(("name", "given"), [(name, given) for name, rows in BAD.items() for given in rows])
+def test_a_bad_value_stops_with_one_sentence_that_names_it(name: str, given: str) -> None:
+    with pytest.raises(BadSetting, match=f"PATCHBAY_{name}") as caught:
+        read(name, given)
+    sentence = str(caught.value)
+    assert sentence.endswith(".") and "\n" not in sentence
+    if name == "SECRET_KEY":
+        assert given not in sentence
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_an_empty_value_means_the_default(row: Any) -> None:
+    assert Settings.from_env({"PATCHBAY_" + row.name: " "}) == Settings.from_env({})
+
+
+def test_an_unknown_setting_stops_the_start() -> None:
+    with pytest.raises(BadSetting, match=r"^PATCHBAY_PROT is not a setting of Patchbay; README lists them all\.$"):
+        Settings.from_env({"PATCHBAY_PROT": "8600"})
+
+
+def test_other_variables_are_none_of_our_business() -> None:
+    assert Settings.from_env({"PATH": "/bin", "PATCHBAYX": "1"}) == Settings.from_env({})
+
+
+def test_the_defaults() -> None:
+    settings = Settings.from_env({})
+    assert (settings.host, settings.port, settings.sandbox_port) == ("127.0.0.1", 8600, 8601)
+    assert settings.public_url == settings.origin == "http://localhost:8600"
+    assert settings.sandbox_url == "http://localhost:8601"
+    assert settings.sandbox and settings.loopback and not settings.secure
+    assert settings.data == Path("instance").absolute()
+    with pytest.raises(FrozenInstanceError):
+        settings.port = 1  # type: ignore[misc]  # what the test is about
+
+
+def test_overrides_win_and_what_depends_on_them_follows() -> None:
+    settings = Settings.from_env({"PATCHBAY_PORT": "9000"}, port=9100)
+    assert (settings.port, settings.sandbox_port, settings.public_url) == (9100, 9101, "http://localhost:9100")
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [("0.0.0.0", "http://localhost:8600"), ("::", "http://localhost:8600"), ("127.0.0.1", "http://localhost:8600"),
+     ("10.1.2.3", "http://10.1.2.3:8600"), ("fd00::7", "http://[fd00::7]:8600")],
+)  # fmt: skip
+def test_the_public_address_follows_the_host(host: str, url: str) -> None:
+    assert Settings.from_env({"PATCHBAY_HOST": host}).public_url == url
+
+
+def test_the_sandbox_lives_only_beside_a_loopback_address() -> None:
+    public = {"PATCHBAY_PUBLIC_URL": "https://connect.example.com"}
+    settings = Settings.from_env(public)
+    assert settings.secure and not settings.sandbox and not settings.loopback
+    with pytest.raises(BadSetting, match="PATCHBAY_SANDBOX"):
+        Settings.from_env({**public, "PATCHBAY_SANDBOX": "on"})
+
+
+def test_the_last_port_leaves_none_for_the_sandbox() -> None:
+    with pytest.raises(BadSetting, match="PATCHBAY_SANDBOX_PORT"):
+        Settings.from_env({"PATCHBAY_PORT": "65535"})
+    assert Settings.from_env({"PATCHBAY_PORT": "65535", "PATCHBAY_SANDBOX": "off"}).port == 65535
+
+
+def test_the_sandbox_answers_under_a_bracketed_address_too() -> None:
+    assert Settings.from_env({"PATCHBAY_PUBLIC_URL": "http://[::1]:8600"}).sandbox_url == "http://[::1]:8601"
+
+
+@pytest.mark.parametrize("missing", list(REMOTE))
+def test_another_service_needs_all_of_its_settings(missing: str) -> None:
+    env = {name: value for name, value in REMOTE.items() if name != missing}
+    with pytest.raises(BadSetting, match="together"):
+        Settings.from_env(env)
+
+
+def test_secrets_stay_out_of_the_representation() -> None:
+    env = {**REMOTE, "PATCHBAY_CONNECT_CLIENT_SECRET": "canary-1" * 4, "PATCHBAY_SECRET_KEY": "canary-2" * 4}
+    assert "canary" not in repr(Settings.from_env(env))
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "::1", "demo.localhost"])
+def test_loopback(host: str) -> None:
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize("host", ["", "localhost.example.com", "10.0.0.1", "::2", "0.0.0.0"])
+def test_not_loopback(host: str) -> None:
+    assert not is_loopback(host)
+
+
+@pytest.mark.skipif(not README.exists(), reason="a copy without README.md")
+def test_readme_documents_every_setting_in_order() -> None:
+    shown = re.findall(r"^\|\s*`PATCHBAY_([A-Z_]+)`", README.read_text(), re.MULTILINE)
+    assert shown == [row.name for row in TABLE]

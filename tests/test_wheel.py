@@ -1,0 +1,92 @@
+"""The wheel carries all that it needs: a copy installed from it serves a styled page in an empty folder."""
+
+import os
+import re
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urljoin
+
+import pytest
+import requests
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from the source tree, without network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    done = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture
+def url(wheel: Path, tmp_path: Path) -> Iterator[str]:
+    """The address that an installed copy prints. Its dependencies come from this environment."""
+    site, empty = tmp_path / "site", tmp_path / "empty"
+    empty.mkdir()
+    with zipfile.ZipFile(wheel) as archive:  # a wheel is a zip file of what goes into site-packages
+        archive.extractall(site)
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
+    env |= {"PYTHONPATH": str(site), "PATCHBAY_PORT": str(_free_port()), "PATCHBAY_SANDBOX": "off"}
+    program = (
+        "import sys, webapp; assert sys.argv[1] in webapp.__file__\nfrom webapp.cli.main import main; main(['serve'])"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", program, str(site)], cwd=empty, env=env, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert select.select([process.stdout], [], [], 30)[0]
+        line = process.stdout.readline()
+        assert "http" in line
+        yield line.split()[-1]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(15) == 0
+    shutil.rmtree(site)
+
+
+def _free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def test_an_installed_copy_serves_a_styled_page(url: str) -> None:
+    with requests.Session() as session:
+        session.trust_env = False
+        page = session.get(url, timeout=10)
+        assert page.status_code == 200
+        sheets = re.findall(r'<link[^>]+href="([^"]+\.css[^"]*)"', page.text)
+        assert sheets
+        for sheet in sheets:
+            found = session.get(urljoin(url, sheet), timeout=10)
+            assert (found.status_code, found.headers["Content-Type"].split(";")[0]) == (200, "text/css")
+            assert len(found.text) > 500
+        scripts = re.findall(r'<script[^>]+src="([^"]+)"', page.text)
+        assert all(session.get(urljoin(url, one), timeout=10).status_code == 200 for one in scripts)
+
+
+def test_the_wheel_carries_apps_templates_styles_and_the_packages_of_the_front_end(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    for pattern in (
+        r"webapp/service/catalog/.*github/app\.toml", r"webapp/_assets/templates/.*\.html",
+        r"webapp/_assets/static/css/.*\.css",
+        r"webapp/_assets/static/vendor/htmx-[\d.]+\.min\.js", r"webapp/_assets/static/vendor/inter-.*\.woff2",
+        r".*dist-info/licenses/LICENSE", r".*dist-info/entry_points\.txt",
+    ):  # fmt: skip
+        assert any(re.fullmatch(pattern, name) for name in names), pattern
+    assert not [name for name in names if re.search(r"instance|tests/|\.db$|node_modules", name)]

@@ -1,0 +1,101 @@
+"""What commands share: the settings, the opened service, and how a result is shown."""
+
+import importlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from webapp.cli.logs import configure
+from webapp.cli.sentences import sentence_of
+from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.service import Service
+from webapp.settings import Settings
+
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+class Group(click.Group):
+    """Loads each command's module when it is asked for, and turns errors that are the user's to solve into a sentence.
+
+    ``parts`` names each command's ``module:object``.
+    """
+
+    def __init__(self, *args: Any, parts: Mapping[str, str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._parts = parts
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of the table."""
+        return list(self._parts)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command ``cmd_name``, imported now."""
+        if cmd_name not in self._parts:
+            return None
+        module, _, name = self._parts[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.ClickException, click.Abort):
+            raise
+        except Exception as error:
+            sentence = sentence_of(error)
+            if sentence is None:
+                raise
+            raise click.ClickException(sentence) from error
+
+
+def settings_from_env(port: int | None = None) -> Settings:
+    """The settings of the environment; ``port`` wins over its own. Raises :class:`webapp.settings.BadSetting`."""
+    return Settings.from_env() if port is None else Settings.from_env(port=port)
+
+
+@contextmanager
+def opened() -> Iterator[Service]:
+    """The service over the data folder, as another process beside ``serve``."""
+    settings = settings_from_env()
+    configure(settings.log_level)
+    service = open_service(settings)
+    try:
+        yield service
+    finally:
+        close_service(service)
+
+
+def show(found: Mapping[str, Any], as_json: bool, sentence: str | None = None) -> None:
+    """Print ``found`` as one JSON object, or as ``sentence`` and one line for each value."""
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    if sentence:
+        click.echo(sentence)
+    width = max(map(len, found), default=0)
+    for name, value in found.items():
+        click.echo(f"  {name:<{width}}  {_plain(value)}")
+
+
+def table(rows: Sequence[Mapping[str, Any]], as_json: bool, name: str, empty: str) -> None:
+    """Print ``rows`` as ``{name: [...]}``, or in columns, or as the sentence ``empty``."""
+    if as_json:
+        click.echo(json.dumps({name: list(rows)}))
+        return
+    if not rows:
+        click.echo(empty)
+        return
+    texts = [[title.replace("_", " ") for title in rows[0]], *([_plain(v) for v in row.values()] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    for line in texts:
+        click.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _plain(value: Any) -> str:
+    if value is None or value == "":
+        return "–"
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

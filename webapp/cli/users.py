@@ -1,0 +1,35 @@
+"""``patchbay user``: the people who sign in to the dashboard."""
+
+import click
+
+from webapp.cli.options import JSON, opened, show, table
+from webapp.kit.clock import iso
+from webapp.people import users
+
+
+@click.group()
+def user() -> None:
+    """People who sign in."""
+
+
+@user.command("create")
+@click.option("--email", required=True, help="The address to sign in with.")
+@click.option("--password", help="The password; asked for when it is left out, which keeps it out of shell history.")
+@click.option("--role", type=click.Choice(users.ROLES), default="member", show_default=True, help="What they may do.")
+@JSON
+def create(email: str, password: str | None, role: str, as_json: bool) -> None:
+    """Make a login."""
+    given = click.prompt("Password", hide_input=True, err=True) if password is None else password
+    with opened() as service:
+        made = users.create(service.store, service.clock, email=email, password=given, role=role)
+    show({"id": made.id, "email": made.email, "role": made.role}, as_json, "The login was made.")
+
+
+@user.command("list")
+@JSON
+def list_(as_json: bool) -> None:
+    """Everybody who can sign in, oldest first."""
+    with opened() as service:
+        found = users.all_users(service.store)
+    rows = [{"id": one.id, "email": one.email, "role": one.role, "created_at": iso(one.created_at)} for one in found]
+    table(rows, as_json, "users", "Nobody can sign in yet; `patchbay user create` makes a login.")

@@ -1,0 +1,78 @@
+"""What the web server believes about a request: its Host, and who forwarded it (rank 8).
+
+``Host`` must be the public address's. ``X-Forwarded-For``, ``-Proto`` and ``-Host`` count only when the peer is one
+of the trusted proxies; from anyone else they are dropped.
+"""
+
+import ipaddress
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from webapp.settings import LOOPBACK_NAMES, Settings
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+_FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "HTTP_FORWARDED")
+_PROBES = ("/healthz", "/readyz")
+
+
+def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":
+    """``wsgi`` behind the checks of this module."""
+    hosts = allowed_hosts(settings)
+    networks = [ipaddress.ip_network(entry) for entry in settings.trusted_proxies]
+
+    def checked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        if _is_trusted(environ.get("REMOTE_ADDR", ""), networks):
+            _believe(environ)
+        for name in _FORWARDED:
+            environ.pop(name, None)
+        host = environ.get("HTTP_HOST", "").lower()
+        if host not in hosts and environ.get("PATH_INFO") not in _PROBES:
+            return _misdirected(start_response, settings)
+        return wsgi(environ, start_response)
+
+    return checked
+
+
+def allowed_hosts(settings: Settings) -> frozenset[str]:
+    """The values of the Host header that are ours; a loopback address is known by each of its names."""
+    parts = urlsplit(settings.public_url)
+    names = {parts.hostname or ""} | (LOOPBACK_NAMES if settings.loopback else frozenset())
+    default = {"http": 80, "https": 443}[parts.scheme]
+    port = parts.port or default
+    found = set()
+    for name in names:
+        shown = f"[{name}]" if ":" in name else name
+        found.add(f"{shown}:{port}")
+        if port == default:
+            found.add(shown)
+    return frozenset(found)
+
+
+def _believe(environ: "WSGIEnvironment") -> None:
+    """Take the address, scheme and host from the nearest proxy's entries: the last ones."""
+    for name, target in (("HTTP_X_FORWARDED_FOR", "REMOTE_ADDR"), ("HTTP_X_FORWARDED_HOST", "HTTP_HOST")):
+        value = environ.get(name, "").split(",")[-1].strip()
+        if value:
+            environ[target] = value
+    scheme = environ.get("HTTP_X_FORWARDED_PROTO", "").split(",")[-1].strip().lower()
+    if scheme in ("http", "https"):
+        environ["wsgi.url_scheme"] = scheme
+
+
+def _is_trusted(address: str, networks: list[ipaddress.IPv4Network | ipaddress.IPv6Network]) -> bool:
+    try:
+        peer = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    return any(peer in network for network in networks)
+
+
+def _misdirected(start_response: "StartResponse", settings: Settings) -> list[bytes]:
+    sentence = f"This server answers as {settings.public_url}; use that address, or set PATCHBAY_PUBLIC_URL to yours."
+    body = f'{{"error": "{sentence}"}}'.encode()
+    headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+    start_response("400 Bad Request", headers)
+    return [body]
