@@ -128,6 +128,7 @@ class TestValidate:
         token = world.frontend(app="tinyoauth", oauth_app_id=client.id)
         found = self.get(world, token).json
         assert (found["app"]["name_slug"], found["oauth_app_id"]) == ("tinyoauth", client.id)
+        assert found["app"]["oauth_app_id"] == client.id
 
     def test_with_an_account(self, world: Any) -> None:
         mine, bobs = world.plant("alice"), world.plant("bob")

@@ -11,6 +11,7 @@ from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
 from webapp.service.domain import connecting, projects, provider_clients, tokens
 from webapp.service.domain.accounts import Account
+from webapp.service.domain.connecting import Also
 from webapp.service.domain.opening import close_service, open_service
 from webapp.service.domain.projects import Scene
 from webapp.service.domain.service import Service
@@ -52,7 +53,12 @@ class Bench:
         return replace(first, **changes)  # type: ignore[arg-type]
 
     def connect(
-        self, *, token: ConnectToken | None = None, account_id: str | None = None, **changes: object
+        self,
+        *,
+        token: ConnectToken | None = None,
+        account_id: str | None = None,
+        also: Also | None = None,
+        **changes: object,
     ) -> Account:
         """Connect an account of Acme, with the first tokens changed as told."""
         token = token or self.token()
@@ -60,7 +66,7 @@ class Bench:
         assert client is not None
         return connecting.connect_with_grant(
             self.service, token, self.app, client, self.result(**changes),
-            requested=("read", "write"), profile="full", fields={}, account_id=account_id,
+            requested=("read", "write"), profile="full", fields={}, account_id=account_id, also=also,
         )  # fmt: skip
 
 

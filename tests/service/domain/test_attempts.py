@@ -20,6 +20,20 @@ def started(bench: Any, secret: str) -> Start:
     )
 
 
+def connected(bench: Any, attempt: Attempt) -> Attempt:
+    with bench.service.store.write() as tx:
+        attempts.connected(attempt)(tx, "apn_1")
+    return attempts.again(bench.service, attempt)
+
+
+def test_an_account_whose_attempt_has_ended_otherwise_is_undone(bench: Any) -> None:
+    begun = started(bench, opened(bench)[1])
+    attempts.failed(bench.service, begun.attempt, Cancelled())
+    with pytest.raises(AttemptUnknown):
+        bench.connect(also=attempts.connected(begun.attempt))
+    assert bench.service.store.all("SELECT id FROM accounts") == []
+
+
 def test_the_whole_way(bench: Any) -> None:
     attempt, secret = opened(bench, fields={"subdomain": "acme"})
     assert attempt.status == "open" and attempts.find(bench.service, secret) == attempt
@@ -30,7 +44,7 @@ def test_the_whole_way(bench: Any) -> None:
     returned = attempts.of_state(bench.service, begun.state)
     taken = attempts.take(bench.service, returned, begun.binding)
     assert taken.status == "exchanging"
-    done = attempts.connected(bench.service, taken, "apn_1")
+    done = connected(bench, taken)
     assert (done.status, done.result_account_id) == ("connected", "apn_1")
     assert done.sealed is None and attempts.opened(bench.service, done) == {}
 
@@ -43,7 +57,7 @@ def test_each_step_is_taken_once(bench: Any) -> None:
     attempts.take(bench.service, begun.attempt, begun.binding)
     with pytest.raises(AttemptUnknown):
         attempts.take(bench.service, begun.attempt, begun.binding)
-    attempts.connected(bench.service, begun.attempt, "apn_1")
+    connected(bench, begun.attempt)
     late = attempts.failed(bench.service, begun.attempt, Cancelled())
     assert late.status == "connected"  # what is settled stays settled
 

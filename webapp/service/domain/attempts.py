@@ -11,7 +11,7 @@ and what was typed into the form are sealed.
 
 import json
 import secrets as random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -176,15 +176,23 @@ def give_back(service: Service, attempt: Attempt) -> None:
         )
 
 
-def connected(service: Service, attempt: Attempt, account_id: str) -> Attempt:
-    """Write down that ``account_id`` came of it; what was sealed is forgotten."""
-    return _finish(service, attempt, "connected", account_id, None, None)
+def connected(attempt: Attempt) -> Callable[[Tx, str], None]:
+    """What writes down that an account came of it, in the transaction that commits the account.
+
+    It raises :class:`AttemptUnknown`, which undoes the account too, when the attempt has ended otherwise meanwhile.
+    """
+
+    def record(tx: Tx, account_id: str) -> None:
+        if not _finish(tx, attempt, "connected", account_id, None, None):
+            raise AttemptUnknown
+
+    return record
 
 
 def failed(service: Service, attempt: Attempt, error: PatchbayError) -> Attempt:
     """Write down why nothing came of it."""
     code = error.code if isinstance(error, ConnectFailed) else ConnectFailed.code
-    return _finish(service, attempt, "failed", None, code, error.message)
+    return _ended(service, attempt, code, error.message)
 
 
 def opened(service: Service, attempt: Attempt) -> dict[str, Any]:
@@ -194,6 +202,11 @@ def opened(service: Service, attempt: Attempt) -> dict[str, Any]:
     place = _place(attempt.project_id, attempt.id)
     found: dict[str, Any] = json.loads(service.keys.open_box(place, attempt.sealed))
     return found
+
+
+def again(service: Service, attempt: Attempt) -> Attempt:
+    """``attempt`` as it stands now."""
+    return _get(service.store, attempt.id)
 
 
 def find(service: Service, secret: str) -> Attempt | None:
@@ -243,25 +256,31 @@ def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
         return _get(tx, attempt.id)
 
 
-def _finish(
-    service: Service, attempt: Attempt, status: Status, account_id: str | None, code: str | None, sentence: str | None
-) -> Attempt:
+def _ended(service: Service, attempt: Attempt, code: str, sentence: str) -> Attempt:
     with service.store.write() as tx:
-        tx.run(
-            "UPDATE connect_attempts SET status = :status, sealed = NULL, result_account_id = :account, "
-            "error_code = :code, error_sentence = :sentence WHERE id = :id AND status IN ('started', 'exchanging')",
-            {"id": attempt.id, "status": status, "account": account_id, "code": code, "sentence": sentence},
-        )
+        _finish(tx, attempt, "failed", None, code, sentence)
         return _get(tx, attempt.id)
+
+
+def _finish(
+    tx: Tx, attempt: Attempt, status: Status, account_id: str | None, code: str | None, sentence: str | None
+) -> bool:
+    """End ``attempt``, unless it has ended; what was sealed is forgotten."""
+    changed = tx.run(
+        "UPDATE connect_attempts SET status = :status, sealed = NULL, result_account_id = :account, "
+        "error_code = :code, error_sentence = :sentence WHERE id = :id AND status IN ('started', 'exchanging')",
+        {"id": attempt.id, "status": status, "account": account_id, "code": code, "sentence": sentence},
+    )
+    return changed > 0
 
 
 def _settled(service: Service, row: Row) -> Attempt:
     """The attempt of ``row``; one whose process died in the exchange, or that nobody came back to, has failed."""
     attempt, now = _attempt(row), service.clock()
     if attempt.status == "exchanging" and row["claimed_at"] + EXCHANGE_TIME < now:
-        return _finish(service, attempt, "failed", None, INTERRUPTED, "It broke off in the middle. Start again.")
+        return _ended(service, attempt, INTERRUPTED, "It broke off in the middle. Start again.")
     if attempt.status == "started" and attempt.expires_at <= now:
-        return _finish(service, attempt, "failed", None, TIMED_OUT, "It took longer than 15 minutes. Start again.")
+        return _ended(service, attempt, TIMED_OUT, "It took longer than 15 minutes. Start again.")
     return attempt
 
 
@@ -277,8 +296,8 @@ def _place(project_id: str, attempt_id: str) -> Place:
 _SELECT = "SELECT a.*, t.project_id FROM connect_attempts a JOIN connect_tokens t ON t.token_hash = a.token_hash "
 
 
-def _get(tx: Tx, attempt_id: str) -> Attempt:
-    row = tx.one(_SELECT + "WHERE a.id = :id", {"id": attempt_id})
+def _get(reader: Reader, attempt_id: str) -> Attempt:
+    row = reader.one(_SELECT + "WHERE a.id = :id", {"id": attempt_id})
     if row is None:
         raise AttemptUnknown
     return _attempt(row)

@@ -5,7 +5,7 @@ another identity.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from webapp.errors import Detail, Invalid, NotFound
@@ -19,6 +19,9 @@ from webapp.service.domain.service import Service
 from webapp.service.domain.tokens import ConnectToken
 from webapp.service.outbound.tokens import TokenResult
 from webapp.store.contract import Tx
+
+Also = Callable[[Tx, str], None]
+"""What else is written in the transaction that commits an account, given the account's id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ def connect_with_keys(
     *,
     name: str | None = None,
     account_id: str | None = None,
+    also: Also | None = None,
 ) -> Account:
     """Connect ``app`` by the values of its custom fields, which are tested first.
 
@@ -64,7 +68,7 @@ def connect_with_keys(
         raise _not_accepted(outcome)
     trouble = None if outcome.kind == "ok" else outcome.sentence
     draft = Draft(app, values, outcome.identity_id, outcome.identity_name, trouble, name)
-    return _commit(service, token, draft, existing)
+    return _commit(service, token, draft, existing, also)
 
 
 def connect_with_grant(
@@ -78,6 +82,7 @@ def connect_with_grant(
     profile: str | None,
     fields: Mapping[str, str],
     account_id: str | None,
+    also: Also | None = None,
 ) -> Account:
     """Connect ``app`` by the tokens that its provider has just issued.
 
@@ -105,7 +110,7 @@ def connect_with_grant(
         profile=profile,
         expires_at=refreshing.expiry(service, result),
     )
-    return _commit(service, token, draft, existing)
+    return _commit(service, token, draft, existing, also)
 
 
 def _existing(service: Service, token: ConnectToken, app: App, account_id: str | None) -> Account | None:
@@ -130,7 +135,9 @@ def _not_accepted(outcome: provider.Checked) -> CredentialsRefused | ProviderDow
     return CredentialsRefused(outcome.sentence) if outcome.kind == "refused" else ProviderDown(outcome.sentence)
 
 
-def _commit(service: Service, token: ConnectToken, draft: Draft, existing: Account | None) -> Account:
+def _commit(
+    service: Service, token: ConnectToken, draft: Draft, existing: Account | None, also: Also | None
+) -> Account:
     if existing is not None:
         _check_identity(draft, existing)
     account = _account(service, token, draft, existing)
@@ -144,6 +151,8 @@ def _commit(service: Service, token: ConnectToken, draft: Draft, existing: Accou
         history.write(tx, account.subject, account.updated_at, kind, f"{verb}{label}.", good=True)
         if draft.trouble:
             history.write(tx, account.subject, account.updated_at, "trouble", draft.trouble, good=False)
+        if also is not None:
+            also(tx, account.id)
         return accounts.get(tx, account.scene, account.id)
 
 

@@ -60,7 +60,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 def finish(service: Service, attempt: Attempt) -> Attempt:
     """Exchange the code and connect; whatever happens is written into the attempt."""
     try:
-        account = _connect(service, attempt)
+        _connect(service, attempt)
     except ConnectFailed as error:
         return attempts.failed(service, attempt, error)
     except NotFound as error:
@@ -71,7 +71,7 @@ def finish(service: Service, attempt: Attempt) -> Attempt:
     except Exception:
         log.exception("Connecting after the callback failed.")
         return attempts.failed(service, attempt, PatchbayError("The connection could not be finished."))
-    return attempts.connected(service, attempt, account.id)
+    return attempts.again(service, attempt)
 
 
 def _connect(service: Service, attempt: Attempt) -> Account:
@@ -101,6 +101,7 @@ def _connect(service: Service, attempt: Attempt) -> Account:
         profile=attempt.scope_profile,
         fields=fields,
         account_id=attempt.account_id,
+        also=attempts.connected(attempt),
     )
 
 

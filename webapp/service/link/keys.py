@@ -71,7 +71,8 @@ def _connect(
         return outcomes.show(service, attempt, secret=secret)
     attempt = attempts.take_keys(service, attempt)
     try:
-        made = connecting.connect_with_keys(service, current.token, app, given, account_id=attempt.account_id)
+        also = attempts.connected(attempt)
+        connecting.connect_with_keys(service, current.token, app, given, account_id=attempt.account_id, also=also)
     except Invalid as error:
         attempts.give_back(service, attempt)
         return forms.show(service, current, app, account, given=given, details=error.details, secret=secret, status=422)
@@ -84,7 +85,7 @@ def _connect(
     except BaseException:
         attempts.failed(service, attempt, PatchbayError("The connection could not be finished."))
         raise
-    return outcomes.show(service, attempts.connected(service, attempt, made.id))
+    return outcomes.show(service, attempts.again(service, attempt))
 
 
 def _account(service: Service, current: Visit, attempt: Attempt) -> Account | None:

@@ -1,0 +1,58 @@
+"""What every shipped app promises beyond what the checker asks of an operator's own apps."""
+
+import re
+
+import pytest
+
+from webapp.service.catalog.app import absolute, host_rule
+from webapp.service.catalog.sources import read
+from webapp.service.catalog.spec import AppSpec
+from webapp.service.catalog.variables import expand
+from webapp.service.outbound.hosts import HostRules
+from webapp.service.outbound.templates import fill_hosts, fill_url
+from webapp.service.outbound.urls import Url, parse_url
+
+VARIABLES = {"sandbox": "http://localhost:8001"}
+SPECS = {source.spec.slug: source.spec for source in read().apps}
+OAUTH = {slug: spec for slug, spec in SPECS.items() if spec.oauth and slug != "sandbox"}  # that one has its client
+SCOPED = {slug: spec for slug, spec in SPECS.items() if spec.scopes}
+
+
+def filled(spec: AppSpec) -> dict[str, str]:
+    """Values such as an account of the app would have."""
+    kept = spec.oauth.keep if spec.oauth else {}
+    values = {field.name: field.default or "acme" for field in spec.fields} | dict.fromkeys(kept, "acme")
+    whole = re.match(r"\{([a-z_]+)\}", spec.base_url or "")
+    return values | ({whole[1]: "https://acme.example.com"} if whole else {})
+
+
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS.keys())
+def test_the_test_request_reaches_an_allowed_host(spec: AppSpec) -> None:
+    for request in (spec.test, spec.identity, spec.health):
+        if request is None or not request.url:
+            continue
+        address = expand(absolute(spec.base_url, request.url), VARIABLES)
+        url = parse_url(fill_url(address, filled(spec)))
+        rules = [host_rule(expand(rule, VARIABLES)) for rule in spec.allowed_hosts]
+        assert isinstance(url, Url)
+        assert HostRules.of(*fill_hosts(rules, filled(spec))).admit(url)
+
+
+@pytest.mark.parametrize("spec", OAUTH.values(), ids=OAUTH.keys())
+def test_a_client_can_be_made_by_its_steps(spec: AppSpec) -> None:
+    assert spec.oauth is not None
+    assert any("{redirect_uri}" in step for step in spec.oauth.client.steps)
+
+
+@pytest.mark.parametrize("spec", SCOPED.values(), ids=SCOPED.keys())
+def test_scopes_can_be_chosen_in_plain_words(spec: AppSpec) -> None:
+    assert "full" in [profile.name for profile in spec.scope_profiles]
+    assert any(scope.default for scope in spec.scopes)
+    for scope in spec.scopes:
+        # They end the sentence "This app may …", so they begin with a verb and have no full stop.
+        assert re.fullmatch(r"[A-Z].*[^.]", scope.words)
+        assert scope.words != scope.scope
+
+
+def test_the_catalog_has_shelves() -> None:
+    assert len({slug for spec in SPECS.values() for slug in spec.categories}) >= 10
