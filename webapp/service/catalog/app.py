@@ -118,7 +118,7 @@ class App:
 
     @property
     def test_kind(self) -> str | None:
-        """``http``, ``postgres``, or None for an app that has nothing to test."""
+        """``http``, ``postgres``, ``smtp``, or None for an app that has nothing to test."""
         return self.spec.test.kind if self.spec.test else None
 
     @property

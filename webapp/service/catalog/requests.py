@@ -47,9 +47,9 @@ class Request(Facts):
 
 
 class Test(Request):
-    """What is asked to learn whether a credential works. ``postgres`` connects to a database instead."""
+    """What is asked to learn whether a credential works. ``postgres`` and ``smtp`` sign in to such a server instead."""
 
-    kind: Literal["http", "postgres"] = "http"
+    kind: Literal["http", "postgres", "smtp"] = "http"
 
 
 class Identity(Request):

@@ -10,7 +10,11 @@ from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.outbound.templates import fields_in
 
 _SECRET = re.compile(r"(^|_)(key|token|secret|password|passphrase|pat|credential|credentials)(_|$)")
-_POSTGRES = ("host", "port", "database", "user", "password")
+# The fields that a test needs which is no request over HTTP.
+_NEEDED = {
+    "postgres": ("host", "port", "database", "user", "password"),
+    "smtp": ("host", "port", "encryption", "user", "password"),
+}
 _GIVEN_BY_OAUTH = ("oauth_access_token", "oauth_client_id", "oauth_uid")
 
 
@@ -50,10 +54,10 @@ def _auth(spec: AppSpec) -> Iterator[str]:
         yield "[test] is missing: an account is tested before it is kept."
     if spec.test and spec.test.kind == "http" and not spec.test.url:
         yield "test.url is missing."
-    if spec.test and spec.test.kind == "postgres":
-        missing = [name for name in _POSTGRES if name not in {field.name for field in spec.fields}]
-        if missing:
-            yield f"a postgres test needs the fields {', '.join(missing)}."
+    needed = _NEEDED.get(spec.test.kind, ()) if spec.test else ()
+    missing = [name for name in needed if name not in {field.name for field in spec.fields}]
+    if spec.test and missing:
+        yield f"a test of the kind {spec.test.kind} needs the fields {', '.join(missing)}."
     if spec.health and (spec.health.kind != "http" or not spec.health.url):
         yield "health must be an http request with a url."
     if spec.identity and not spec.identity.url and not (spec.test and spec.test.kind == "http"):
@@ -116,7 +120,7 @@ def _credentials(spec: AppSpec) -> Iterator[str]:
     if declared and not in_base:
         yield "a credential with place = url needs a secret field in base_url."
     if not spec.credentials:
-        if spec.auth_type != "none" and not (spec.test and spec.test.kind == "postgres"):
+        if spec.auth_type != "none" and not (spec.test and spec.test.kind in _NEEDED):
             yield "[[credentials]] is missing: say where the credential goes in a request."
         return
     used = {
