@@ -1,0 +1,136 @@
+"""One account: what its page says, and each action with and without JavaScript."""
+
+from typing import Any
+
+WORK, RETRYING, BROKEN, FOREIGN = "apn_000000x", "apn_000001x", "apn_000002x", "apn_000003x"
+
+
+def test_page_says_how_it_is_and_what_depends_on_it(busy: Any) -> None:
+    browser = busy.signed_in()
+    page = browser.get(f"/accounts/{WORK}").text
+    for text in (
+        "<b>Working.</b>", "ada0@example.com", "See and change your repositories", "gist", "New issue in acme",
+        "1 trigger", "Access renewed.", "It failed.", "Next refresh",
+    ):  # fmt: skip
+        assert text in page
+    assert "canary-access-token" not in page
+    retrying = browser.get(f"/accounts/{RETRYING}").text
+    assert "<b>Retrying.</b> GitHub took too long to answer." in retrying
+    assert "in 5 minutes" in retrying
+    broken = browser.get(f"/accounts/{BROKEN}").text
+    assert "<b>Needs you.</b> Stripe refused the key." in broken
+    assert "Revoke access" not in broken
+    assert broken.count(f'action="/accounts/{BROKEN}/reconnection"') == 2
+
+
+def test_absent_and_foreign_accounts_are_alike(busy: Any) -> None:
+    browser = busy.signed_in()
+    answers = [browser.get(f"/accounts/{account_id}") for account_id in (FOREIGN, "apn_nothing")]
+    assert [answer.status_code for answer in answers] == [404, 404]
+    one, other = (answer.text.split("X-CSRFToken")[1][200:] for answer in answers)
+    assert one == other
+    for verb in ("test", "name", "revocation", "disconnection", "reconnection"):
+        assert browser.send(f"/accounts/{FOREIGN}/{verb}", {"name": "Mine"}).status_code == 404
+    assert busy.connect.accounts[FOREIGN]["name"] == "Not yours"
+
+
+def test_test_now(busy: Any) -> None:
+    browser = busy.signed_in()
+    answer = browser.send(f"/accounts/{RETRYING}/test")
+    assert (answer.status_code, answer.headers["Location"]) == (303, f"/accounts/{RETRYING}")
+    assert "works: GitHub accepted it just now." in browser.get(f"/accounts/{RETRYING}").text
+    busy.connect.healthy_after_test = False
+    part = browser.send(f"/accounts/{RETRYING}/test", htmx=True)
+    assert part.status_code == 200
+    assert "<html" not in part.text
+    assert '<hx-partial hx-target="#status"' in part.text
+    assert "The test failed. It said no." in part.text
+    assert "<b>Retrying.</b> It said no." in part.text
+
+
+def test_rename(busy: Any) -> None:
+    browser = busy.signed_in()
+    assert 'value="Work"' in browser.get(f"/accounts/{WORK}/name").text
+    assert browser.send(f"/accounts/{WORK}/name", {"name": "  Home "}).status_code == 303
+    assert busy.connect.accounts[WORK]["name"] == "Home"
+    page = browser.get(f"/accounts/{WORK}").text
+    assert "The account is now called Home." in page
+    part = browser.send(f"/accounts/{WORK}/name", {"name": ""}, htmx=True)
+    assert "now called ada0@example.com" in part.text
+    assert busy.connect.accounts[WORK]["name"] is None
+
+
+def test_a_name_that_is_refused_stays_in_the_form(busy: Any) -> None:
+    browser = busy.signed_in()
+    whole = browser.send(f"/accounts/{WORK}/name", {"name": "taken"})
+    part = browser.send(f"/accounts/{WORK}/name", {"name": "taken"}, htmx=True)
+    for answer in (whole, part):
+        assert answer.status_code == 422
+        assert "That name is taken; choose another." in answer.text
+        assert 'value="taken"' in answer.text
+    assert "<html" in whole.text
+    assert "<html" not in part.text
+    assert browser.send(f"/accounts/{WORK}/name", {"name": "x" * 201}).status_code == 422
+
+
+def test_revoke(busy: Any) -> None:
+    browser = busy.signed_in()
+    assert "Revoke access at GitHub?" in browser.get(f"/accounts/{WORK}/revocation").text
+    browser.send(f"/accounts/{WORK}/revocation")
+    page = browser.get(f"/accounts/{WORK}").text
+    assert "GitHub withdrew the access." in page
+    assert "<b>Needs you.</b>" in page
+    browser.send(f"/accounts/{BROKEN}/revocation")
+    assert "Keys are revoked where they were made." in browser.get(f"/accounts/{BROKEN}").text
+
+
+def test_disconnect_asks_and_lists_what_stops(busy: Any) -> None:
+    browser = busy.signed_in()
+    question = browser.get(f"/accounts/{WORK}/disconnection").text
+    assert "Disconnect Work?" in question
+    assert "New issue in acme" in question
+    assert WORK in busy.connect.accounts
+    assert browser.send(f"/accounts/{WORK}/disconnection").headers["Location"] == "/accounts"
+    assert WORK not in busy.connect.accounts
+    page = browser.get("/accounts").text
+    assert "Work is disconnected." in page
+    assert "2 accounts" in page
+
+
+def test_reconnect_names_the_account(busy: Any) -> None:
+    answer = busy.signed_in().send(f"/accounts/{BROKEN}/reconnection")
+    assert answer.status_code == 303
+    assert answer.headers["Location"].endswith(f"&app=stripe&accountId={BROKEN}")
+
+
+def test_coming_back_connected(busy: Any) -> None:
+    browser = busy.signed_in()
+    answer = browser.get(f"/accounts/connected?account_id={WORK}")
+    assert answer.headers["Location"] == f"/accounts/{WORK}"
+    page = browser.get(f"/accounts/{WORK}").text
+    assert "Work is connected as ada0@example.com." in page
+    assert "is connected" not in browser.get(f"/accounts/{WORK}").text
+    assert browser.get("/accounts/connected").headers["Location"] == "/accounts"
+    assert browser.get("/accounts/connected?account_id=../x").headers["Location"] == "/accounts"
+    assert browser.get(f"/accounts/connected?account_id={FOREIGN}").status_code == 404
+
+
+def test_failing_action_goes_to_the_status_region(busy: Any) -> None:
+    browser = busy.signed_in()
+    browser.get("/you")
+    busy.connect.down = True
+    part = browser.send(f"/accounts/{WORK}/test", htmx=True)
+    assert part.status_code == 503
+    assert part.headers["HX-Retarget"] == "#status"
+    assert "The service does not answer." in part.text
+    assert "<html" not in part.text
+    whole = browser.send(f"/accounts/{WORK}/test")
+    assert whole.status_code == 503
+    assert "This account can’t be shown right now" in whole.text
+
+
+def test_without_extensions_an_action_says_so(busy: Any) -> None:
+    busy.connect.extensions = False
+    browser = busy.signed_in()
+    browser.send(f"/accounts/{WORK}/test")
+    assert "This service cannot test accounts." in browser.get(f"/accounts/{WORK}").text

@@ -1,0 +1,79 @@
+"""Every route: visitors are led to the sign-in page, and nothing changes without a form token. From the URL map."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from webapp.dashboard.gate import OPEN
+
+VALUES = {"account_id": "apn_000000x", "slug": "github", "session_id": "0123456789abcdef"}
+
+
+def routes(app: Any) -> Iterator[tuple[str, str, str]]:
+    """Endpoint, method and an address of everything that the dashboard answers."""
+    for rule in app.url_map.iter_rules():
+        if rule.endpoint.startswith("dashboard."):
+            for method in sorted(rule.methods - {"HEAD", "OPTIONS"}):
+                _, url = rule.build({name: VALUES[name] for name in rule.arguments})
+                yield rule.endpoint, method, url
+
+
+def test_there_are_routes_to_check(stage: Any) -> None:
+    assert len(list(routes(stage.app))) >= 24
+    assert {endpoint for endpoint, _, _ in routes(stage.app)} > OPEN
+
+
+def test_visitors_are_led_to_the_sign_in_page(busy: Any) -> None:
+    client = busy.app.test_client()
+    for endpoint, method, url in routes(busy.app):
+        if endpoint in OPEN:
+            continue
+        answer = client.open(url, method=method)
+        assert answer.status_code == 303, (method, url)
+        assert answer.headers["Location"].startswith("/sign-in"), (method, url)
+        by_htmx = client.open(url, method=method, headers={"HX-Request": "true"})
+        assert by_htmx.status_code == 401, (method, url)
+        assert by_htmx.headers["HX-Redirect"].startswith("/sign-in")
+        assert by_htmx.data == b""
+    assert busy.connect.seen == []
+
+
+@pytest.mark.parametrize("token", [None, "", "guess", "IjEyMyI.aaaa.bbbb"])
+def test_nothing_changes_without_a_form_token(busy: Any, token: str | None) -> None:
+    client = busy.signed_in().client
+    busy.connect.seen.clear()
+    checked = 0
+    for _, method, url in routes(busy.app):
+        if method == "GET":
+            continue
+        data = {} if token is None else {"csrf_token": token}
+        answer = client.open(url, method=method, data=data)
+        assert answer.status_code == 400, (method, url)
+        assert "Go back, reload the page and send it again." in answer.text
+        checked += 1
+    assert checked >= 12
+    assert busy.connect.seen == []
+    assert client.get("/you").status_code == 200
+
+
+def test_a_token_of_another_browser_does_not_count(busy: Any) -> None:
+    other = busy.browser()
+    page = other.get("/sign-in").text
+    token = page.split('name="csrf_token" value="')[1].split('"')[0]
+    answer = busy.signed_in().client.post("/accounts/apn_000000x/disconnection", data={"csrf_token": token})
+    assert answer.status_code == 400
+    assert "apn_000000x" in busy.connect.accounts
+
+
+def test_form_token_may_come_as_a_header(busy: Any) -> None:
+    browser = busy.signed_in()
+    page = browser.get("/you").text
+    token = page.split('name="csrf_token" value="')[1].split('"')[0]
+    answer = browser.client.post("/accounts/apn_000000x/test", headers={"X-CSRFToken": token, "HX-Request": "true"})
+    assert answer.status_code == 200
+
+
+def test_other_names_of_this_machine_lead_to_the_public_address(stage: Any) -> None:
+    answer = stage.app.test_client().get("/apps?q=a", base_url="http://127.0.0.1:8600")
+    assert (answer.status_code, answer.headers["Location"]) == (302, "http://localhost/apps?q=a")

@@ -1,0 +1,169 @@
+"""One account: how it is, what it may do, what depends on it; testing, renaming, revoking and disconnecting it."""
+
+from typing import Any
+
+from flask import Blueprint, flash, make_response, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard import words
+from webapp.dashboard.apps import permissions
+from webapp.dashboard.dashboard import dashboard, person, service
+from webapp.dashboard.htmx import fragment, go, page, wants_fragment
+from webapp.dashboard.shapes import Account, App, TestResult
+from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Refused
+
+blueprint = Blueprint("account", __name__)
+
+HISTORY = 10
+MAX_NAME = 200
+
+
+@blueprint.get("/accounts/<account_id>")
+def show(account_id: str) -> AnyResponse:
+    """The page of an account."""
+    account = service().account(account_id)
+    code = request.args.get("error", "")
+    trouble = words.ending(code, account.app.name) if code else None
+    context = _context(account)
+    return page("dashboard/account/show.html", "dashboard/account/_account.html", trouble=trouble, **context)
+
+
+@blueprint.post("/accounts/<account_id>/test")
+def test(account_id: str) -> AnyResponse:
+    """Ask the provider now."""
+    account = service().account(account_id)
+    result = service().test_account(account_id)
+    sentence, tone = _verdict(account, result)
+    return _after(account_id, sentence, tone, focus="test")
+
+
+@blueprint.get("/accounts/<account_id>/name")
+def name_page(account_id: str) -> AnyResponse:
+    """The rename form as its own page."""
+    account = service().account(account_id)
+    return make_response(render_template("dashboard/account/name.html", account=account, name=account.name or ""))
+
+
+@blueprint.post("/accounts/<account_id>/name")
+def rename(account_id: str) -> AnyResponse:
+    """Give the account another name, or none."""
+    account, name = service().account(account_id), request.form.get("name", "").strip()
+    try:
+        if len(name) > MAX_NAME:
+            raise Invalid(f"Use at most {MAX_NAME} characters.")
+        renamed = service().rename_account(account_id, name)
+    except Invalid as error:
+        templates = "dashboard/account/name.html", "dashboard/account/_name_form.html"
+        answer = page(*templates, account=account, name=name, error=error.message)
+        answer.status_code = 422
+        return answer
+    if renamed is None:
+        return _after(account_id, "This service cannot rename accounts.", "bad")
+    return _after(account_id, f"The account is now called {renamed.title}.", "ok", focus="name")
+
+
+@blueprint.get("/accounts/<account_id>/revocation")
+def revocation_page(account_id: str) -> str:
+    """Ask before revoking."""
+    account = service().account(account_id)
+    return _question(
+        account,
+        heading=f"Revoke access at {account.app.name}?",
+        text=f"{account.app.name} will be told to withdraw the access that was given. The account stays here and "
+        "needs you until you reconnect it.",
+        button="Revoke access",
+        confirm_url=url_for("dashboard.account.revoke", account_id=account.id),
+    )
+
+
+@blueprint.post("/accounts/<account_id>/revocation")
+def revoke(account_id: str) -> AnyResponse:
+    """Have the provider withdraw the access, where it can."""
+    account = service().account(account_id)
+    try:
+        revoked = service().revoke_account(account_id)
+    except (Conflict, Refused, Invalid) as error:
+        return _after(account_id, error.message, "bad")
+    if revoked is None:
+        return _after(account_id, f"{account.app.name} offers no way to revoke access from here.", "bad")
+    return _after(account_id, f"{account.app.name} withdrew the access.", "ok")
+
+
+@blueprint.get("/accounts/<account_id>/disconnection")
+def disconnection_page(account_id: str) -> str:
+    """Ask before disconnecting, and list what will stop."""
+    account = service().account(account_id)
+    text = f"Its credentials are deleted here. {account.app.name} itself keeps the access until it is revoked there."
+    if account.app.auth_type != "oauth":
+        text = f"Its credentials are deleted here. The key itself stays valid at {account.app.name}."
+    return _question(
+        account,
+        heading=f"Disconnect {account.title}?",
+        text=text,
+        button="Disconnect",
+        confirm_url=url_for("dashboard.account.disconnect", account_id=account.id),
+    )
+
+
+@blueprint.post("/accounts/<account_id>/disconnection")
+def disconnect(account_id: str) -> AnyResponse:
+    """Delete the account."""
+    account = service().account(account_id)
+    service().delete_account(account_id)
+    dashboard().overviews.drop(person().id)
+    flash(f"{account.title} is disconnected.", "ok")
+    return go(url_for("dashboard.accounts.index"))
+
+
+def _after(account_id: str, sentence: str, tone: str, focus: str = "") -> AnyResponse:
+    """The account anew with ``sentence`` in the status region: a fragment, or a redirect to its page."""
+    dashboard().overviews.drop(person().id)
+    if not wants_fragment():
+        flash(sentence, tone)
+        return go(url_for("dashboard.account.show", account_id=account_id))
+    context = _context(service().account(account_id))
+    return make_response(fragment("dashboard/account/_changed.html", said=sentence, tone=tone, focus=focus, **context))
+
+
+def _context(account: Account) -> dict[str, Any]:
+    user = service()
+    app = _app(account)
+    return {
+        "account": account,
+        "app": app,
+        "uses": user.uses(account.id),
+        "history": user.history(account.id, limit=HISTORY),
+        "may": permissions(app, account.scopes),
+    }
+
+
+def _app(account: Account) -> App:
+    """The app with its scopes in words; what the account holds of it is enough where that cannot be had."""
+    try:
+        return service().app(account.app.slug)
+    except PatchbayError:
+        return account.app
+
+
+def _verdict(account: Account, result: TestResult | None) -> tuple[str, str]:
+    if result is None:
+        return "This service cannot test accounts.", "bad"
+    if result.healthy:
+        return f"{account.title} works: {account.app.name} accepted it just now.", "ok"
+    return f"The test failed. {result.error or account.app.name + ' did not accept the account.'}", "bad"
+
+
+def _question(account: Account, *, heading: str, text: str, button: str, confirm_url: str) -> str:
+    try:
+        uses = service().uses(account.id)
+    except NotFound:
+        uses = None
+    return render_template(
+        "shared/confirm.html",
+        heading=heading,
+        text=text,
+        button=button,
+        confirm_url=confirm_url,
+        back_url=url_for("dashboard.account.show", account_id=account.id),
+        stops=[use.name for use in uses.items] if uses else [],
+    )

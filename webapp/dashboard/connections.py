@@ -1,0 +1,46 @@
+"""Leaving for the Connect Link and coming back from it."""
+
+import re
+from urllib.parse import quote
+
+from flask import Blueprint, flash, redirect, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.dashboard import dashboard, person, public_url, service
+from webapp.dashboard.htmx import go
+
+blueprint = Blueprint("connections", __name__)
+
+_ACCOUNT_ID = re.compile(r"apn_[a-zA-Z0-9]+")  # specification 2.10
+
+
+@blueprint.post("/apps/<slug>/connect")
+def create(slug: str) -> AnyResponse:
+    """Make a Connect token and lead to its link for this app."""
+    app = service().app(slug)
+    back = public_url(url_for("dashboard.apps.show", slug=app.slug))
+    url = service().link(success=public_url(url_for("dashboard.connections.done")), error=back)
+    return redirect(f"{url}&app={quote(app.slug, safe='')}", 303)
+
+
+@blueprint.post("/accounts/<account_id>/reconnection")
+def renew(account_id: str) -> AnyResponse:
+    """The same for an account that is there already; another identity will be refused."""
+    account = service().account(account_id)
+    back = public_url(url_for("dashboard.account.show", account_id=account.id))
+    url = service().link(success=public_url(url_for("dashboard.connections.done")), error=back)
+    target = f"{url}&app={quote(account.app.slug, safe='')}&accountId={quote(account.id, safe='')}"
+    return redirect(target, 303)
+
+
+@blueprint.get("/accounts/connected")
+def done() -> AnyResponse:
+    """Where the Connect Link leads after a success: say it, and show the account."""
+    dashboard().overviews.drop(person().id)
+    account_id = request.args.get("account_id", "")
+    if not _ACCOUNT_ID.fullmatch(account_id):
+        return go(url_for("dashboard.accounts.index"))
+    account = service().account(account_id)
+    as_whom = f" as {account.identity}" if account.identity and account.identity != account.title else ""
+    flash(f"{account.title} is connected{as_whom}.", "connected")
+    return go(url_for("dashboard.account.show", account_id=account.id))

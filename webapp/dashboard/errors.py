@@ -1,0 +1,158 @@
+"""What a person sees when something goes wrong: a named cause and one next step, in the layout, never a trace.
+
+Errors of the Connect service become the service-down state; for htmx they go to the status region instead.
+"""
+
+import logging
+from collections.abc import Mapping
+
+from flask import Blueprint, Flask, Response, g, make_response, render_template, request, url_for
+from flask_wtf.csrf import CSRFError  # type: ignore[import-untyped]  # it carries no types
+from werkzeug.exceptions import HTTPException, InternalServerError
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard import security, shell
+from webapp.dashboard.htmx import status
+from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
+from webapp.kit.ids import new_id
+
+log = logging.getLogger(__name__)
+
+# Paths that answer as an API or as the Connect Link; what goes wrong there is theirs to say.
+FOREIGN = ("/v1", "/_static", "/link", "/healthz", "/readyz", "/logos", "/static", "/h/", "/openapi")
+
+_PAGES: Mapping[int, tuple[str, str]] = {
+    400: ("That did not arrive well", "The request was not complete or not valid. Go back and try again."),
+    403: ("That is not allowed", "Your login does not allow this. Ask an owner of this installation."),
+    404: ("There is nothing here", "The address is wrong, or what was here is gone or belongs to somebody else."),
+    405: ("That does not work this way", "The address exists but does not answer to that. Go back and use the page."),
+    413: ("That is too large", "At most 10 MB can be sent. Send less."),
+}
+_OTHER = ("That did not work", "The request could not be answered. Go back and try again.")
+_FAILED = (
+    "Something went wrong here",
+    "It is our fault and it is written down. Try again; if it stays so, tell whoever runs this service the reference.",
+)
+
+
+def register(app: Flask, blueprint: Blueprint) -> None:
+    """Handle what goes wrong in ``blueprint``, and addresses that nobody has."""
+    blueprint.register_error_handler(CSRFError, _forged)
+    blueprint.register_error_handler(PatchbayError, _service_said)
+    blueprint.register_error_handler(HTTPException, _http)
+    blueprint.register_error_handler(Exception, _failed)
+    for code in (404, 405):
+        _chain(app, code)
+
+
+def _chain(app: Flask, code: int) -> None:
+    """Answer for unknown addresses of the dashboard; whoever answered before keeps the other ones."""
+    before = dict(app.error_handler_spec[None][code])
+
+    def unknown(error: HTTPException) -> AnyResponse:
+        if not request.path.startswith(FOREIGN):
+            return security.add_headers(_http(error))
+        handler = before.get(type(error))
+        if handler is None:
+            return error.get_response()
+        return app.make_response(app.ensure_sync(handler)(error))
+
+    app.register_error_handler(code, unknown)
+
+
+def _forged(_: CSRFError) -> Response:
+    heading = "This form is no longer valid"
+    message = "It was open for too long, or the browser keeps no cookies. Go back, reload the page and send it again."
+    if _for_htmx():
+        return status(message, 400)
+    return _page(400, heading, message, {"label": "Go back to the page", "url": _page_before()})
+
+
+def _service_said(error: PatchbayError) -> Response:
+    """An error of the Connect API, by its meaning for a page."""
+    if isinstance(error, NotFound):
+        return _http(_code(404))
+    if error.status >= 500 or isinstance(error, Throttled | Unauthorized):
+        return _down(error)
+    if _for_htmx():
+        return status(error.message, error.status)
+    return _page(error.status, _PAGES.get(error.status, _OTHER)[0], error.message)
+
+
+def _down(error: PatchbayError) -> Response:
+    g.service_failed = True
+    wait = error.retry_after if isinstance(error, Throttled) else 5
+    sentence = "The service does not answer. Nothing is lost; try again in a moment."
+    if isinstance(error, Throttled):
+        sentence = f"There were too many requests. Try again in {wait} seconds."
+    log.warning("the Connect service failed on %s: %s", request.path, error.message)
+    if _for_htmx():
+        response = status(sentence, 503)
+    else:
+        page = render_template("dashboard/down.html", what=_what(), sentence=sentence, retry_url=_retry_url())
+        response = make_response(page, 503)
+    response.headers["Retry-After"] = str(wait)
+    return response
+
+
+def _http(error: HTTPException) -> Response:
+    code = error.code or 500
+    if code < 400:  # a redirect that werkzeug raises
+        return make_response(error.get_response())
+    heading, message = _PAGES.get(code, _FAILED if code >= 500 else _OTHER)
+    response = status(message, code) if _for_htmx() else _page(code, heading, message)
+    allowed = getattr(error, "valid_methods", None)
+    if allowed:
+        response.headers["Allow"] = ", ".join(sorted(allowed))
+    return response
+
+
+def _failed(error: Exception) -> Response:
+    reference = str(g.get("request_id") or new_id("req"))
+    log.exception("request %s failed on %s", reference, request.path, exc_info=error)
+    heading, message = _FAILED
+    if _for_htmx():
+        return status(f"{heading}. Reference {reference}.", 500)
+    return _page(500, heading, message, reference=reference)
+
+
+def _page(
+    code: int, heading: str, message: str, action: Mapping[str, str] | None = None, reference: str = ""
+) -> Response:
+    g.service_failed = True  # an error page must not make more calls that may fail
+    page = render_template(
+        "layouts/error.html",
+        code=code,
+        heading=heading,
+        message=message,
+        action=action,
+        reference=reference,
+        **shell.context(),  # no blueprint adds it for an address that nobody has
+    )
+    return make_response(page, code)
+
+
+def _for_htmx() -> bool:
+    return request.headers.get("HX-Request") == "true" and request.headers.get("HX-Request-Type") != "full"
+
+
+def _what() -> str:
+    noun = (request.endpoint or "").split(".")[1:2]
+    return {"apps": "Apps", "accounts": "Your accounts", "account": "This account"}.get(noun[0] if noun else "", "This")
+
+
+def _retry_url() -> str:
+    return request.full_path.rstrip("?") if request.method == "GET" else _page_before()
+
+
+def _page_before() -> str:
+    """The page a form stood on, when the browser says so and it is ours."""
+    referrer = request.headers.get("Referer", "")
+    path = referrer.removeprefix(request.host_url.rstrip("/"))
+    return security.safe_next(path if path != referrer else None, url_for("dashboard.home"))
+
+
+def _code(code: int) -> HTTPException:
+    error = HTTPException() if code != 500 else InternalServerError()
+    error.code = code
+    return error

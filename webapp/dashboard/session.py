@@ -1,0 +1,85 @@
+"""Signing in and out."""
+
+from flask import Blueprint, Response, flash, g, make_response, render_template, request, session, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard import security
+from webapp.dashboard.dashboard import dashboard, session_now
+from webapp.dashboard.htmx import go
+from webapp.people import attempts, sessions, users
+from webapp.people.users import User
+
+blueprint = Blueprint("session", __name__)
+
+WRONG = "The e-mail or the password is wrong. Check both and try again."
+
+
+@blueprint.get("/sign-in")
+def page() -> AnyResponse:
+    """The form; somebody who is signed in already is led on."""
+    wanted = security.safe_next(request.args.get("next"))
+    if g.person:
+        return go(wanted)
+    return _form(wanted)
+
+
+@blueprint.post("/sign-in")
+def create() -> AnyResponse:
+    """Check e-mail and password and sign in."""
+    board, form = dashboard(), request.form
+    email, wanted = form.get("email", ""), security.safe_next(form.get("next"))
+    address = request.remote_addr or ""
+    wait = attempts.admit(board.store, board.clock, email=email, address=address)
+    if wait:
+        return _form(wanted, email, f"Too many tries. Wait {_span(wait)}, then try again.", 429, wait)
+    found = users.authenticate(board.store, email=email, password=form.get("password", ""))
+    if found is None:
+        return _form(wanted, email, WRONG, 422)
+    attempts.succeeded(board.store, email=email, address=address)
+    return sign_in(found, wanted)
+
+
+@blueprint.post("/sign-out")
+def end() -> AnyResponse:
+    """End this session."""
+    sessions.end(dashboard().store, user_id=session_now().user_id, session_id=session_now().id)
+    g.person = g.person_session = None
+    session.clear()
+    flash("You are signed out.", "ok")
+    response = make_response(go(url_for("dashboard.session.page")))
+    security.drop_token(response)
+    return response
+
+
+def sign_in(person: User, wanted: str) -> Response:
+    """Start a session and lead to ``wanted``. Form tokens of before become void with the cookie's old content."""
+    board = dashboard()
+    token = sessions.start(
+        board.store,
+        board.clock,
+        user_id=person.id,
+        user_agent=request.headers.get("User-Agent", ""),
+        address=request.remote_addr or "",
+    )
+    session.clear()
+    response = make_response(go(wanted))
+    security.write_token(response, token)
+    return response
+
+
+def _form(wanted: str, email: str = "", error: str = "", code: int = 200, wait: int = 0) -> Response:
+    first = not users.any_user(dashboard().store)
+    page = render_template(
+        "dashboard/session/page.html", email=email[: users.MAX_EMAIL], error=error, wanted=wanted, first=first
+    )
+    response = make_response(page, code)
+    if wait:
+        response.headers["Retry-After"] = str(wait)
+    return response
+
+
+def _span(seconds: int) -> str:
+    if seconds < 60:
+        return "1 second" if seconds == 1 else f"{seconds} seconds"
+    minutes = -(-seconds // 60)
+    return "1 minute" if minutes == 1 else f"{minutes} minutes"

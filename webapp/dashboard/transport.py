@@ -1,0 +1,123 @@
+"""One HTTP call to a Connect service, and what its outcome means to a page.
+
+It promises that whatever goes wrong is one of our errors: no answer, an answer that is not the API's and 5xx are
+:class:`ServiceDown`; 429 is :class:`Throttled`; the other refusals keep the service's own sentence.
+"""
+
+import time
+from collections.abc import Mapping
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+from requests.adapters import BaseAdapter, HTTPAdapter
+
+from webapp.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    PatchbayError,
+    Refused,
+    Throttled,
+    Unauthorized,
+    Unavailable,
+)
+
+TIMEOUT_S = 10.0
+TEST_TIMEOUT_S = 35.0  # testing an account waits for its provider
+Params = Mapping[str, str | int | bool | list[str]]
+
+
+class ServiceDown(Unavailable):
+    """The Connect service does not answer right now. Nothing is lost; try again in a moment."""
+
+
+class Transport:
+    """Calls one Connect service. Safe to share between threads."""
+
+    def __init__(self, base_url: str, adapter: BaseAdapter | None = None) -> None:
+        """``base_url`` ends before ``/v1``; ``adapter`` replaces the sockets (see :mod:`.inprocess`)."""
+        self._base_url = base_url.rstrip("/")
+        self._session = requests.Session()
+        self._session.trust_env = False  # a proxy or netrc of the environment must not see tokens
+        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        self._session.mount(self._base_url, adapter or HTTPAdapter(pool_maxsize=16))
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        *,
+        token: str | None = None,
+        environment: str | None = None,
+        params: Params | None = None,
+        body: Mapping[str, Any] | None = None,
+        timeout: float = TIMEOUT_S,
+    ) -> Any:
+        """The JSON answer (``None`` when it is empty). Raises our errors only, as the module says."""
+        headers = {"Accept": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        if environment:
+            headers["x-pd-environment"] = environment
+        try:
+            response = self._session.request(
+                method, self._base_url + path, params=_query(params), json=body, headers=headers,
+                timeout=timeout, allow_redirects=False,
+            )  # fmt: skip
+        except (requests.RequestException, OSError) as error:
+            raise ServiceDown from error
+        if 200 <= response.status_code < 300:
+            return _json(response) if response.content else None
+        raise _error(response)
+
+    def close(self) -> None:
+        """Give back the sockets."""
+        self._session.close()
+
+
+def _query(params: Params | None) -> dict[str, str | int | list[str]]:
+    """Booleans as the API spells them."""
+    given = params or {}
+    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
+
+
+def _json(response: requests.Response) -> Any:
+    try:
+        return response.json()
+    except (ValueError, RecursionError) as error:
+        raise ServiceDown("The Connect service answered something that is not its API.") from error
+
+
+_BY_STATUS: Mapping[int, type[PatchbayError]] = {
+    400: Invalid, 401: Unauthorized, 403: Forbidden, 404: NotFound, 405: NotFound, 409: Conflict, 422: Refused,
+}  # fmt: skip
+
+
+def _error(response: requests.Response) -> PatchbayError:
+    status = response.status_code
+    if status == 429:
+        return _throttled(response)
+    if status not in _BY_STATUS:
+        return ServiceDown()
+    return _BY_STATUS[status](_sentence(response))
+
+
+def _sentence(response: requests.Response) -> str | None:
+    try:
+        found = response.json().get("error")
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _throttled(response: requests.Response) -> Throttled:
+    """Specification section 7."""
+
+    def header(name: str, default: int) -> int:
+        value = response.headers.get(name, "")
+        return int(value) if value.isascii() and value.isdigit() else default
+
+    wait = header("Retry-After", 60)
+    return Throttled(header("X-RateLimit-Limit", 0), header("X-RateLimit-Reset", int(time.time()) + wait), wait)

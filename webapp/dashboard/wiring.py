@@ -1,0 +1,94 @@
+"""Puts the dashboard into a Flask app: blueprints, form tokens, htmx, error pages. No rules stand here."""
+
+from collections.abc import Callable
+
+from flask import Blueprint, Flask, url_for
+from flask_wtf import CSRFProtect  # type: ignore[import-untyped]  # it carries no types
+from htmx_flask import Htmx  # type: ignore[import-untyped]  # it carries no types
+from requests.adapters import BaseAdapter
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard import (
+    account,
+    accounts,
+    apps,
+    compression,
+    connections,
+    errors,
+    gate,
+    profile,
+    security,
+    session,
+    shell,
+    start,
+)
+from webapp.dashboard.client import ConnectClient
+from webapp.dashboard.dashboard import KEY, Dashboard
+from webapp.dashboard.htmx import go
+from webapp.dashboard.inprocess import WSGI, InProcessAdapter
+from webapp.dashboard.memory import Memory
+from webapp.dashboard.transport import Transport
+from webapp.kit.clock import MINUTE, SECOND, Clock
+from webapp.settings import Settings
+from webapp.store.contract import Store
+
+_NOUNS = (session, start, apps, connections, accounts, account, profile)
+
+
+def register(
+    app: Flask,
+    *,
+    settings: Settings,
+    store: Store,
+    clock: Clock,
+    client_id: str,
+    client_secret: str,
+    project: Callable[[], str],
+    wsgi: Callable[[], WSGI],
+) -> None:
+    """Serve the dashboard from ``app``.
+
+    ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
+    ``settings.connect_url``, or else the embedded one, which ``wsgi`` gives (called late: it is this very app).
+    """
+    adapter: BaseAdapter | None = None if settings.connect_url else InProcessAdapter(wsgi)
+    client = ConnectClient(
+        Transport(settings.connect_url or settings.public_url, adapter),
+        clock,
+        client_id=client_id,
+        client_secret=client_secret,
+        project=project,
+        environment=settings.environment,
+    )
+    security.configure_cookies(app, settings)
+    Htmx(app)
+    app.extensions[KEY] = Dashboard(
+        settings=settings,
+        store=store,
+        clock=clock,
+        client=client,
+        csrf=CSRFProtect(app),
+        overviews=Memory(clock, lifetime=30 * SECOND),
+        catalogs=Memory(clock, lifetime=5 * MINUTE),
+    )
+    app.register_blueprint(_blueprint(app))
+
+
+def _blueprint(app: Flask) -> Blueprint:
+    """One blueprint around all, so that the gate, the headers and the error pages are the dashboard's alone."""
+    blueprint = Blueprint("dashboard", __name__)
+    blueprint.before_request(gate.check)
+    blueprint.after_request(compression.compress)
+    blueprint.after_request(security.add_headers)
+    blueprint.after_request(gate.prolong)
+    blueprint.context_processor(shell.context)
+    errors.register(app, blueprint)
+
+    @blueprint.get("/")
+    def home() -> AnyResponse:
+        """The start page is the list of apps."""
+        return go(url_for("dashboard.apps.index"))
+
+    for module in _NOUNS:
+        blueprint.register_blueprint(module.blueprint)
+    return blueprint

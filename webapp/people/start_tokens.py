@@ -1,0 +1,50 @@
+"""The start token: printed once at start, it lets the first visitor create the owner. Owns ``start_tokens``.
+
+Every start without a user makes a new one and voids the one before. The first user voids it for good.
+"""
+
+import secrets
+
+from webapp.errors import Forbidden
+from webapp.kit.clock import DAY, Clock
+from webapp.kit.secrets import hash_token
+from webapp.people import users
+from webapp.store.contract import Store, Tx
+
+LIFETIME = 7 * DAY
+
+
+def issue(store: Store, clock: Clock) -> str | None:
+    """A new start token in place of any before it, or none when somebody can sign in already."""
+    token, now = secrets.token_urlsafe(24), clock()
+    with store.write() as tx:
+        tx.run("DELETE FROM start_tokens")
+        if users.any_user(tx):
+            return None
+        tx.run(
+            "INSERT INTO start_tokens (token_hash, created_at, expires_at) VALUES (:hash, :now, :expires)",
+            {"hash": hash_token(token), "now": now, "expires": now + LIFETIME},
+        )
+    return token
+
+
+def admits(reader: Store | Tx, clock: Clock, token: str) -> bool:
+    """Whether ``token`` may still create the owner."""
+    row = reader.one("SELECT expires_at FROM start_tokens WHERE token_hash = :hash", {"hash": hash_token(token)})
+    return row is not None and bool(row["expires_at"] > clock()) and not users.any_user(reader)
+
+
+def create_owner(store: Store, clock: Clock, *, token: str, email: str, password: str) -> users.User:
+    """Create the owner and void the token, both or neither.
+
+    Raises :class:`Forbidden` for a token that is unknown, too old or void, :class:`webapp.errors.Invalid` for an
+    address or password that cannot be used.
+    """
+    if not admits(store, clock, token):
+        raise Forbidden("This start link is used up or too old; restart Patchbay and open the link that it prints.")
+    new = users.prepare(clock, email=email, password=password, role="owner")
+    with store.write() as tx:
+        if not admits(tx, clock, token):
+            raise Forbidden("Somebody else was faster: the owner exists already. Sign in instead.")
+        tx.run("DELETE FROM start_tokens")
+        return users.insert(tx, new)
