@@ -8,6 +8,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from webapp.kit.clock import DAY, HOUR, MINUTE
+from webapp.people import users
 from webapp.service.domain import tokens
 
 
@@ -147,3 +148,19 @@ def test_a_loopback_alias_is_led_to_the_public_name(world: Any, browser: Any) ->
     url = f"/_static/connect.html?token={world.token()}&app=sandbox"
     answer = browser.client.get(url, base_url="http://127.0.0.1:8600")
     assert answer.status_code == 303 and answer.headers["Location"] == f"http://localhost:8600{url}"
+
+
+def test_the_dashboards_own_people_are_named_by_their_address(world: Any, browser: Any) -> None:
+    person = users.create(
+        world.service.store, world.service.clock, email="ada@example.com", password="analytical engine", role="member"
+    )
+    page = browser.open(world.token(person.id)).text
+    assert "ada@example.com" in page and person.id not in page
+    assert "<b>u_nobody</b>" in browser.open(world.token("u_nobody")).text
+
+
+def test_only_a_foreign_way_back_is_announced(world: Any, browser: Any) -> None:
+    foreign = browser.open(world.token(success_redirect_uri="https://shop.example/done")).text
+    assert "Afterwards you go back to shop.example." in foreign
+    ours = browser.open(world.token(success_redirect_uri="http://localhost:8600/accounts/connected")).text
+    assert "Afterwards" not in ours

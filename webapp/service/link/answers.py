@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 
 from webapp import frontend
 from webapp.errors import PatchbayError, Unavailable
+from webapp.people import users
 from webapp.service.domain.failures import Cancelled
 from webapp.service.domain.service import Service
 from webapp.service.link import endings, redirects, visit
@@ -64,10 +65,23 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "brand": {"name": current.project.app_name} if current else {},
         "now": service.clock(),
         "cancel_url": cancel_url(current),
-        "returns_to": redirects.host_of(current.token.success_redirect_uri) if current else "",
+        "linked_to": _name(service, current.token.user.external_id) if current else "",
+        "returns_to": _foreign_host(service, current.token.success_redirect_uri) if current else "",
         **context,
     }
     return make_response(render_template(template, **context), status)
+
+
+def _name(service: Service, external_id: str) -> str:
+    """How to call an external user: the dashboard's own people have an address, others are known by their id alone."""
+    person = users.by_id(service.store, external_id) if external_id.startswith("u_") else None
+    return person.email if person else external_id
+
+
+def _foreign_host(service: Service, uri: str | None) -> str:
+    """The host of ``uri`` when it is not ours: a person is told before going there."""
+    host = redirects.host_of(uri)
+    return "" if host == redirects.host_of(service.settings.public_url) else host
 
 
 def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, status: int | None = None) -> Response:
