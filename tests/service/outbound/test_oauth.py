@@ -218,6 +218,13 @@ def test_failures(exchanged: Any, raw: bytes, kind: str, code: str | None) -> No
         assert result.retry_after_s == 7
 
 
+@pytest.mark.parametrize("echo", ["se.cret", "c0de", f"bad_verifier_{VERIFIER}", "unknown:se.cret"])
+def test_an_error_code_that_repeats_a_secret_is_not_repeated(exchanged: Any, echo: str) -> None:
+    result = exchanged(answer({"error": echo}, "400 Bad Request"), client_secret="se.cret")
+    assert isinstance(result, OAuthFailure) and result.kind == "misconfigured"
+    assert echo not in repr(result)
+
+
 def test_the_secret_goes_only_to_the_declared_hosts(exchanged: Any) -> None:
     result = exchanged(answer({"access_token": "at"}), allowed_hosts=HostRules.of("p.test"))
     assert result.kind == "misconfigured"

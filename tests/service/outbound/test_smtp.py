@@ -1,4 +1,4 @@
-"""Mail accounts against a small server on loopback: each kind of encryption, wrong passwords, servers that misbehave."""
+"""Mail accounts against a small server on loopback: every encryption, wrong passwords, servers that misbehave."""
 
 import socket
 import threading
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Any
 
 import pytest

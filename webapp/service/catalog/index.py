@@ -57,6 +57,7 @@ class Catalog:
         self._sorted = functools.lru_cache(maxsize=8)(self._sort)
         self._listing = functools.lru_cache(maxsize=64)(self._make_listing)
         self._matching = functools.lru_cache(maxsize=64)(self._match)
+        self._embedded = functools.lru_cache(maxsize=1024)(self._embed)
         self._by_row = self._load_apps(public_url)
         self._by_name = {key: app for app in self._by_row.values() for key in (app.slug, app.id)}
         self._categories = self._load_categories()
@@ -93,6 +94,10 @@ class Catalog:
     def apps(self, slugs_or_ids: Iterable[str]) -> list[App]:
         """The apps with those slugs or ids, in that order; unknown ones are left out."""
         return [app for name in slugs_or_ids if (app := self._by_name.get(name))]
+
+    def embedded(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
+        """The App object of ``slug`` with the OAuth client that a connection uses, to stand in other JSON; or None."""
+        return self._embedded(slug, oauth_app_id)
 
     def search(
         self,
@@ -147,6 +152,10 @@ class Catalog:
             return None
         (row,) = self._rows("SELECT logo FROM apps WHERE slug = ?", app.slug)
         return str(row["logo"]).encode()
+
+    def _embed(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
+        app = self._by_name.get(slug)
+        return orjson.Fragment(app.with_client(oauth_app_id)) if app else None
 
     def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing:
         by = order(key, direction)

@@ -48,6 +48,11 @@ class OutboundClient:
         wider._user_agent, wider._tls = self._user_agent, self._tls
         return wider
 
+    @property
+    def tls(self) -> ssl.SSLContext:
+        """How certificates are checked; for those who speak another protocol than HTTP through the same guard."""
+        return self._tls
+
     def request(
         self,
         method: str,

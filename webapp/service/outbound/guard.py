@@ -24,6 +24,7 @@ NOT_HTTP = frozenset(
     | {11211, 27017, 27018}
 )
 DATABASE_PORTS = frozenset({5432, 5433, 5434, 6432, 6543})
+MAIL_PORTS = frozenset({25, 465, 587, 2525})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,15 @@ class Guard:
             return Failure("dns", f"There is no server named {url.host}. Check how the address is written.")
         return self._permitted(url.host, url.port, found) or Target(url, tuple(found))
 
-    def pin_host(self, host: str, port: int, deadline: Deadline) -> tuple[Address, ...] | Failure:
-        """Pin the addresses of a database server. Ports: PostgreSQL's usual ones and any free one above 1023."""
+    def pin_host(
+        self, host: str, port: int, deadline: Deadline, usual: frozenset[int] = DATABASE_PORTS
+    ) -> tuple[Address, ...] | Failure:
+        """Pin the addresses of a database or mail server. Ports: its `usual` ones and any free one above 1023."""
         name = parse_host(f"[{host}]" if ":" in host and not host.startswith("[") else host)
         if isinstance(name, Failure):
             return name
-        if not (self._names(name, port) or port in DATABASE_PORTS or _is_free_port(port)):
-            return _no(f"Port {port} belongs to another kind of server. Use the port of the database.")
+        if not (self._names(name, port) or port in usual or _is_free_port(port)):
+            return _no(f"Port {port} belongs to another kind of server. Use the one that this server has.")
         target = self.pin(Url("https", name, port, "/"), deadline)
         return target if isinstance(target, Failure) else target.addresses
 

@@ -7,7 +7,7 @@ single-flight refresh belong to the caller: nothing here remembers anything. PKC
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 from urllib.parse import quote_plus
 
 from authlib.oauth2.auth import ClientAuth, encode_client_secret_basic
@@ -18,8 +18,16 @@ from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.outcomes import Failure, Response
-from webapp.service.outbound.tokens import OAuthFailure, OAuthFailureKind, TokenResult, read_refusal, read_token
+from webapp.service.outbound.tokens import (
+    OAuthFailure,
+    OAuthFailureKind,
+    TokenResult,
+    failure_for,
+    read_refusal,
+    read_token,
+)
 
+R = TypeVar("R", TokenResult | OAuthFailure, OAuthFailure | None)
 TokenAuthMethod = Literal["client_secret_basic", "client_secret_post", "none"]
 MAX_ANSWER = 256 * 1024
 
@@ -81,7 +89,8 @@ def exchange_code(
     if provider.pkce:
         params["code_verifier"] = verifier
     outcome = _post_token(client, provider, "authorization_code", params)
-    return read_token(outcome, token_at=provider.token_at, codes=provider.error_codes)
+    result = read_token(outcome, token_at=provider.token_at, codes=provider.error_codes)
+    return _discreet(result, provider, code, verifier)
 
 
 def refresh(client: OutboundClient, provider: Provider, *, refresh_token: str) -> TokenResult | OAuthFailure:
@@ -90,7 +99,7 @@ def refresh(client: OutboundClient, provider: Provider, *, refresh_token: str) -
     result = read_token(outcome, token_at=provider.token_at, strict=False, codes=provider.error_codes)
     if isinstance(result, TokenResult) and result.refresh_token is None:
         return replace(result, refresh_token=refresh_token)
-    return result
+    return _discreet(result, provider, refresh_token)
 
 
 def revoke(
@@ -104,7 +113,8 @@ def revoke(
     if provider.revoke_url is None:
         return OAuthFailure("misconfigured", "This provider cannot revoke from here. Remove access at the provider.")
     body, headers = prepare_revoke_token_request(token, hint, "", {})
-    return read_refusal(_post(client, provider, provider.revoke_url, body, headers), provider.error_codes)
+    refusal = read_refusal(_post(client, provider, provider.revoke_url, body, headers), provider.error_codes)
+    return _discreet(refusal, provider, token)
 
 
 def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
@@ -115,6 +125,14 @@ def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
         return None
     sentence = "The answer did not come from the provider that was asked. Start connecting again."
     return OAuthFailure("denied", sentence, "issuer_mismatch")
+
+
+def _discreet(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:
+    """`result`, without an error code that repeats a secret which was sent: codes are shown, stored and logged."""
+    found = result.error_code if isinstance(result, OAuthFailure) else None
+    if found and any(secret and secret in found for secret in (provider.client_secret, *sent)):
+        return failure_for(None)
+    return result
 
 
 def _post_token(

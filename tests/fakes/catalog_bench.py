@@ -1,0 +1,257 @@
+"""A service that can connect every app of the catalog to providers made from the apps' own declarations.
+
+Nothing of the service is replaced but where names lead: the guard's resolver answers loopback for every host, its
+allow list names those hosts, and what goes to port 443 arrives at the fake's port, under a certificate for the
+real name that an authority of the tests signed.
+"""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from tests.fakes import database, mail
+from tests.fakes.authority import Authority
+from tests.fakes.declared import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    IDENTITY_ID,
+    REDIRECT_URI,
+    Answer,
+    DeclaredProvider,
+    fill,
+    heard,
+)
+from webapp.kit.clock import FakeClock
+from webapp.service.catalog.app import App, absolute
+from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.domain import apps, connecting, projects, provider, provider_clients, tokens
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.projects import Scene
+from webapp.service.domain.service import Service
+from webapp.service.outbound import oauth
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard, Target
+from webapp.service.outbound.outcomes import Response
+from webapp.service.outbound.sockets import LimitedSocket, LimitedTLSSocket, Limits
+from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+from webapp.settings import Settings
+
+SLUGS = sorted(file.parent.name for file in BUILT_IN.glob("*/app.toml"))
+STATE, VERIFIER = "state-1", "v" * 43
+
+
+class Rerouted(OutboundClient):
+    """The outbound client, whose connections to port 443 arrive at ``port`` instead; every check comes before that."""
+
+    def __init__(self, guard: Guard, *, ca_file: str, port: int) -> None:
+        super().__init__(guard, user_agent="Patchbay-Test", ca_file=ca_file)
+        self._port = port
+
+    def _open(self, target: Target, limits: Limits) -> LimitedSocket | LimitedTLSSocket:
+        if target.url.port == 443:
+            target = replace(target, url=replace(target.url, port=self._port))
+        return super()._open(target, limits)
+
+
+class Front(ThreadingHTTPServer):
+    """Where requests arrive; ``provider`` answers them."""
+
+    provider: DeclaredProvider
+    scheme = "http"
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.port = self.server_address[1]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Front
+
+    def do_GET(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        request = heard(self.command, self.server.scheme, self.path, dict(self.headers), body)
+        try:
+            self._send(self.server.provider.answer(request))
+        except Exception as error:
+            self.server.provider.problems.append(f"{self.command} {self.path}: {error!r}")
+            raise
+
+    do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_GET
+
+    def _send(self, answer: Answer) -> None:
+        raw = b"" if answer.location else json.dumps(answer.body).encode()
+        self.send_response(answer.status)
+        if answer.location:
+            self.send_header("Location", answer.location)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def log_message(self, *_: object) -> None:
+        """Stay silent."""
+
+
+@dataclass
+class Bench:
+    """A service that can reach the fakes, and what it takes to connect an app in it."""
+
+    service: Service
+    scene: Scene
+    fronts: tuple[Front, Front]
+    mail: mail.MailServer
+    database: database.DatabaseServer
+
+    def app(self, slug: str) -> App:
+        return apps.get(self.service, slug)
+
+    def provider(self, app: App, **facts: Any) -> DeclaredProvider:
+        """The provider of ``app``, taking requests from now on."""
+        made = DeclaredProvider(app, self.values(app, "right"), self.values(app, "wrong"), **facts)
+        for front in self.fronts:
+            front.provider = made
+        return made
+
+    def values(self, app: App, kind: str) -> dict[str, str]:
+        """Everything that the app's texts are filled with: its fields, and what a token answer brings."""
+        found = _samples(app, kind)
+        if app.test_kind == "smtp":
+            found |= {"host": "mail.example.com", "port": str(self.mail.port), "user": self.mail.user}
+            found["password"] = self.mail.password if kind == "right" else "wrong"
+        if app.test_kind == "postgres":
+            found |= {"host": "db.example.com", "port": str(self.database.port), "user": self.database.user}
+            found["password"] = self.database.password if kind == "right" else "wrong"
+        return found
+
+    def connect(self, app: App, kind: str = "right") -> Account:
+        """Connect ``app`` the way a person would. Raises :class:`ConnectFailed` kinds."""
+        made = tokens.create(self.service, self.scene, tokens.Order("alice"), client_id=None)
+        token = tokens.verify(self.service, made["token"])
+        fields = {field.name: self.values(app, kind)[field.name] for field in app.custom_fields}
+        if app.auth_type == "keys":
+            return connecting.connect_with_keys(self.service, token, app, fields)
+        client = provider_clients.choose(self.service.store, self.scene.project_id, app.slug)
+        assert client is not None
+        result = self.grant(app, fields)
+        assert isinstance(result, TokenResult), result
+        return connecting.connect_with_grant(
+            self.service, token, app, client, result,
+            requested=app.default_scopes, profile=None, fields=fields, account_id=None,
+        )  # fmt: skip
+
+    def grant(self, app: App, fields: dict[str, str], *, down: bool = False) -> TokenResult | OAuthFailure:
+        """Sign in at the provider and exchange the code; ``down``: the provider fails in between."""
+        client = provider_clients.choose(self.service.store, self.scene.project_id, app.slug)
+        assert client is not None
+        asked, outbound = provider.of(self.service, app, client, fields), self.service.client_for(app)
+        address = oauth.authorization_url(
+            asked, redirect_uri=REDIRECT_URI, state=STATE, verifier=VERIFIER, scopes=app.default_scopes
+        )
+        redirect = outbound.request("GET", address)  # the person's browser
+        assert isinstance(redirect, Response), redirect
+        assert redirect.status == 302, redirect
+        back = {name: values[0] for name, values in parse_qs(urlsplit(redirect.headers["location"]).query).items()}
+        assert back["state"] == STATE
+        assert oauth.check_issuer(asked, back.get("iss")) is None
+        if down:
+            self.fronts[0].provider.down = "all"
+        return oauth.exchange_code(outbound, asked, code=back["code"], redirect_uri=REDIRECT_URI, verifier=VERIFIER)
+
+    def count(self) -> int:
+        """How many accounts there are."""
+        row = self.service.store.one("SELECT COUNT(*) AS n FROM accounts", {})
+        assert row is not None
+        return int(row["n"])
+
+
+def _samples(app: App, kind: str) -> dict[str, str]:
+    """A value for every name, each fit for its place; the wrong ones differ in what is secret."""
+    found = {}
+    for field in app.custom_fields:
+        first = field.options[0].value if field.options else _sample(app, field.name)
+        found[field.name] = field.default or first
+        if field.secret:
+            # Telegram's tokens hold a colon, which the user name of Basic may not (RFC 7617, section 2).
+            odd = ":+/=&%" if any(one.place == "url" for one in app.spec.credentials) else "+/=&%"
+            found[field.name] = f"secret-{field.name}{odd}" if kind == "right" else f"other-{field.name}"
+    if app.oauth:
+        found |= {name: _sample(app, name) for name in app.oauth.keep}
+        found |= {"oauth_access_token": f"secret-token-{kind}", "oauth_client_id": CLIENT_ID, "oauth_uid": IDENTITY_ID}
+    return found
+
+
+def _sample(app: App, name: str) -> str:
+    """One label; a whole address where addresses begin with it, within the hosts that the app declares."""
+    spec = app.spec
+    texts = [spec.base_url or "", *(one.url for one in (spec.test, spec.identity) if one)]
+    if not any(text.startswith(f"{{{name}}}") for text in texts):
+        return "acme"
+    wild = [rule for rule in spec.allowed_hosts if rule.startswith("*.")]
+    return f"https://acme.{wild[0][2:]}" if wild else "https://api.acme.example.com"
+
+
+def _hosts(app: App) -> set[str]:
+    """The hosts to which a connection of ``app`` leads."""
+    spec, values = app.spec, _samples(app, "right")
+    texts = [absolute(spec.base_url, one.url) for one in (spec.test, spec.identity) if one and one.url]
+    texts += [spec.oauth.authorize_url, spec.oauth.token_url] if spec.oauth else []
+    return {urlsplit(fill(text, values)).hostname or "" for text in texts}
+
+
+@contextmanager
+def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
+    """A bench over the empty folders ``data`` and ``ca``."""
+    authority = Authority(ca)
+    with ExitStack() as stack:
+        plain, secure = Front(), Front()
+        settings = Settings.from_env({"PATCHBAY_SANDBOX_PORT": str(plain.port)}, data=data)
+        service = open_service(settings, FakeClock())
+        stack.callback(close_service, service)
+        hosts = {host for slug in SLUGS for host in _hosts(apps.get(service, slug))} | {"localhost"}
+        names = sorted(hosts | {"mail.example.com"})
+        secure.scheme = "https"
+        secure.socket = authority.context(*names).wrap_socket(secure.socket, server_side=True)
+        for front in (plain, secure):
+            stack.enter_context(_Running(front))
+        guard = Guard([*names, "db.example.com"], resolver=lambda *_: [ip_address("127.0.0.1")])
+        rerouted = Rerouted(guard, ca_file=authority.ca_file, port=secure.port)
+        service = replace(service, outbound=rerouted)
+        project = projects.create(service, name="Shop", support_email="help@shop.example")
+        for app in (apps.get(service, slug) for slug in SLUGS):
+            if app.oauth:
+                secret = None if app.oauth.token_auth_method == "none" else CLIENT_SECRET
+                provider_clients.add(
+                    service, app=app.slug, client_id=CLIENT_ID, client_secret=secret, project_id=project.id
+                )
+        letters = mail.MailServer("ada@example.com", "secret-mail", "tls", authority.context("mail.example.com"))
+        yield Bench(
+            service,
+            Scene(project.id, "development"),
+            (plain, secure),
+            stack.enter_context(mail.serving(letters)),
+            stack.enter_context(database.serving(database.DatabaseServer("ada", "secret-database"))),
+        )
+
+
+class _Running:
+    """Lets a server answer until the block ends."""
+
+    def __init__(self, front: Front) -> None:
+        self._front = front
+        self._thread = threading.Thread(target=front.serve_forever, kwargs={"poll_interval": 0.05})
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._front.shutdown()
+        self._thread.join()
+        self._front.server_close()

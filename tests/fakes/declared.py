@@ -1,0 +1,244 @@
+"""A provider made from nothing but an app's own declaration: it knows what the app says of it, and no more.
+
+It reads requests by itself and compares them with the declaration as written, so that a credential which arrives
+anywhere else, or a parameter too many, is found. What does not fit stands in ``problems``.
+"""
+
+import base64
+import hashlib
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import parse_qsl, quote_plus, unquote, urlencode, urlsplit
+
+from webapp.service.catalog.app import App
+from webapp.service.catalog.requests import Credential, Request
+
+CLIENT_ID, CLIENT_SECRET = "client+1", "client secret/+=&%"
+REDIRECT_URI = "http://localhost:8600/connect/oauth/callback"
+IDENTITY_ID, IDENTITY_NAME = "id-4711", "Ada Lovelace"
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One request as it arrived; ``place`` is scheme, host and decoded path."""
+
+    method: str
+    place: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What goes back: JSON, or a redirect."""
+
+    status: int
+    body: Any = None
+    location: str | None = None
+
+
+_MAINTENANCE = Answer(503, {"error": "maintenance"})
+
+
+@dataclass
+class DeclaredProvider:
+    """The provider of ``app``. ``right`` and ``wrong`` are credentials by name; it accepts the right ones only.
+
+    ``grants`` tells which of them a sign-in brings. While ``down``, it answers 503: all of it, or its API alone.
+    """
+
+    app: App
+    right: Mapping[str, str]
+    wrong: Mapping[str, str]
+    grants: Literal["right", "wrong"] = "right"
+    refuses_by: int | Literal["body"] = 401
+    down: Literal["", "all", "api"] = ""
+    problems: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    _codes: dict[str, str] = field(default_factory=dict)
+
+    def answer(self, heard: Heard) -> Answer:
+        """Answer one request."""
+        oauth = self.app.oauth
+        if self.down == "all":
+            return _MAINTENANCE
+        if oauth and heard.place == fill(oauth.authorize_url, self.right):
+            return self._authorize(heard)
+        if oauth and (heard.method, heard.place) == ("POST", fill(oauth.token_url, self.right)):
+            return self._token(heard)
+        for name, request in self._requests():
+            for given in (self.right, self.wrong):
+                if (heard.method, heard.place) == (request.method, self._place(request, given)):
+                    self.asked.append(name)
+                    return _MAINTENANCE if self.down else self._serve(heard, request, given)
+        return self._bad(f"{heard.method} {heard.place} is not declared")
+
+    def _requests(self) -> list[tuple[str, Request]]:
+        spec = self.app.spec
+        return [(name, one) for name, one in (("test", spec.test), ("identity", spec.identity)) if one and one.url]
+
+    def _place(self, request: Request, given: Mapping[str, str]) -> str:
+        base = (self.app.base_url or "").rstrip("/") if request.url.startswith("/") else ""
+        return fill(base + request.url, given).partition("?")[0]
+
+    def _serve(self, heard: Heard, request: Request, given: Mapping[str, str]) -> Answer:
+        left = _Rest(dict(heard.query), dict(heard.headers), json.loads(heard.body) if heard.body else {}, heard.place)
+        accepted = given is self.right or "url" not in {one.place for one in self.app.spec.credentials}
+        for credential in self.app.spec.credentials:
+            accepted &= left.take(credential, self.right)
+        query = dict(parse_qsl(urlsplit(request.url).query)) | request.params
+        self._expect("the query", left.query, {name: fill(value, self.right) for name, value in query.items()})
+        self._expect("the body", left.body, dict(request.json_body or {}))
+        for name, value in {**self.app.headers, **request.headers}.items():
+            self._expect(f"the header {name}", left.headers.get(name.lower()), fill(value, self.right))
+        for secret in left.secrets_in(self.right):
+            self.problems.append(f"{secret} arrived where it is not declared")
+        if not accepted:
+            return self._refuse()
+        return Answer(200, self._good(request))
+
+    def _refuse(self) -> Answer:
+        refusals = self.app.spec.refusals
+        if self.refuses_by != "body" or refusals is None or refusals.body is None:
+            return Answer(int(self.refuses_by), {"message": "no"})
+        rule, body = refusals.body, dict[str, Any]()
+        put(body, rule.path, rule.equals)
+        if rule.error_path and rule.refused:
+            put(body, rule.error_path, rule.refused[0])
+        return Answer(200, body)
+
+    def _good(self, request: Request) -> Any:
+        spec, body = self.app.spec, dict[str, Any]()
+        if spec.refusals and spec.refusals.body and isinstance(spec.refusals.body.equals, bool):
+            put(body, spec.refusals.body.path, not spec.refusals.body.equals)
+        if spec.identity and (request is spec.identity or not spec.identity.url):
+            body = put(body, spec.identity.id, IDENTITY_ID)
+            if spec.identity.name:
+                put(body, spec.identity.name, IDENTITY_NAME)
+        return body
+
+    def _authorize(self, heard: Heard) -> Answer:
+        oauth, asked = self.app.oauth, dict(heard.query)
+        assert oauth is not None
+        declared = {"response_type": "code", "client_id": CLIENT_ID, "redirect_uri": REDIRECT_URI}
+        declared |= oauth.authorize_params
+        if self.app.default_scopes:
+            declared[oauth.scope_param] = oauth.scope_separator.join(self.app.default_scopes)
+        state, challenge = asked.pop("state", ""), asked.pop("code_challenge", "")
+        if oauth.pkce:
+            declared["code_challenge_method"] = "S256"
+        self._expect("the authorization request", asked, declared)
+        self._expect("the code challenge", bool(challenge), oauth.pkce)
+        code = secrets.token_urlsafe(8)
+        self._codes[code] = challenge
+        back = {"code": code, "state": state} | ({"iss": fill(oauth.issuer, self.right)} if oauth.issuer else {})
+        return Answer(302, location=f"{REDIRECT_URI}?{urlencode(back)}")
+
+    def _token(self, heard: Heard) -> Answer:
+        oauth = self.app.oauth
+        assert oauth is not None
+        form = oauth.token_body == "form"
+        kind = "application/x-www-form-urlencoded" if form else "application/json"
+        self._expect("the media type", heard.headers.get("content-type"), kind)
+        given = dict(parse_qsl(heard.body.decode())) if form else json.loads(heard.body)
+        challenge, verifier = self._codes.pop(given.pop("code", ""), None), given.pop("code_verifier", "")
+        if challenge is None:
+            return Answer(400, {"error": "invalid_grant"})
+        hashed = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+        self._expect("the code verifier", hashed if verifier else "", challenge)
+        declared = {"grant_type": "authorization_code", "redirect_uri": REDIRECT_URI} | oauth.token_params
+        authorization = None
+        if oauth.token_auth_method == "client_secret_basic":
+            pair = f"{quote_plus(CLIENT_ID)}:{quote_plus(CLIENT_SECRET)}"
+            authorization = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        else:
+            declared["client_id"] = CLIENT_ID
+        if oauth.token_auth_method == "client_secret_post":
+            declared["client_secret"] = CLIENT_SECRET
+        self._expect("the client's authorization", heard.headers.get("authorization"), authorization)
+        self._expect("the token request", given, declared)
+        for name, value in oauth.token_headers.items():
+            self._expect(f"the header {name}", heard.headers.get(name.lower()), value)
+        return Answer(200, self._tokens())
+
+    def _tokens(self) -> Any:
+        oauth, values = self.app.oauth, self.right if self.grants == "right" else self.wrong
+        assert oauth is not None
+        tokens: dict[str, Any] = {"access_token": values["oauth_access_token"], "token_type": "Bearer"}
+        if oauth.refresh != "none":
+            tokens |= {"refresh_token": "refresh-1", "expires_in": 3600}
+        if self.app.default_scopes:
+            tokens["scope"] = oauth.scope_separator.join(self.app.default_scopes)
+        body: Any = put({}, oauth.token_at, tokens) if oauth.token_at else tokens
+        for name, path in oauth.keep.items():
+            put(body, path, self.right[name])
+        return body
+
+    def _expect(self, what: str, found: object, declared: object) -> None:
+        if found != declared:
+            self.problems.append(f"{what} is {found!r}, not {declared!r}")
+
+    def _bad(self, problem: str) -> Answer:
+        self.problems.append(problem)
+        return Answer(400, {"error": problem})
+
+
+@dataclass
+class _Rest:
+    """What is left of a request after the declared credentials were taken out of it."""
+
+    query: dict[str, str]
+    headers: dict[str, str]
+    body: dict[str, Any]
+    place: str
+
+    def take(self, credential: Credential, right: Mapping[str, str]) -> bool:
+        """Take ``credential`` out of its place; whether it was the right one."""
+        if credential.place == "bearer":
+            return self.headers.pop("authorization", None) == f"Bearer {fill(credential.value, right)}"
+        if credential.place == "basic":
+            scheme, _, pair = self.headers.pop("authorization", "").partition(" ")
+            given = base64.b64decode(pair).decode().partition(":")
+            pair_wanted = (fill(credential.username, right), ":", fill(credential.password, right))
+            return (scheme, given) == ("Basic", pair_wanted)
+        if credential.place == "url":
+            self.place = ""
+            return True
+        held: dict[str, Any] = {"header": self.headers, "query": self.query, "body": self.body}[credential.place]
+        name = credential.name.lower() if credential.place == "header" else credential.name
+        return bool(held.pop(name, None) == fill(credential.value, right))
+
+    def secrets_in(self, right: Mapping[str, str]) -> list[str]:
+        """The names of secrets that are still there."""
+        text = "\n".join([self.place, json.dumps(self.body), *self.query.values(), *self.headers.values()])
+        return [name for name, value in right.items() if value.startswith("secret-") and value in text]
+
+
+def fill(template: str, values: Mapping[str, str]) -> str:
+    """``template`` with its fields put in as they are."""
+    return re.sub(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", lambda match: values[match[1]], template)
+
+
+def put(body: Any, path: str, value: Any) -> Any:
+    """Put ``value`` at a dotted ``path`` of ``body``, which may become an array for that; the body."""
+    step, _, rest = path.partition(".")
+    if step.isdigit():
+        body = body if isinstance(body, list) else []
+        body.extend({} for _ in range(int(step) + 1 - len(body)))
+        body[int(step)] = put(body[int(step)], rest, value) if rest else value
+    else:
+        body[step] = put(body.get(step, {}), rest, value) if rest else value
+    return body
+
+
+def heard(method: str, scheme: str, target: str, headers: Mapping[str, str], body: bytes) -> Heard:
+    """A request as the server's library hands it over."""
+    named = {name.lower(): value for name, value in headers.items()}
+    path, _, query = target.partition("?")
+    place = f"{scheme}://{named.get('host', '')}{unquote(path)}"
+    return Heard(method, place, dict(parse_qsl(query, keep_blank_values=True)), named, body)

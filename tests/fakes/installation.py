@@ -1,0 +1,160 @@
+"""A whole installation for tests: the application over a data folder, served on loopback, stopped and started again."""
+
+import shutil
+import socket
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import requests
+from waitress import wasyncore
+from waitress.server import create_server
+
+from webapp.app import create_app
+from webapp.kit.clock import Clock, now
+from webapp.kit.cursors import Window
+from webapp.service.catalog.build import ensure
+from webapp.service.domain import accounts, clients, projects, tokens
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.projects import Scene
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.resolver import Resolver
+from webapp.settings import Settings
+
+KEY = "an-instance-key-for-tests-0123456789"
+
+
+class Installation:
+    """One installation: ``app`` for a test client, :attr:`url` while :meth:`start` has it served."""
+
+    def __init__(
+        self, data: Path, *, clock: Clock = now, port: int | None = None, resolver: Resolver | None = None, **env: str
+    ) -> None:
+        """``resolver`` stands in for the DNS; ``env`` are further settings."""
+        self.data, self.clock, self._resolver = data, clock, resolver
+        self._port = port or free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
+        self.settings = Settings.from_env(
+            {
+                "PATCHBAY_SECRET_KEY": KEY,
+                "PATCHBAY_PUBLIC_URL": self.url,
+                "PATCHBAY_PORT": str(self._port),
+                "PATCHBAY_SANDBOX_PORT": str(self._port - 1),
+                **env,
+            },
+            data=data,
+        )
+        self._server: Any = None
+        self._open()
+        self.project = projects.create(self.service, name="Acme", app_name="Acme", support_email="help@acme.example")
+        self.scene = Scene(self.project.id, "development")
+
+    def start(self) -> "Installation":
+        """Serve it on its own port."""
+        listener = socket.create_server(("127.0.0.1", self._port), backlog=128)
+        self._server = _Server(self.app, listener)
+        return self
+
+    def stop(self) -> None:
+        """End it; the data folder stays."""
+        self.stop_serving()
+        close_service(self.service)
+
+    def stop_serving(self) -> None:
+        """Leave the port, so that another process can have it."""
+        if self._server:
+            self._server.stop()
+            self._server = None
+
+    def restart(self) -> None:
+        """End it and begin again over the same folder, with nothing left in memory."""
+        serving = self._server is not None
+        self.stop()
+        self._open()
+        if serving:
+            self.start()
+
+    def token(self, user: str = "alice", **order: Any) -> str:
+        """A Connect token."""
+        return str(tokens.create(self.service, self.scene, tokens.Order(user, **order), client_id=None)["token"])
+
+    def link(self, token: str, app: str, **parameters: str) -> str:
+        """The address that a product gives to a person."""
+        more = "".join(f"&{name}={value}" for name, value in parameters.items())
+        return f"{self.url}/_static/connect.html?token={token}&connectLink=true&app={app}{more}"
+
+    def server_token(self, scope: str | None = None) -> str:
+        """An OAuth access token of a client of this project."""
+        client, _ = clients.create(self.service, name="Server", project_id=self.project.id)
+        return clients.issue(self.service, client, scope).token
+
+    def api(self, method: str, path: str, token: str, **more: Any) -> requests.Response:
+        """One call of the API below the project, over HTTP."""
+        headers = {"Authorization": f"Bearer {token}", "x-pd-environment": "development"}
+        address = f"{self.url}/v1/connect/{self.project.id}/{path}"
+        return requests.request(method, address, headers=headers, timeout=60, **more)
+
+    def accounts(self) -> list[Account]:
+        """All accounts of the scene."""
+        return list(accounts.page(self.service.store, self.scene, accounts.Filter(), Window()).items)
+
+    def _open(self) -> None:
+        self.service = open_service(self.settings, self.clock)
+        if self._resolver:
+            guard = Guard(self.settings.allow_hosts, resolver=self._resolver)
+            self.service = replace(self.service, outbound=OutboundClient(guard, user_agent="Patchbay/tests"))
+        self.app = create_app(self.settings, service=self.service, clock=self.clock)
+
+
+class _Server:
+    def __init__(self, wsgi: Any, listener: socket.socket) -> None:
+        self._connections: dict[int, Any] = {}
+        self._server = create_server(wsgi, map=self._connections, sockets=[listener], threads=16, ident=None)
+        self._stopping = False
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping = True
+        self._listener().pull_trigger()
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._stopping:
+            wasyncore.loop(timeout=5, use_poll=True, map=self._connections, count=1)
+        self._server.task_dispatcher.shutdown(timeout=5)
+        wasyncore.close_all(self._connections)
+
+    def _listener(self) -> Any:
+        return next(one for one in self._connections.values() if hasattr(one, "channel_class"))
+
+
+def write_app(folder: Path, slug: str, facts: str) -> None:
+    """Put an app of the operator's own into a data folder."""
+    (folder / "apps" / slug).mkdir(parents=True)
+    (folder / "apps" / slug / "app.toml").write_text(facts, "utf-8")
+
+
+def prepared(folder: Path, apps: Mapping[str, str]) -> Path:
+    """``folder`` with ``apps`` and a catalog built from them, to be copied by :func:`copied`."""
+    for slug, facts in apps.items():
+        write_app(folder, slug, facts)
+    report = ensure(folder / "catalog.db", [folder / "apps"])
+    assert report.problems == ()
+    return folder
+
+
+def copied(prepared_folder: Path, data: Path) -> Path:
+    """``data`` with what was prepared once."""
+    return Path(shutil.copytree(prepared_folder, data, dirs_exist_ok=True))
+
+
+def free_port() -> int:
+    """A port that nobody has now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])

@@ -1,0 +1,60 @@
+"""The whole product as a newcomer gets it: ``patchbay serve`` in processes of its own, over an empty data folder."""
+
+import os
+import select
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A running product: the address that it printed, and where its pages and its sandbox are."""
+
+    start_url: str
+    url: str
+    sandbox_url: str
+
+
+@contextmanager
+def served(data: Path) -> Iterator[Served]:
+    """Start it over ``data``, deaf to the settings of whoever runs the tests; stopped at the end."""
+    port = _free_ports()
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
+    command = [sys.executable, "-m", "webapp.cli.main", "serve", "--port", str(port)]
+    log = data.parent / "serve.log"
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(
+            command, env={**inherited, "PATCHBAY_DATA": str(data)}, cwd=ROOT,
+            stdout=subprocess.PIPE, stderr=errors, text=True,
+        ) as process,
+    ):  # fmt: skip
+        try:
+            assert process.stdout is not None
+            assert select.select([process.stdout], [], [], 60)[0], log.read_text()
+            line = process.stdout.readline()
+            assert "http" in line, log.read_text()
+            yield Served(line.split()[-1], f"http://localhost:{port}", f"http://localhost:{port + 1}")
+        finally:
+            process.terminate()
+            process.wait(15)
+
+
+def _free_ports() -> int:
+    """A port whose successor is free too."""
+    while True:
+        with socket.socket() as first, socket.socket() as second:
+            first.bind(("127.0.0.1", 0))
+            port: int = first.getsockname()[1]
+            try:
+                second.bind(("127.0.0.1", port + 1))
+            except (OSError, OverflowError):
+                continue
+            return port

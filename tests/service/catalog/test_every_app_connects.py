@@ -1,0 +1,115 @@
+"""Every app of the catalog is connected once, through the code that connects people's accounts.
+
+The provider is a fake made from the app's own declaration (``tests/fakes/declared.py``), so this proves that each
+declaration is complete, that the service does what it says and nothing beside it, and that a refusal and an outage
+are told apart as declared. It does not prove that the real provider agrees with the declaration.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.fakes.catalog_bench import SLUGS, Bench, catalog_bench
+from tests.fakes.declared import (
+    IDENTITY_ID,
+    IDENTITY_NAME,
+)
+from webapp.errors import Invalid
+from webapp.service.catalog.app import App
+from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.domain import accounts, apps, connecting, credentials, tokens
+from webapp.service.domain.failures import CredentialsRefused, ProviderDown
+from webapp.service.outbound.tokens import OAuthFailure
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with catalog_bench(tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("ca")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_it_connects(bench: Bench, slug: str) -> None:
+    app = bench.app(slug)
+    if app.auth_type == "none":
+        _refuses_to_connect(bench, app)
+        return
+    fake = bench.provider(app)
+    made = bench.connect(app)
+    assert fake.problems == []
+    account = accounts.get(bench.service.store, bench.scene, made.id)
+    assert (account.app, account.healthy, account.dead, account.error) == (slug, True, False, None)
+    assert account.authorized_scopes == app.default_scopes
+    kept = credentials.read(bench.service, account)
+    right = bench.values(app, "right")
+    for name in (*(field.name for field in app.custom_fields), *(app.oauth.keep if app.oauth else ())):
+        assert kept[name] == right[name]
+    if app.spec.identity:
+        shown = IDENTITY_NAME if app.spec.identity.name else IDENTITY_ID
+        assert (account.identity_id, account.identity_name) == (IDENTITY_ID, shown)
+    if app.test_kind == "http":
+        assert "test" in fake.asked
+    else:
+        assert account.identity_name is not None
+    if app.oauth:
+        assert kept["oauth_access_token"] == right["oauth_access_token"]
+        assert ("oauth_refresh_token" in kept) is (app.oauth.refresh != "none")
+
+
+def _refuses_to_connect(bench: Bench, app: App) -> None:
+    made = tokens.create(bench.service, bench.scene, tokens.Order("alice"), client_id=None)
+    with pytest.raises(Invalid):
+        connecting.connect_with_keys(bench.service, tokens.verify(bench.service, made["token"]), app, {})
+    assert apps.why_not(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."
+
+
+CONNECTED = [slug for slug in SLUGS if 'auth_type = "none"' not in (BUILT_IN / slug / "app.toml").read_text("utf-8")]
+
+
+@pytest.mark.parametrize("slug", CONNECTED)
+def test_a_wrong_credential_is_refused(bench: Bench, slug: str) -> None:
+    app = bench.app(slug)
+    before = bench.count()
+    for refusal in _refusals(app):
+        fake = bench.provider(app, refuses_by=refusal, grants="wrong")
+        with pytest.raises(CredentialsRefused):
+            bench.connect(app, "wrong")
+        assert fake.problems == []
+    assert bench.count() == before
+
+
+def _refusals(app: App) -> list[Any]:
+    if app.test_kind != "http":
+        return [401]
+    rules = app.refusal_rules
+    return [*sorted(rules.statuses), *(["body"] if rules.body else [])]
+
+
+@pytest.mark.parametrize("slug", CONNECTED)
+def test_a_provider_that_is_down_is_trouble(bench: Bench, slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = bench.app(slug)
+    fake = bench.provider(app)
+    before = bench.count()
+    monkeypatch.setattr(bench.mail, "greeting", b"421 4.3.2 Shutting down")
+    monkeypatch.setattr(bench.database, "down", True)
+    if app.oauth:
+        fields = {field.name: fake.right[field.name] for field in app.custom_fields}
+        failed = bench.grant(app, fields, down=True)
+        assert isinstance(failed, OAuthFailure)
+        assert failed.kind == "temporary"
+    fake.down = "api"
+    with pytest.raises(ProviderDown):
+        bench.connect(app)
+    assert fake.problems == []
+    assert bench.count() == before
+
+
+@pytest.mark.parametrize(("slug", "server"), [("email", "mail"), ("postgresql", "database")])
+@pytest.mark.parametrize("port", ["many", "0", "65536", "-1"])
+def test_a_port_that_is_none_is_refused(
+    bench: Bench, slug: str, server: str, port: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(getattr(bench, server), "port", port)
+    with pytest.raises(CredentialsRefused, match="port"):
+        bench.connect(bench.app(slug))

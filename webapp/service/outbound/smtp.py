@@ -1,0 +1,165 @@
+"""Whether the credentials of a mail account work: connect through the guard, sign in, hang up. No mail is sent.
+
+The name is looked up and checked once and the session goes to that address, while the certificate is checked
+against the name. Where encryption was asked for, nothing is said in the clear but the request for it. A server that
+stalls or talks without end is cut off.
+"""
+
+import smtplib
+import socket
+import ssl
+from contextlib import suppress
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import Literal
+
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.deadline import Deadline
+from webapp.service.outbound.failures import connect_failure
+from webapp.service.outbound.guard import MAIL_PORTS
+from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.sockets import (
+    BudgetExceeded,
+    LimitedSocket,
+    LimitedTLSSocket,
+    Limits,
+    connect,
+    secure,
+)
+from webapp.service.outbound.urls import parse_host
+
+Encryption = Literal["tls", "starttls", "none"]
+MAX_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpAccount:
+    """Where and as whom to sign in. `encryption`: tls from the first byte, starttls (RFC 3207), or none."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    encryption: Encryption = "tls"
+
+
+@dataclass(frozen=True, slots=True)
+class SmtpOutcome:
+    """ok; refused: the server does not take these credentials; trouble: no usable server."""
+
+    kind: Literal["ok", "refused", "trouble"]
+    sentence: str = ""
+
+
+def check_smtp(client: OutboundClient, account: SmtpAccount, *, deadline_s: float = 10.0) -> SmtpOutcome:
+    """Sign in (RFC 4954) and quit, all within `deadline_s` seconds."""
+    deadline = Deadline(deadline_s)
+    if any(ord(character) < 32 for character in account.user + account.password):
+        return SmtpOutcome("refused", "A field holds an invisible character. Type it again.")
+    addresses = client.guard.pin_host(account.host, account.port, deadline, MAIL_PORTS)
+    if isinstance(addresses, Failure):
+        return SmtpOutcome("trouble", addresses.sentence)
+    host = str(parse_host(account.host))
+    try:
+        sock = _open(client.tls, account, host, connect(addresses, account.port, Limits(deadline, MAX_BYTES)))
+    except OSError as error:
+        return SmtpOutcome("trouble", connect_failure(error, account.host).sentence)
+    try:
+        return _sign_in(_Session(sock, host), client.tls, account)
+    except (smtplib.SMTPException, BudgetExceeded, OSError, ValueError) as error:
+        return _explain(account, error, deadline)
+    finally:
+        sock.close()
+
+
+def _open(
+    context: ssl.SSLContext, account: SmtpAccount, host: str, sock: LimitedSocket
+) -> LimitedSocket | LimitedTLSSocket:
+    return secure(sock, context, host) if account.encryption == "tls" else sock
+
+
+def _sign_in(session: "_Session", context: ssl.SSLContext, account: SmtpAccount) -> SmtpOutcome:
+    try:
+        session.greet()
+        if account.encryption == "starttls":
+            session.encrypt(context)
+        session.login(account.user, account.password)
+        with suppress(smtplib.SMTPException, OSError, BudgetExceeded):
+            session.quit()
+        return SmtpOutcome("ok")
+    finally:
+        session.close()
+
+
+class _Session(smtplib.SMTP):
+    """The library's session over a socket that is open already: it resolves no name and opens nothing itself."""
+
+    def __init__(self, sock: LimitedSocket | LimitedTLSSocket, host: str) -> None:
+        super().__init__(local_hostname=_literal(sock))
+        self.sock: LimitedSocket | LimitedTLSSocket | None = sock
+        self._server_name = host
+
+    def greet(self) -> None:
+        """Read the server's first words and say hello. Raises the library's exceptions."""
+        code, text = self.getreply()
+        if code != 220:
+            raise smtplib.SMTPConnectError(code, text)
+        self.ehlo_or_helo_if_needed()
+
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        """STARTTLS; everything that was said before it is forgotten (RFC 3207, 4.2)."""
+        if not self.has_extn("starttls"):
+            raise _NoEncryption
+        code, text = self.docmd("STARTTLS")
+        if code != 220 or not isinstance(self.sock, LimitedSocket):
+            raise smtplib.SMTPResponseException(code, text)
+        if self.file is not None:
+            self.file.close()  # with whatever the server sent too early, which nobody has vouched for
+        self.file = None
+        self.sock = secure(self.sock, context, self._server_name)
+        self.helo_resp = self.ehlo_resp = None
+        self.esmtp_features, self.does_esmtp = {}, False
+        self.ehlo_or_helo_if_needed()
+
+
+class _NoEncryption(smtplib.SMTPException):
+    """The server does not offer STARTTLS."""
+
+
+def _literal(sock: socket.socket) -> str:
+    """How a client without a name of its own calls itself (RFC 5321, 4.1.3)."""
+    address = ip_address(sock.getsockname()[0].partition("%")[0])
+    return f"[{address}]" if address.version == 4 else f"[IPv6:{address}]"
+
+
+def _explain(account: SmtpAccount, error: Exception, deadline: Deadline) -> SmtpOutcome:
+    if isinstance(error, smtplib.SMTPAuthenticationError) and 500 <= error.smtp_code < 600:
+        return SmtpOutcome("refused", "The mail server refused the user name or password. Check both.")
+    if isinstance(error, UnicodeEncodeError):
+        return SmtpOutcome("refused", "The mail server takes plain letters only. Use a password without accents.")
+    if isinstance(error, ssl.SSLError):
+        return SmtpOutcome("trouble", connect_failure(error, account.host).sentence)
+    if isinstance(error, _NoEncryption):
+        return _trouble(account, "does not offer STARTTLS on that port")
+    if isinstance(error, smtplib.SMTPNotSupportedError):
+        return _trouble(account, "lets nobody sign in this way; another port or encryption may")
+    if isinstance(error, TimeoutError) or _is_over(deadline):
+        return _trouble(account, "did not answer in time")
+    if isinstance(error, smtplib.SMTPResponseException):
+        return _trouble(account, f"answered with {error.smtp_code}" if error.smtp_code > 0 else "does not speak SMTP")
+    return _trouble(account, "accepts no mail session on that port")
+
+
+def _is_over(deadline: Deadline) -> bool:
+    """The library takes a timeout for a broken connection."""
+    try:
+        deadline.remaining()
+    except TimeoutError:
+        return True
+    return False
+
+
+def _trouble(account: SmtpAccount, what: str) -> SmtpOutcome:
+    return SmtpOutcome(
+        "trouble", f"The server {account.host} {what}. Check host, port and encryption, or try again later."
+    )
