@@ -66,7 +66,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "now": service.clock(),
         "cancel_url": cancel_url(current),
         "linked_to": _name(service, current.token.user.external_id) if current else "",
-        "returns_to": _foreign_host(service, current.token.success_redirect_uri) if current else "",
+        "returns_to": foreign_host(service, current.token.success_redirect_uri) if current else "",
         **context,
     }
     return make_response(render_template(template, **context), status)
@@ -78,10 +78,15 @@ def _name(service: Service, external_id: str) -> str:
     return person.email if person else external_id
 
 
-def _foreign_host(service: Service, uri: str | None) -> str:
+def foreign_host(service: Service, uri: str | None) -> str:
     """The host of ``uri`` when it is not ours: a person is told before going there."""
     host = redirects.host_of(uri)
     return "" if host == redirects.host_of(service.settings.public_url) else host
+
+
+def back_name(service: Service, current: Visit | None, uri: str | None) -> str:
+    """What to call the place that ``uri`` leads to: a foreign host by its name, ours by the product's."""
+    return foreign_host(service, uri) or (current.project.app_name if current else "")
 
 
 def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, status: int | None = None) -> Response:
@@ -97,7 +102,7 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
         sentence=sentence,
         app=app,
         back=redirects.with_parameter(uri, "error", ending.code),
-        back_host=redirects.host_of(uri),
+        back_host=back_name(service, current, uri),
         outcome="cancelled" if ending.code == Cancelled.code else "error",
     )
 

@@ -9,7 +9,7 @@ from webapp.service.domain import accounts, apps, attempts
 from webapp.service.domain.accounts import Account
 from webapp.service.domain.attempts import Attempt
 from webapp.service.domain.service import Service
-from webapp.service.link import answers, endings, redirects
+from webapp.service.link import answers, endings, redirects, visit
 from webapp.service.link.endings import Ended
 
 
@@ -30,7 +30,7 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
         account=account,
         origins=json.dumps(token.allowed_origins),
         back=redirects.with_parameter(token.success_redirect_uri, "account_id", account.id),
-        back_host=redirects.host_of(token.success_redirect_uri),
+        back_host=answers.back_name(service, visit.remembered(), token.success_redirect_uri),
     )
 
 
