@@ -20,6 +20,11 @@ from webapp.trust import trusted
 
 log = logging.getLogger(__name__)
 MAX_BODY_BYTES = 10 * 1024 * 1024
+_PROTECTION = (
+    ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+)
 
 
 def create_app(
@@ -42,6 +47,7 @@ def create_app(
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)
     _add_probes(app, service)
     app.after_request(_cache_static)
+    app.after_request(_protect)
     api.register(app, service)
     link.register(app, service)
     client_id, client_secret = clients.dashboard(service)
@@ -71,7 +77,13 @@ def _cache_static(response: Response) -> Response:
     if request.endpoint == "static" and request.view_args and response.status_code in (200, 304):
         control = frontend.cache_control(request.view_args["filename"], request.args.get("v"))
         response.headers["Cache-Control"] = control
-        response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
+
+
+def _protect(response: Response) -> Response:
+    """What every answer carries; pages say more, and come first: nothing runs, is framed, guessed or passed on."""
+    for name, value in _PROTECTION:
+        response.headers.setdefault(name, value)
     return response
 
 
@@ -97,8 +109,7 @@ def _add_probes(app: Flask, service: Service) -> None:
             return Response(status=404)
         headers = {
             "Cache-Control": "public, max-age=31536000, immutable",
-            "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": "default-src 'none'; sandbox",
             "Cross-Origin-Resource-Policy": "cross-origin",
         }
         return Response(svg, mimetype="image/svg+xml", headers=headers)

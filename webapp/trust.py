@@ -73,6 +73,13 @@ def _is_trusted(address: str, networks: list[ipaddress.IPv4Network | ipaddress.I
 def _misdirected(start_response: "StartResponse", settings: Settings) -> list[bytes]:
     sentence = f"This server answers as {settings.public_url}; use that address, or set PATCHBAY_PUBLIC_URL to yours."
     body = f'{{"error": "{sentence}"}}'.encode()
-    headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+    headers = [
+        ("Content-Type", "application/json"),
+        ("Content-Length", str(len(body))),
+        ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
+        ("Referrer-Policy", "no-referrer"),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Cache-Control", "no-store"),
+    ]
     start_response("400 Bad Request", headers)
     return [body]

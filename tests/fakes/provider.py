@@ -89,6 +89,7 @@ class FakeProvider:
         self.delay_s = 0.0
         self.identity = {"id": "u1", "name": "Ada"}
         self.revoked: list[str] = []
+        self.grants: dict[str, int] | None = None
 
     @property
     def origin(self) -> str:
@@ -104,6 +105,8 @@ class FakeProvider:
                 return self.token_status, b"{}"
             if self.token_body is not None:
                 return 200, self.token_body
+            if self.grants is not None:
+                return self._of_many(form["refresh_token"])
             if self.dead or form.get("refresh_token") != self.current:
                 self.dead = True
                 return 400, b'{"error": "invalid_grant"}'
@@ -113,6 +116,17 @@ class FakeProvider:
             if self.send_refresh:
                 self.current = answer["refresh_token"] = f"r{self.token_calls}"
             return 200, json.dumps(answer).encode()
+
+    def _of_many(self, token: str) -> tuple[int, bytes]:
+        """Many grants side by side: the token ``name.number`` works once, and only after all lower numbers."""
+        assert self.grants is not None
+        name, _, number = token.partition(".")
+        if int(number) != self.grants.setdefault(name, 0):
+            return 400, b'{"error": "invalid_grant"}'
+        self.grants[name] += 1
+        rotated = f"{name}.{self.grants[name]}"
+        answer = {"access_token": f"a-{rotated}", "token_type": "bearer", "refresh_token": rotated, "expires_in": 3600}
+        return 200, json.dumps(answer).encode()
 
     def me(self) -> tuple[int, bytes]:
         """Answer who the token belongs to."""

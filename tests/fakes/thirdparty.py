@@ -1,7 +1,7 @@
 """A third party of the tests' own with everything in one place: consent, tokens, keys, and moods to answer in.
 
-Its apps are ``acme`` (OAuth) and ``acme_keys`` (a key); every secret that it gives out or takes is a canary. It is
-written from RFC 6749, 7009 and 9207, not from any provider.
+Its apps are ``acme`` (OAuth), ``acme_keys`` (a key in a header) and ``acme_query`` (one in the address); every secret
+that it gives out or takes is a canary. It is written from RFC 6749, 7009 and 9207, not from any provider.
 """
 
 import base64
@@ -16,13 +16,6 @@ from urllib.parse import parse_qs, quote_plus, unquote_plus, urlencode, urlsplit
 CLIENT_ID = "acme-client"
 CLIENT_SECRET = "canary-provider-client-secret-9f2"
 GOOD_KEY = "canary-api-key-good-71c"
-SECRETS = {
-    "provider client secret": CLIENT_SECRET,
-    "access token": "canary-access-token-",
-    "refresh token": "canary-refresh-token-",
-    "API key": "canary-api-key-",
-    "authorization code": "canary-code-",
-}
 
 _SHELF = """
 name = "{name}"
@@ -65,22 +58,18 @@ scopes = [{{ scope = "read", words = "see your things", functional = true }}]
 """
 )
 
-KEY_APP = (
-    'slug = "acme_keys"\nauth_type = "keys"\n'
-    + _SHELF
-    + """
+_KEY = """
 [[fields]]
 name = "api_key"
 label = "API key"
 secret = true
 
 [[credentials]]
-place = "header"
-name = "X-Api-Key"
 value = "{{api_key}}"
 source = "https://docs.example.com/"
 """
-)
+KEY_APP = f'slug = "acme_keys"\nauth_type = "keys"\n{_SHELF}{_KEY}place = "header"\nname = "X-Api-Key"\n'
+QUERY_APP = f'slug = "acme_query"\nauth_type = "keys"\n{_SHELF}{_KEY}place = "query"\nname = "key"\n'
 
 
 class ThirdParty:
@@ -123,6 +112,7 @@ class ThirdParty:
         return {
             "acme": OAUTH_APP.format(name="Acme", origin=self.origin),
             "acme_keys": KEY_APP.format(name="Acme Keys", origin=self.origin),
+            "acme_query": QUERY_APP.format(name="Acme Query", origin=self.origin),
         }
 
     def authorize(self, query: Mapping[str, str]) -> str:
@@ -146,11 +136,15 @@ class ThirdParty:
             **self.besides,
         }
 
-    def me(self, headers: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
+    def me(self, headers: Mapping[str, str], query: str) -> tuple[int, dict[str, Any]]:
         """Who the credential belongs to."""
         bearer = headers.get("Authorization", "")
-        good = headers.get("X-Api-Key") == GOOD_KEY or bearer.startswith("Bearer canary-access-token-")
-        return (200, self.identity) if good else (401, {"error": f"bad key {headers.get('X-Api-Key')}"})
+        good = (
+            headers.get("X-Api-Key") == GOOD_KEY
+            or query == f"key={GOOD_KEY}"
+            or bearer.startswith("Bearer canary-access-token-")
+        )
+        return (200, self.identity) if good else (401, {"error": f"bad key {headers.get('X-Api-Key')} {query}"})
 
     def _next(self, what: str) -> str:
         with self.lock:
@@ -170,7 +164,7 @@ def running() -> Iterator[ThirdParty]:
             if parts.path == "/authorize":
                 query = {name: values[0] for name, values in parse_qs(parts.query).items()}
                 return self._answer(303, {}, party.authorize(query))
-            return self._in_mood(party.mood, "", lambda: party.me(self.headers))  # type: ignore[arg-type]
+            return self._in_mood(party.mood, "", lambda: party.me(self.headers, parts.query))  # type: ignore[arg-type]
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
@@ -188,7 +182,7 @@ def running() -> Iterator[ThirdParty]:
             if mood == "good":
                 return self._answer(*good())
             code = {"refusing": 401, "broken": 500, "redirecting": party.redirect_code, "misnaming": 400}[mood]
-            sent = {**dict(self.headers), "body": unquote_plus(body)}
+            sent = {**dict(self.headers), "body": unquote_plus(body), "address": self.path}
             basic = self.headers.get("Authorization", "").removeprefix("Basic ")
             sent["opened"] = base64.b64decode(basic).decode("latin-1") if basic and "Bearer" not in basic else ""
             # The misnaming mood puts what it was shown where an error code belongs.

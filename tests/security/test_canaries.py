@@ -1,0 +1,430 @@
+"""A canary in each secret goes through every flow, those that succeed and those that fail; then it is looked for.
+
+Looked through are all pages and answers, redirects, headers, log records, what was printed, and every byte below the
+data folder. A secret may stand where it is handed over, and nowhere else: :data:`RIGHTS` is the whole list.
+"""
+
+import base64
+import json
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import pytest
+import requests
+
+from tests.fakes.browser import Browser, Page
+from tests.fakes.installation import Installation
+from tests.fakes.thirdparty import CLIENT_SECRET, GOOD_KEY, ThirdParty
+from webapp.kit.clock import HOUR, FakeClock
+from webapp.people import start_tokens
+from webapp.service.domain import accounts, clients
+
+PASSWORD = "canary-person-password-5e1"
+WRONG_PASSWORD = "canary-person-wrong-password"
+WRONG_KEY = "canary-api-key-wrong-"
+ORIGIN = "https://app.example.com"
+MOODS = ("refusing", "broken", "misnaming", "redirecting")
+
+# kind of secret: (method, path, place) where it is handed over; a place is "body", "Location" or a header's name.
+RIGHTS: dict[str, list[tuple[str, str, str]]] = {
+    "provider client secret": [],
+    "API key": [],
+    "password": [],
+    "authorization code": [],
+    "OAuth client secret": [],
+    "start token": [("GET", r"/start", "body"), ("POST", r"/start", "body")],  # the form that uses it
+    "OAuth access token": [("POST", r"/v1/oauth/token", "body")],
+    "Connect token": [
+        ("POST", r"/v1/connect/proj_\w+/tokens", "body"),
+        *(
+            ("POST", path, place)  # the link itself; the body of a redirect repeats it
+            for path in (r"/apps/\w+/connect", r"/accounts/apn_\w+/reconnection")
+            for place in ("Location", "body")
+        ),
+    ],
+    "session cookie": [("*", r"/.*", "Set-Cookie")],
+    "access token": [("credentials", "", "")],
+    "refresh token": [("credentials", "", "")],
+}
+
+
+@dataclass
+class Watch:
+    """The secrets that are known so far, and every answer that somebody got."""
+
+    secrets: dict[str, set[str]]
+    answers: list[Page] = field(default_factory=list)
+    entitled: set[int] = field(default_factory=set)
+
+    def add(self, kind: str, secret: str) -> str:
+        """Look for ``secret`` from now on, and in all that was seen before."""
+        assert len(secret) >= 12, secret
+        self.secrets.setdefault(kind, set()).add(secret)
+        return secret
+
+    def note(self, answer: requests.Response, *, credentials: bool = False) -> requests.Response:
+        """Remember an answer of the API; ``credentials``: it was asked for them by one who may have them."""
+        page = Page(
+            str(answer.request.method), str(answer.request.url), answer.status_code, answer.headers, answer.text
+        )
+        self.answers.append(page)
+        if credentials:
+            self.entitled.add(id(page))
+        return answer
+
+    def leaks(self, home: str) -> Iterator[str]:
+        """Every place in the answers where a secret stands without a right."""
+        for page in self.answers:
+            ours = page.url.startswith(home)
+            path = urlsplit(page.url).path
+            places = {"body": _without_framed_tokens(path, page.text) if ours else "", **page.headers}
+            if not ours:
+                places = {"address": page.url}
+            if not self.found_in("\n".join(places.values()).encode()):
+                continue
+            for place, text in places.items():
+                for kind in sorted(self.found_in(text.encode())):
+                    if not (ours and self._may(kind, page, path, place)):
+                        yield f"{kind} in {place} of {page.method} {page.url} ({page.status})"
+
+    def found_in(self, data: bytes) -> set[str]:
+        """The kinds of secret that stand in ``data``, also when written in base64, hex or percent encoding."""
+        return {
+            kind for kind, found in self.secrets.items() if any(form in data for one in found for form in forms(one))
+        }
+
+    def _may(self, kind: str, page: Page, path: str, place: str) -> bool:
+        if kind in ("access token", "refresh token"):
+            return id(page) in self.entitled and place == "body"
+        return any(
+            method in ("*", page.method) and re.fullmatch(pattern, path) and place.lower() == right.lower()
+            for method, pattern, right in RIGHTS[kind]
+        )
+
+
+@cache
+def forms(secret: str) -> set[bytes]:
+    """How a secret may be written. In base64 its neighbours decide the first and last characters."""
+    raw = secret.encode()
+    middle = {base64.b64encode(b"x" * shift + raw)[4:-4] for shift in range(3)}
+    return {raw, quote(secret, safe="").encode(), raw.hex().encode(), *middle}
+
+
+def _without_framed_tokens(path: str, text: str) -> str:
+    """A framed page has no cookie: its forms carry the token in a hidden field, which is their proof as well."""
+    if not path.startswith("/_static/connect"):
+        return text
+    return re.sub(r'<input type="hidden" name="token" value="ctok_[0-9a-f]{32}">', "", text)
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """The secrets that the third party and the person bring along."""
+    found = Watch({})
+    found.add("provider client secret", CLIENT_SECRET)
+    for kind, beginning in (
+        ("access token", "canary-access-token-"), ("refresh token", "canary-refresh-token-"),
+        ("API key", "canary-api-key-"), ("authorization code", "canary-code-"), ("password", "canary-person-"),
+    ):  # fmt: skip
+        found.add(kind, beginning)
+    return found
+
+
+@dataclass
+class Story:
+    """Everybody who takes part. Each method is a flow through the real pages or the real API."""
+
+    installation: Installation
+    party: ThirdParty
+    clock: FakeClock
+    watch: Watch
+    browser: Browser
+
+    def first_start(self) -> None:
+        """The owner signs up by the start link, mistypes, signs out and in."""
+        token = start_tokens.issue(self.installation.service.store, self.clock)
+        self.watch.add("start token", str(token))
+        self.browser.visit("/start?token=canary-person-no-such-token")
+        page = f"/start?token={quote(str(token))}"
+        self.browser.form(page, "/start", token=str(token), email="nobody", password=PASSWORD)
+        made = self.browser.form(page, "/start", token=str(token), email="ada@example.com", password=PASSWORD)
+        assert made.status == 303, made.text
+        self.browser.visit(page)
+        self._know_cookies()
+        self.browser.form("/settings", "/settings/password", current=WRONG_PASSWORD, password=PASSWORD)
+        self.browser.form("/settings", "/settings/password", current=PASSWORD, password="short")
+        self.browser.form("/settings", "/sign-out")
+        self.browser.form("/sign-in", "/sign-in", email="ada@example.com", password=WRONG_PASSWORD)
+        self.browser.form("/sign-in?next=/accounts", "/sign-in", email="ada@example.com", password=PASSWORD)
+        self._know_cookies()
+        self.browser.visit("/settings")
+
+    def keys(self) -> None:
+        """From the dashboard to a key form: every refusal, then the right key; in a header and in the address."""
+        for app in ("acme_keys", "acme_query"):
+            for number, mood in enumerate(("good", *MOODS)):
+                self.party.mood, self.party.elsewhere = mood, f"{self.party.origin}/me?{WRONG_KEY}"
+                refused = self._send_key(self._to_link(app), f"{WRONG_KEY}{number}")
+                assert refused.status == 422, refused.text
+            self.party.reset()
+            page = self._to_link(app)
+            self._send_key(page, WRONG_KEY + "\x07")
+            self._send_key(page, "")
+            self.browser.visit(f"{page.url}?cancelled=1")
+            done = self._send_key(page, GOOD_KEY)
+            assert done.status == 200 and "connected" in done.text.lower()
+
+    def sign_ins(self) -> None:
+        """OAuth in a tab: denied, refused, broken, another account; then connected."""
+        for decision in ("access_denied", "server_error"):
+            self.party.decision = decision
+            self._sign_in(self._to_link("acme"))
+        self.party.decision = "allow"
+        for mood in MOODS:
+            self.party.token_mood, self.party.elsewhere = mood, f"{self.party.origin}/token"
+            self._sign_in(self._to_link("acme"))
+            self.party.token_mood, self.party.mood = "good", mood
+            self._sign_in(self._to_link("acme"))
+            self.party.mood = "good"
+        assert len(self.installation.accounts()) == 2
+        self._sign_in(self._to_link("acme"))
+        assert len(self.installation.accounts()) == 3
+
+    def crash(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Something of ours breaks while secrets are at hand."""
+
+        def broken(*_: object) -> None:
+            raise RuntimeError("the test broke this")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(accounts, "insert", broken)
+            self._sign_in(self._to_link("acme"))
+            self._send_key(self._to_link("acme_keys"), GOOD_KEY)
+            self._api_keys(GOOD_KEY, self.installation.server_token())
+
+    def account_pages(self) -> None:
+        """Looking after accounts while the provider is well and while it is not."""
+        for account in self.installation.accounts():
+            path = f"/accounts/{account.id}"
+            for mood in ("good", "broken", "redirecting", "refusing"):
+                self.party.mood = self.party.token_mood = mood
+                self.browser.form(path, f"{path}/test")
+                self.browser.form(f"{path}/revocation", f"{path}/revocation")
+                self.browser.visit(path)
+            self.party.reset()
+            self.party.identity = {"id": "u-2", "name": "Eve"}
+            back = self.browser.form(path, f"{path}/reconnection")
+            page = self._link(back)
+            if account.app == "acme":
+                assert self._sign_in(page).url.endswith("error=wrong_account")
+                self.party.reset()
+                self._sign_in(self._link(self.browser.form(path, f"{path}/reconnection")))
+            self.browser.form(f"{path}/name", f"{path}/name", name="x" * 500)
+            self.browser.form(f"{path}/name", f"{path}/name", name="Mine")
+            self.browser.visit(f"{path}/disconnection")
+        for path in ("/", "/apps", "/apps/acme", "/accounts", "/accounts?status=dead", "/activity", "/settings"):
+            self.browser.visit(path)
+
+    def frames(self) -> None:
+        """A product embeds the link: the window, the polling, an error, and the end."""
+        token = self._connect_token(allowed_origins=[ORIGIN], error_redirect_uri=f"{ORIGIN}/failed")
+        for decision in ("access_denied", "allow"):
+            self.party.decision = decision
+            page = self.browser.frame(self.installation.link(token, "acme"))
+            fields = page.hidden("/_static/connect/status")
+            self.browser.post("/_static/connect/status", fields, HX_Request="true")
+            begun = self.browser.get(page.start_link(window=True))
+            ended = self.browser.follow(self.browser.get(begun.location))
+            assert ended.status in (200, 400), ended.text
+            self.browser.post("/_static/connect/status", fields, HX_Request="true")
+            self.browser.post("/_static/connect/status", fields)
+        self.browser.frame(self.installation.link(token, "nothing"))
+        self.browser.frame(self.installation.link(token[:-1] + "x", "acme"))
+        self._know_cookies()
+
+    def api(self) -> None:
+        """Servers and frontends: tokens, accounts, errors of every kind."""
+        made, secret = clients.create(self.installation.service, name="Server", project_id=self.installation.project.id)
+        self.watch.add("OAuth client secret", secret)
+        grant = {"grant_type": "client_credentials", "client_id": made.id, "client_secret": secret}
+        server = self._ask("POST", "/v1/oauth/token", json=grant).json()["access_token"]
+        self.watch.add("OAuth access token", server)
+        for bad in (
+            {"data": {**grant, "client_secret": secret + "x"}}, {"data": {**grant, "scope": "nothing"}},
+            {"json": {**grant, "grant_type": "password"}}, {"data": json.dumps(grant)},
+            {"auth": (made.id, secret + "x")}, {"data": grant, "auth": (made.id, secret)},
+            {"json": {**grant, "client_id": [secret]}},
+        ):  # fmt: skip
+            assert self._ask("POST", "/v1/oauth/token", **bad).status_code in (400, 401)
+        token = self._connect_token(server)
+        self._ask("GET", f"/v1/connect/tokens/{token}/validate")
+        self._ask("GET", f"/v1/connect/tokens/{token}x/validate")
+        for mood in ("good", *MOODS):
+            self.party.mood = mood
+            self._api_keys(WRONG_KEY, server)
+        self.party.reset()
+        self._api_keys(GOOD_KEY, server)
+        self._below(
+            "POST", "accounts", server, json={"app_slug": "acme_keys", "cfmap_json": GOOD_KEY, "connect_token": token}
+        )
+        self._below(
+            "POST", "accounts", server, json={"app_slug": "acme_keys", "cfmap_json": "{}", "connect_token": token + "x"}
+        )
+        self._below("POST", "accounts", server, data=json.dumps({"cfmap_json": GOOD_KEY})[:-3])
+        self._read_accounts(server, token)
+        self._refresh(server)
+
+    def _read_accounts(self, server: str, token: str) -> None:
+        ids = [account.id for account in self.installation.accounts()]
+        for path in ("accounts", "users/ada/accounts", "activity", *(f"accounts/{one}" for one in ids)):
+            for one in (server, token):
+                self._below("GET", f"{path}?extensions=true", one)
+            self._below("GET", f"{path}?include_credentials=true", token)
+            self._below("GET", f"{path}?include_credentials=true", server, credentials=True)
+        for one in ids:
+            self._below("POST", f"accounts/{one}/test", token)
+            self._below("GET", f"accounts/{one}/history", token)
+        for one in (server + "x", token + "x", GOOD_KEY, "", f"Bearer {server}"):
+            assert self._below("GET", "accounts", one).status_code == 401
+
+    def _refresh(self, server: str) -> None:
+        """Tokens expire, and the provider is in no mood; then the Connect tokens expire."""
+        for mood in (*MOODS, "good"):
+            self.clock.advance(2 * HOUR)
+            self.party.token_mood = mood
+            server = self._ask_again(server)
+            for account in self.installation.accounts():
+                path = f"accounts/{account.id}?include_credentials=true"
+                self._below("GET", path, server, credentials=True)
+                self._below("GET", f"accounts/{account.id}/history", server)
+
+    def _ask_again(self, server: str) -> str:
+        self._below("GET", "accounts", server)  # it has expired
+        return self.watch.add("OAuth access token", self.installation.server_token())
+
+    def _api_keys(self, key: str, server: str) -> None:
+        body = {
+            "app_slug": "acme_keys",
+            "cfmap_json": json.dumps({"api_key": key}),
+            "connect_token": self._connect_token(),
+        }
+        self._below("POST", "accounts", server, json=body)
+
+    def _connect_token(self, server: str | None = None, **order: Any) -> str:
+        if server is None:
+            return self.watch.add("Connect token", self.installation.token("ada", **order))
+        made = self._below("POST", "tokens", server, json={"external_user_id": "ada", **order}).json()
+        assert made["token"] in made["connect_link_url"]
+        return self.watch.add("Connect token", made["token"])
+
+    def _to_link(self, app: str) -> Page:
+        """Press Connect in the dashboard: the page of the link."""
+        return self._link(self.browser.form(f"/apps/{app}", f"/apps/{app}/connect"))
+
+    def _link(self, pressed: Page) -> Page:
+        assert pressed.status == 303, pressed.text
+        found = re.search(r"ctok_[0-9a-f]{32}", pressed.location)
+        assert found
+        self.watch.add("Connect token", found[0])
+        page = self.browser.follow(pressed)
+        self._know_cookies()
+        return page
+
+    def _send_key(self, page: Page, key: str) -> Page:
+        return self.browser.post("/_static/connect/keys", {**page.hidden("/_static/connect/keys"), "cf_api_key": key})
+
+    def _sign_in(self, page: Page) -> Page:
+        begun = self.browser.get(page.start_link())
+        self._know_cookies()
+        consented = self.browser.get(begun.location)
+        ended = self.browser.visit(consented.location)
+        self.browser.visit(consented.location)  # a reload
+        return ended
+
+    def _know_cookies(self) -> None:
+        for cookie in self.browser.session.cookies:
+            if cookie.name.startswith(("patchbay_session", "patchbay_link", "patchbay_signin")):
+                self.watch.add("session cookie", str(cookie.value))
+
+    def _ask(self, method: str, path: str, **more: Any) -> requests.Response:
+        return self.watch.note(requests.request(method, self.installation.url + path, timeout=60, **more))
+
+    def _below(
+        self, method: str, path: str, token: str, *, credentials: bool = False, **more: Any
+    ) -> requests.Response:
+        return self.watch.note(self.installation.api(method, path, token, **more), credentials=credentials)
+
+
+def test_no_canary_stands_where_it_has_no_right(
+    installation: Installation,
+    party: ThirdParty,
+    clock: FakeClock,
+    watch: Watch,
+    browser: Browser,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    story = Story(installation, party, clock, watch, browser)
+    story.first_start()
+    story.keys()
+    story.sign_ins()
+    story.crash(monkeypatch)
+    story.account_pages()
+    story.frames()
+    story.api()
+    watch.answers += browser.seen
+    assert list(watch.leaks(installation.url)) == []
+    assert len(watch.answers) > 300 and len(watch.secrets) == len(RIGHTS)
+    assert watch.entitled and any("oauth_access_token" in page.text for page in watch.answers), "nobody got credentials"
+    _check_logs(watch, caplog, capfd)
+    _check_files(watch, installation.data)
+    installation.restart()  # which closes the store
+    _check_files(watch, installation.data)
+
+
+def _check_logs(watch: Watch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+    # The records of this thread are the test's own client's, which logs the addresses that it asks for.
+    formatter = logging.Formatter("%(name)s %(levelname)s %(message)s")
+    lines = [
+        formatter.format(record) + repr(record.args) for record in caplog.records if record.threadName != "MainThread"
+    ]
+    assert any("the test broke this" in line for line in lines), "the server's records are not seen"
+    assert [line for line in lines if watch.found_in(line.encode())] == []
+    printed = capfd.readouterr()
+    assert watch.found_in((printed.out + printed.err).encode()) == set()
+
+
+def _check_files(watch: Watch, data: Path) -> None:
+    files = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+    assert {"patchbay.db", "catalog.db"} <= {path.name for path in files}
+    assert {path.name: watch.found_in(content) for path, content in files.items() if watch.found_in(content)} == {}
+
+
+def test_the_watch_would_find_a_leak() -> None:
+    watch = Watch(
+        {"password": {PASSWORD}, "Connect token": {"ctok_" + "0a" * 16}, "access token": {"canary-access-token-"}}
+    )
+    home = "http://127.0.0.1:1"
+    encoded = base64.b64encode(f"user:{PASSWORD}".encode()).decode()
+    watch.answers += [
+        Page("GET", f"{home}/you", 200, {}, f"<p>{PASSWORD}</p>"),
+        Page("GET", f"{home}/you", 200, {"X-Debug": f"Basic {encoded}"}, ""),
+        Page("GET", f"{home}/_static/connect/ls_1", 200, {}, "ctok_" + "0a" * 16),
+        Page("GET", f"{home}/v1/connect/accounts", 200, {}, '{"oauth_access_token": "canary-access-token-1"}'),
+        Page("GET", f"http://elsewhere/?password={PASSWORD}", 200, {}, PASSWORD),
+        Page("POST", f"{home}/v1/connect/proj_1/tokens", 200, {}, "ctok_" + "0a" * 16),
+    ]
+    assert len(list(watch.leaks(home))) == 5
+
+
+def test_the_files_of_the_data_folder_are_the_owners_alone(installation: Installation) -> None:
+    for path in installation.data.glob("patchbay.db*"):
+        assert path.stat().st_mode & 0o077 == 0, f"{path.name} can be read by others"

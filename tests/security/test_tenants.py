@@ -1,0 +1,263 @@
+"""What belongs to another user, project or environment answers byte for byte like what is not there.
+
+Every account route for every kind of token stands in tests/service/api/test_access.py. Here: the dashboard's own
+routes with two people, the Connect Link, reconnecting, and all the other places where a foreign id can be named.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import requests
+
+from tests.fakes import thirdparty
+from tests.fakes.browser import Browser, Page
+from tests.fakes.installation import Installation
+from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
+from webapp.kit.clock import SECOND, FakeClock
+from webapp.kit.ids import new_id
+from webapp.people import users
+from webapp.people.users import User
+from webapp.service.api.table import OPERATIONS
+from webapp.service.domain import accounts, clients, projects, provider_clients, tokens
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.projects import Scene
+
+PASSWORD = "a password of the tests"
+ABSENT = "ses_00000000000000"
+
+
+@dataclass
+class Town:
+    """Ada and Bob, who share an installation; Bob, another project and another environment have accounts."""
+
+    installation: Installation
+    party: ThirdParty
+    ada: User
+    bob: User
+    foreign: dict[str, Account]
+
+    def browser(self, email: str) -> Browser:
+        """Somebody's browser, signed in."""
+        made = Browser(self.installation.url)
+        answer = made.form("/sign-in", "/sign-in", email=email, password=PASSWORD)
+        assert answer.status == 303, answer.text
+        return made
+
+    def untouched(self) -> None:
+        """Nothing was changed, deleted or even asked about."""
+        assert self.party.calls == []
+        for account in self.foreign.values():
+            assert accounts.get(self.installation.service.store, account.scene, account.id) == account
+
+
+@pytest.fixture
+def town(installation: Installation, party: ThirdParty, clock: FakeClock) -> Town:
+    service = installation.service
+    clock.advance(SECOND)  # the dashboard works in the project that was made first
+    ada, bob = (
+        users.create(service.store, installation.clock, email=f"{name}@example.com", password=PASSWORD, role=role)
+        for name, role in (("ada", "owner"), ("bob", "member"))
+    )
+    other = projects.create(service, name="Other")
+    scenes = {
+        "another person's": (installation.scene, bob.id),
+        "another environment's": (Scene(installation.project.id, "production"), ada.id),
+        "another project's": (Scene(other.id, "development"), ada.id),
+    }
+    foreign = {label: connected(installation, scene, user) for label, (scene, user) in scenes.items()}
+    party.calls.clear()
+    return Town(installation, party, ada, bob, foreign)
+
+
+def connected(installation: Installation, scene: Scene, user: str) -> Account:
+    """An account by key, made through the API."""
+    service = installation.service
+    client, _ = clients.create(service, name="Server", project_id=scene.project_id)
+    token = str(tokens.create(service, scene, tokens.Order(user), client_id=None)["token"])
+    body = {"app_slug": "acme_keys", "cfmap_json": json.dumps({"api_key": GOOD_KEY}), "connect_token": token}
+    headers = {"Authorization": f"Bearer {clients.issue(service, client, None).token}"}
+    address = f"{installation.url}/v1/connect/{scene.project_id}/accounts"
+    headers["x-pd-environment"] = scene.environment
+    answer = requests.post(address, json=body, headers=headers, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return accounts.get(service.store, scene, answer.json()["id"])
+
+
+@pytest.fixture
+def adas(town: Town) -> Iterator[Browser]:
+    """Ada's browser."""
+    made = town.browser("ada@example.com")
+    yield made
+    made.close()
+
+
+def told(page: Page, account_id: str) -> tuple[Any, ...]:
+    """What an answer says, without what differs from one request to the next."""
+    text = page.text.replace(account_id, "ID")
+    text = re.sub(r'(name="csrf_token" value=|nonce=|"X-CSRFToken": )"[^"]*"', r'\1""', text)
+    headers = {
+        name: value for name, value in page.headers.items() if name not in ("Date", "Set-Cookie", "X-Request-Id")
+    }
+    headers["Content-Security-Policy"] = re.sub(r"'nonce-[^']*'", "", headers["Content-Security-Policy"])
+    headers["Location"] = headers.get("Location", "").replace(account_id, "ID")
+    del headers["Content-Length"]
+    return page.status, text, sorted(headers.items())
+
+
+def dashboard_routes(installation: Installation) -> list[tuple[str, str]]:
+    return [
+        (method, rule.rule)
+        for rule in installation.app.url_map.iter_rules()
+        if rule.endpoint.startswith("dashboard.") and "<account_id>" in rule.rule
+        for method in sorted((rule.methods or set()) & {"GET", "POST"})
+    ]
+
+
+def test_every_dashboard_route_of_an_account(town: Town, adas: Browser) -> None:
+    found = re.search(r'name="csrf_token" value="([^"]+)"', adas.visit("/settings").text)
+    assert found
+    form = {"csrf_token": found[1], "name": "Mine now"}
+    routes = dashboard_routes(town.installation)
+    assert len(routes) >= 9
+
+    def ask(method: str, rule: str, account_id: str, **headers: str) -> tuple[Any, ...]:
+        path = rule.replace("<account_id>", account_id)
+        page = adas.get(path, **headers) if method == "GET" else adas.post(path, form, **headers)
+        return told(page, account_id)
+
+    for method, rule in routes:
+        for headers in ({}, {"HX_Request": "true", "HX_Request_Type": "partial"}):
+            absent = ask(method, rule, new_id("apn"), **headers)
+            assert absent[0] == 404, f"{method} {rule}: {absent}"
+            for label, account in town.foreign.items():
+                assert ask(method, rule, account.id, **headers) == absent, f"{method} {rule}, {label}"
+    town.untouched()
+
+
+def test_coming_back_from_the_link_with_a_foreign_account(town: Town, adas: Browser) -> None:
+    absent_id = new_id("apn")
+    absent = told(adas.get(f"/accounts/connected?account_id={absent_id}"), absent_id)
+    for account in town.foreign.values():
+        assert told(adas.get(f"/accounts/connected?account_id={account.id}"), account.id) == absent
+
+
+def test_lists_show_ones_own_alone(town: Town, adas: Browser) -> None:
+    mine = connected(town.installation, town.installation.scene, town.ada.id)
+    for path in ("/accounts", "/activity", "/apps", "/apps/acme_keys", "/accounts?app=acme_keys"):
+        page = adas.visit(path)
+        assert page.status == 200
+        assert all(account.id not in page.text for account in town.foreign.values()), path
+    assert mine.id in adas.visit("/accounts").text
+
+
+def test_another_persons_browsers_cannot_be_signed_out(town: Town, adas: Browser) -> None:
+    bobs = town.browser("bob@example.com")
+    found = re.search(r"/settings/sessions/([^/\"]+)/end", town.browser("bob@example.com").visit("/settings").text)
+    assert found
+    foreign = adas.form("/settings", f"/settings/sessions/{found[1]}/end")
+    absent = adas.form("/settings", f"/settings/sessions/{ABSENT}/end")
+    assert (foreign.status, absent.status) == (404, 404)
+    assert told(foreign, found[1]) == told(absent, ABSENT)
+    assert bobs.visit("/accounts").url.endswith("/accounts")
+    bobs.close()
+
+
+def test_reconnecting_by_the_link(town: Town) -> None:
+    browser = Browser(town.installation.url)
+    token = town.installation.token(town.ada.id, allowed_origins=["https://app.example.com"])
+
+    def ask(account_id: str) -> tuple[Any, ...]:
+        link = town.installation.link(token, "acme_keys", accountId=account_id)
+        return told(browser.frame(link), account_id)
+
+    absent = ask(new_id("apn"))
+    assert absent[0] == 404
+    for label, account in town.foreign.items():
+        assert ask(account.id) == absent, label
+    town.untouched()
+    browser.close()
+
+
+def below(town: Town, method: str, path: str, token: str, **more: Any) -> tuple[int, bytes]:
+    answer = town.installation.api(method, path, token, **more)
+    return answer.status_code, answer.content
+
+
+def test_reconnecting_by_the_api(town: Town) -> None:
+    token, server = town.installation.token(town.ada.id), town.installation.server_token()
+
+    def ask(account_id: str, caller: str) -> tuple[int, bytes]:
+        fields = {"app_slug": "acme_keys", "cfmap_json": json.dumps({"api_key": GOOD_KEY}), "connect_token": token}
+        return below(town, "POST", "accounts", caller, json={**fields, "account_id": account_id})
+
+    for caller in (token, server):
+        absent = ask("apn_none", caller)
+        assert absent[0] == 404
+        assert {ask(account.id, caller) for account in town.foreign.values()} == {absent}
+    town.untouched()
+
+
+def test_validating_a_token_for_a_foreign_account(town: Town) -> None:
+    token = town.installation.token(town.ada.id)
+
+    def ask(account_id: str) -> bytes:
+        address = f"{town.installation.url}/v1/connect/tokens/{token}/validate?account_id={account_id}"
+        return requests.get(address, timeout=60).content
+
+    assert json.loads(ask("apn_none"))["success"] is False
+    assert {ask(account.id) for account in town.foreign.values()} == {ask("apn_none")}
+
+
+def test_a_server_of_another_project(town: Town) -> None:
+    """With its own project in the path, and the foreign account's id: every account route."""
+    other = town.foreign["another project's"].scene
+    client, _ = clients.create(town.installation.service, name="Theirs", project_id=other.project_id)
+    headers = {
+        "Authorization": f"Bearer {clients.issue(town.installation.service, client, None).token}",
+        "x-pd-environment": "development",
+    }
+    asked = 0
+    for operation in OPERATIONS:
+        if "<account_id>" not in operation.path:
+            continue
+        seen = set()
+        for account_id in ("apn_none", town.foreign["another person's"].id, town.foreign["another environment's"].id):
+            path = operation.path.replace("P/", f"/v1/connect/{other.project_id}/").replace("<account_id>", account_id)
+            body = {"json": {"name": "Mine now"}} if operation.body else {}
+            answer = requests.request(
+                operation.method, town.installation.url + path, headers=headers, timeout=60, **body
+            )  # fmt: skip
+            seen.add((answer.status_code, answer.content))
+        assert len(seen) == 1 and seen.pop()[0] == 404, operation.name
+        asked += 1
+    assert asked >= 7
+    town.untouched()
+
+
+def test_users_and_clients_that_are_not_ones_own(town: Town) -> None:
+    token, server = town.installation.token(town.ada.id), town.installation.server_token()
+    foreign = provider_clients.add(
+        town.installation.service, app="acme", client_id="theirs", client_secret=thirdparty.CLIENT_SECRET,
+        project_id=town.foreign["another project's"].scene.project_id,
+    )  # fmt: skip
+    pairs = [
+        (f"users/{town.bob.id}/accounts", "users/nobody/accounts", token),
+        (f"accounts?external_user_id={town.bob.id}", "accounts?external_user_id=nobody", token),
+        (f"accounts?oauth_app_id={foreign.id}", "accounts?oauth_app_id=oa_none", token),
+        (f"accounts?oauth_app_id={foreign.id}", "accounts?oauth_app_id=oa_none", server),
+    ]
+    for theirs, nobodys, caller in pairs:
+        assert below(town, "GET", theirs, caller) == below(town, "GET", nobodys, caller), theirs
+
+    def preset(oauth_app_id: str) -> tuple[int, bytes]:
+        body = {"external_user_id": "x", "app_id": "acme", "oauth_app_id": oauth_app_id}
+        return below(town, "POST", "tokens", server, json=body)
+
+    assert preset(foreign.id) == preset("oa_none")
+    assert preset(foreign.id)[0] == 400
+    assert below(town, "DELETE", "apps/acme_keys/accounts", token) == (204, b"")
+    town.untouched()
