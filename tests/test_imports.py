@@ -38,6 +38,8 @@ SOCKETS = {
     "aiohttp", "aiosmtpd", "asyncio", "ftplib", "http.client", "http.server", "httpx", "imaplib", "poplib", "psycopg",
     "requests", "smtplib", "socket", "socketserver", "telnetlib", "urllib.request", "urllib3", "websockets",
 }  # fmt: skip
+LOCAL = {"webapp.service.components.wire", "webapp.service.components.parent"}  # a Unix socket between our processes
+CATALOG = ROOT / "webapp" / "service" / "catalog"
 
 
 def name_of(path: Path) -> str:
@@ -46,7 +48,13 @@ def name_of(path: Path) -> str:
 
 
 def sources() -> dict[str, Path]:
-    return {name_of(path): path for path in sorted((ROOT / "webapp").rglob("*.py"))}
+    """Every module; the files in the folders of apps are no modules but components, which the runner loads by path."""
+    files = set((ROOT / "webapp").rglob("*.py")) - set(component_files())
+    return {name_of(path): path for path in sorted(files)}
+
+
+def component_files() -> list[Path]:
+    return [path for path in sorted(CATALOG.rglob("*.py")) if path.parent != CATALOG]
 
 
 def unit_of(module: str) -> str | None:
@@ -107,11 +115,26 @@ def test_the_sandbox_imports_neither_the_service_nor_the_store() -> None:
 def test_inside_the_service_only_outbound_opens_sockets() -> None:
     wrong = []
     for module, imported in EDGES:
-        if not module.startswith("webapp.service.") or module.startswith("webapp.service.outbound"):
+        if not module.startswith("webapp.service.") or module.startswith("webapp.service.outbound") or module in LOCAL:
             continue
         parts = imported.split(".")
         if {".".join(parts[:length]) for length in range(1, len(parts) + 1)} & SOCKETS:
             wrong.append(f"{module} imports {imported}")
+    assert wrong == []
+
+
+def test_a_component_knows_the_authoring_api_and_the_way_out_and_opens_no_socket() -> None:
+    wrong = []
+    for path in component_files():
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) and node.level == 0 else []
+            known = ("webapp.service.components.authoring", "webapp.service.catalog.hints", "webapp.service.outbound.")
+            wrong += [
+                f"{path.relative_to(CATALOG)} imports {name}"
+                for name in names
+                if (name.startswith("webapp") and not name.startswith(known)) or name in SOCKETS
+            ]
     assert wrong == []
 
 

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,10 +89,10 @@ def cache_control(path: str, version: str | None) -> str:
     return "no-cache"
 
 
-def moment(ms: int, now_ms: int) -> Moment:
-    """``ms`` (epoch milliseconds) as a page shows it at ``now_ms``; in UTC, which ``exact`` says."""
-    at = datetime.fromtimestamp(ms / 1000, UTC)
-    return Moment(f"{at:%Y-%m-%dT%H:%M:%SZ}", _words(ms, now_ms), f"{at.day} {at:%b %Y, %H:%M:%S} UTC")
+def moment(ms: int, now_ms: int, zone: tzinfo = UTC) -> Moment:
+    """``ms`` (epoch milliseconds) as a page shows it at ``now_ms``; ``exact`` is in ``zone``, and names it."""
+    iso, exact = _written(ms // 1000, zone)
+    return Moment(iso, _words(ms, now_ms, zone), exact)
 
 
 def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> list[Path]:
@@ -147,6 +147,13 @@ def main(arguments: Sequence[str] = ()) -> int:
     return 0
 
 
+@functools.lru_cache(maxsize=8192)  # lists show the same times again and again
+def _written(seconds: int, zone: tzinfo) -> tuple[str, str]:
+    at = datetime.fromtimestamp(seconds, zone)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}", f"{at.day} {at:%b %Y, %H:%M:%S %Z}"
+
+
+@functools.cache
 def _assets() -> Path:
     package = Path(__file__).resolve().parent
     installed = package / "_assets"
@@ -159,7 +166,7 @@ def _hash(file: Path, mtime_ns: int, size: int) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 
-def _words(ms: int, now_ms: int) -> str:
+def _words(ms: int, now_ms: int, zone: tzinfo) -> str:
     """``4 minutes ago``, ``in 2 hours``; past a week the date says more. static/js/patchbay.js counts alike."""
     seconds = abs(now_ms - ms) // 1000
     if seconds < 45:
@@ -169,7 +176,7 @@ def _words(ms: int, now_ms: int) -> str:
             count = max(1, seconds // length)
             span = f"{count} {unit}{'' if count == 1 else 's'}"
             return f"{span} ago" if ms <= now_ms else f"in {span}"
-    at, today = (datetime.fromtimestamp(value / 1000, UTC) for value in (ms, now_ms))
+    at, today = (datetime.fromtimestamp(value / 1000, zone) for value in (ms, now_ms))
     return f"{at.day} {at:%b}" if at.year == today.year else f"{at.day} {at:%b %Y}"
 
 

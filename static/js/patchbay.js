@@ -56,8 +56,16 @@
     const name = button.dataset.setTheme;
     root.dataset.theme = name;
     document.querySelectorAll("[data-set-theme]").forEach((other) => other.setAttribute("aria-pressed", String(other.dataset.setTheme === name)));
+    if (button.form) return keepTheme(button);
     const secure = location.protocol === "https:" ? "; Secure" : "";
     document.cookie = `theme=${name}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+  }
+  /* The server keeps it for the person; the page has it already. */
+  async function keepTheme(button) {
+    const body = new URLSearchParams(new FormData(button.form));
+    body.set("theme", button.value);
+    const answer = await fetch(button.form.action, { method: "POST", body, headers: { "HX-Request": "true" }, keepalive: true }).catch(() => null);
+    if (!answer?.ok) announce("The theme could not be saved. It stays for this page; try again in a moment.", "bad");
   }
 
   function openDialog(id) {
@@ -71,7 +79,7 @@
     let found;
     if ((found = hit("[data-copy]"))) copy(found);
     else if ((found = hit("[data-reveal]"))) reveal(found);
-    else if ((found = hit("[data-set-theme]"))) theme(found);
+    else if ((found = hit("[data-set-theme]"))) { event.preventDefault(); theme(found); }
     else if ((found = hit("[data-dialog]"))) { if (openDialog(found.dataset.dialog)) event.preventDefault(); }
     else if ((found = hit("[data-close]")) && found.closest("dialog")) { event.preventDefault(); found.closest("dialog").close(); }
     else if (event.target.matches?.("dialog[open]") && event.target.dataset.modal !== "strict") outside(event);
@@ -181,6 +189,16 @@
       const text = words(Date.parse(time.dateTime), now);
       if (text && text !== time.textContent) time.textContent = text;
     });
+    if (root.dataset.zone === "") document.querySelectorAll("time[title]:not([data-local])").forEach(localTime);
+  }
+  /* Nobody chose a time zone: exact times are put into the browser's own. Past a week the date is all there is to read. */
+  const format = (options) => new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", ...options });
+  const exact = format({ year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
+  function localTime(time) {
+    const at = new Date(time.dateTime), now = new Date();
+    time.dataset.local = "";
+    time.title = exact.format(at);
+    if (!words(at, now)) time.textContent = format(at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }).format(at);
   }
 
   function start() {
@@ -189,6 +207,7 @@
     if (shortcuts) shortcuts.checked = kept.on;
     $("#status") && new MutationObserver(fadeStatus).observe($("#status"), { childList: true });
     fadeStatus();
+    refreshTimes();
     $("[data-focus]")?.focus();
     setInterval(() => { if (!document.hidden) refreshTimes(); }, 20000);
   }

@@ -53,8 +53,8 @@ def need(condition: bool, reason: str) -> None:
 class Product:
     """A running installation, whose one project is Acme's."""
 
-    def __init__(self, service: Service, url: str) -> None:
-        self.service, self.url = service, url
+    def __init__(self, service: Service, url: str, sandbox: BaseWSGIServer) -> None:
+        self.service, self.url, self._sandbox = service, url, sandbox
         self.sandbox_url = service.settings.sandbox_url
         self.project = projects.create(service, name="Acme", support_email="help@acme.example")
         self.scene = Scene(self.project.id, "development")
@@ -67,6 +67,23 @@ class Product:
         """The address of a hosted Connect Link."""
         chosen = f"&app={app}" if app else ""
         return f"{self.url}/_static/connect.html?token={self.token(user, **order)}&connectLink=true{chosen}"
+
+    @contextmanager
+    def outage(self, path: str) -> Iterator[None]:
+        """The sandbox answers 503 below ``path``, until the end of the block."""
+        whole = self._sandbox.app
+
+        def broken(environ: Any, start_response: Any) -> Any:
+            if not environ["PATH_INFO"].startswith(path):
+                return whole(environ, start_response)
+            start_response("503 Service Unavailable", [("Content-Type", "text/plain")])
+            return [b"Down for maintenance."]
+
+        self._sandbox.app = broken
+        try:
+            yield
+        finally:
+            self._sandbox.app = whole
 
     def accounts(self, user: str = "alice@example.com") -> list[Account]:
         """The accounts of ``user``, oldest first."""
@@ -108,7 +125,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
                 frontend.static_dir(),
                 slow_seconds=0.3,
             )
-            yield Product(service, settings.public_url)
+            yield Product(service, settings.public_url, third)
         finally:
             close_service(service)
 

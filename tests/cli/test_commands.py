@@ -114,5 +114,5 @@ def test_check_finds_what_is_wrong(shell: Any, data: Path) -> None:
 def test_every_command_says_what_it_does(shell: Any) -> None:
     shown = shell.run("--help").stdout
     for name in ("serve", "web", "worker", "init", "migrate", "project", "client", "user", "oauth-app", "catalog",
-                 "check", "bench"):  # fmt: skip
+                 "keys", "backup", "restore", "check", "bench"):  # fmt: skip
         assert f"\n  {name} " in shown

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import time
@@ -11,6 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+
+from webapp.service.components.calls import Call
+from webapp.service.components.runner import Runner
 
 Start = Callable[[], Any]
 Eventually = Callable[[Callable[[], Any]], Any]
@@ -41,7 +45,7 @@ def test_one_line_with_the_address_to_open_and_a_clean_end(start: Start, shell: 
     assert get(server.port) == 200
     assert get(server.port + 1, "/") == 200, "the sandbox answers on its own port"
     children = server.children()
-    assert len(children) == 3
+    assert len(children) == 4
     assert server.stop() == 0
     assert not any(map(alive, children))
     assert server.process.stdout.read() == ""
@@ -61,9 +65,9 @@ def test_what_dies_is_started_again(start: Start, eventually: Eventually) -> Non
     before = server.children()
     for pid in before:
         os.kill(pid, signal.SIGKILL)
-    eventually(lambda: len(server.children()) == 3 and not set(server.children()) & set(before))
+    eventually(lambda: len(server.children()) == 4 and not set(server.children()) & set(before))
     eventually(lambda: get(server.port) == get(server.port + 1, "/") == 200)
-    for name in ("web", "worker", "sandbox"):
+    for name in ("web", "worker", "runner", "sandbox"):
         assert f"The {name} process ended (by SIGKILL); starting it again" in server.errors()
 
 
@@ -138,3 +142,29 @@ def test_commands_work_beside_it_and_the_second_start_has_no_token(start: Start,
     assert answer.status_code == 200 and answer.json()["token_type"].lower() == "bearer"
     assert server.stop() == 0
     assert re.fullmatch(r"Patchbay is ready: http://localhost:\d+/\n", start().line)
+
+
+def test_the_runner_carries_no_setting_and_is_reached_again_after_its_death(
+    start: Start, eventually: Eventually
+) -> None:
+    server = start()
+    runner = next(pid for pid in server.children() if b"components.parent" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    assert b"PATCHBAY_" not in Path(f"/proc/{runner}/environ").read_bytes()
+    address = re.search(r"main\('([^']+)'", Path(f"/proc/{runner}/cmdline").read_text())
+    assert address is not None
+    folder = Path(address[1]).parent
+    assert folder.stat().st_mode & 0o777 == 0o700
+    component = folder / "echo" / "1.0.0.py"
+    component.parent.mkdir()
+    component.write_text(
+        "from webapp.service.components.authoring import Action\n"
+        "class Echo(Action):\n    def run(self, ctx): return ctx.props.n\n"
+    )
+    asker = Runner.connect(Path(address[1]))
+    assert asker.call(Call(path=str(component), props={"n": 1})).value == 1
+    os.kill(runner, signal.SIGKILL)
+    eventually(lambda: not alive(runner))
+    assert asker.call(Call(path=str(component), props={"n": 2})).value == 2
+    shutil.rmtree(component.parent)
+    assert server.stop() == 0
+    assert not folder.exists()

@@ -41,6 +41,7 @@ class FakeConnect:
     accounts: dict[str, dict[str, Any]] = field(default_factory=dict)
     uses: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     history: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    happenings: list[dict[str, Any]] = field(default_factory=list)
     down: bool = False
     throttled: bool = False
     extensions: bool = True
@@ -207,6 +208,17 @@ def _service(fake: FakeConnect) -> Flask:
             return jsonify(found)
         return listed((fake.uses if verb == "uses" else fake.history).get(account_id, []))
 
+    @app.get(base + "/activity")
+    def activity() -> Response:
+        assert request.args["external_user_id"] == user()
+        if not fake.extensions:
+            return problem(404, "Not here.")
+        if request.args.get("after") == "broken":
+            return problem(400, "The cursor is broken; start again without it.")
+        wanted = {name: request.args[name] for name in ("app", "kind", "account_id") if name in request.args}
+        found = [item for item in fake.happenings if all(item[name] == value for name, value in wanted.items())]
+        return listed(found)
+
     return app
 
 
@@ -245,7 +257,7 @@ class Browser:
         """POST with the form token of the page that this browser can see."""
         page = self.client.get("/sign-in")
         if page.status_code != 200:
-            page = self.client.get("/you")
+            page = self.client.get("/settings")
         found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
         assert found, page.text
         headers = {"HX-Request": "true", "HX-Request-Type": "partial"} if htmx else {}

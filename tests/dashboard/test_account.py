@@ -117,7 +117,7 @@ def test_coming_back_connected(busy: Any) -> None:
 
 def test_failing_action_goes_to_the_status_region(busy: Any) -> None:
     browser = busy.signed_in()
-    browser.get("/you")
+    browser.get("/settings")
     busy.connect.down = True
     part = browser.send(f"/accounts/{WORK}/test", htmx=True)
     assert part.status_code == 503

@@ -7,7 +7,10 @@ import pytest
 
 from webapp.dashboard.gate import OPEN
 
-VALUES = {"account_id": "apn_000000x", "slug": "github", "session_id": "0123456789abcdef"}
+VALUES = {
+    "account_id": "apn_000000x", "slug": "github", "session_id": "0123456789abcdef",
+    "kind": "actions", "key": "github-create-issue", "name": "title", "run_id": "run_1",
+}  # fmt: skip
 
 
 def routes(app: Any) -> Iterator[tuple[str, str, str]]:
@@ -54,7 +57,7 @@ def test_nothing_changes_without_a_form_token(busy: Any, token: str | None) -> N
         checked += 1
     assert checked >= 12
     assert busy.connect.seen == []
-    assert client.get("/you").status_code == 200
+    assert client.get("/settings").status_code == 200
 
 
 def test_a_token_of_another_browser_does_not_count(busy: Any) -> None:
@@ -68,7 +71,7 @@ def test_a_token_of_another_browser_does_not_count(busy: Any) -> None:
 
 def test_form_token_may_come_as_a_header(busy: Any) -> None:
     browser = busy.signed_in()
-    page = browser.get("/you").text
+    page = browser.get("/settings").text
     token = page.split('name="csrf_token" value="')[1].split('"')[0]
     answer = browser.client.post("/accounts/apn_000000x/test", headers={"X-CSRFToken": token, "HX-Request": "true"})
     assert answer.status_code == 200

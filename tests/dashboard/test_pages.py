@@ -1,4 +1,4 @@
-"""Headers, cookies, errors, sizes and the profile page: what holds for every page."""
+"""Headers, cookies, errors and sizes: what holds for every page."""
 
 import gzip
 from typing import Any
@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from webapp.dashboard import apps as apps_module
-from webapp.people import users
 
 
 def test_headers_of_every_page(busy: Any) -> None:
     browser = busy.signed_in()
-    for url in ("/apps", "/accounts", "/accounts/apn_000000x", "/you", "/nowhere", "/sign-in"):
+    for url in ("/apps", "/accounts", "/accounts/apn_000000x", "/activity", "/settings", "/nowhere", "/sign-in"):
         headers = browser.get(url).headers
         policy = dict(part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; "))
         assert policy["default-src"] == "'none'"
@@ -34,7 +33,7 @@ def test_nonces_are_not_repeated(stage: Any) -> None:
 
 def test_pages_hold_nothing_inline(busy: Any) -> None:
     browser = busy.signed_in()
-    for url in ("/apps", "/apps/github", "/accounts", "/accounts/apn_000000x", "/you"):
+    for url in ("/apps", "/apps/github", "/accounts", "/accounts/apn_000000x", "/activity", "/settings"):
         page = browser.get(url).text
         for forbidden in (" style=", " onclick=", " onload=", "hx-on", "javascript:", "<script>", "js:"):
             assert forbidden not in page, (url, forbidden)
@@ -78,7 +77,7 @@ def test_pages_travel_small(stage: Any) -> None:
         stage.connect.add_app(f"more-{number:03}", f"More {number:03}", description="A sentence about it. " * 3)
         stage.connect.add_account(stage.alice.id, "github")
     browser = stage.signed_in()
-    for url in ("/apps", "/apps/github", "/accounts", "/accounts/apn_000000x", "/you"):
+    for url in ("/apps", "/apps/github", "/accounts", "/accounts/apn_000000x", "/activity", "/settings"):
         answer = browser.get(url, **{"Accept-Encoding": "gzip", "Sec-Fetch-Site": "same-origin"})
         assert answer.headers["Content-Encoding"] == "gzip"
         assert len(answer.data) < 12_000, url
@@ -90,30 +89,6 @@ def test_what_another_site_asks_for_is_not_compressed(stage: Any, site: str) -> 
     answer = stage.signed_in().get("/apps", **{"Accept-Encoding": "gzip", "Sec-Fetch-Site": site})
     assert "Content-Encoding" not in answer.headers
     assert "Sec-Fetch-Site" in answer.headers["Vary"]
-
-
-def test_changing_the_password_signs_others_out(stage: Any) -> None:
-    mine, other = stage.signed_in(), stage.signed_in()
-    assert "current-err" in mine.send("/you/password", {"current": "nope", "password": "another long one"}).text
-    weak = mine.send("/you/password", {"current": "a long password", "password": "short"})
-    assert weak.status_code == 422
-    done = mine.send("/you/password", {"current": "a long password", "password": "another long one"})
-    assert done.status_code == 303
-    assert "The password is changed." in mine.get("/you").text
-    assert other.get("/you").status_code == 303
-    assert users.authenticate(stage.store, email="alice@example.com", password="another long one")
-
-
-def test_other_browsers_can_be_signed_out(stage: Any) -> None:
-    mine, other, third = (stage.signed_in() for _ in range(3))
-    page = mine.get("/you").text
-    ends = sorted({part.split('"')[0] for part in page.split('action="')[1:] if part.startswith("/you/sessions/")})
-    assert len(ends) == 3  # one for each other browser, and the one for all
-    assert "This one" in page
-    assert mine.send(ends[0]).status_code == 303
-    assert mine.send(ends[0]).status_code == 404
-    assert mine.send("/you/sessions/end-others").status_code == 303
-    assert [browser.get("/you").status_code for browser in (mine, other, third)] == [200, 303, 303]
 
 
 def test_theme_comes_from_its_cookie(stage: Any) -> None:

@@ -91,15 +91,15 @@ def test_cookie_is_locked_to_the_host_over_https(make_stage: Any) -> None:
 
 def test_session_slides_and_ends(stage: Any) -> None:
     browser = stage.signed_in()
-    browser.get("/you")
+    browser.get("/settings")
     stage.clock.advance(2_000)
-    assert not any("patchbay_session" in value for value in browser.get("/you").headers.getlist("Set-Cookie"))
+    assert not any("patchbay_session" in value for value in browser.get("/settings").headers.getlist("Set-Cookie"))
     stage.clock.advance(MINUTE)
-    assert any("patchbay_session" in value for value in browser.get("/you").headers.getlist("Set-Cookie"))
+    assert any("patchbay_session" in value for value in browser.get("/settings").headers.getlist("Set-Cookie"))
     stage.clock.advance(13 * DAY)
-    assert browser.get("/you").status_code == 200
+    assert browser.get("/settings").status_code == 200
     stage.clock.advance(14 * DAY)
-    assert browser.get("/you").status_code == 303
+    assert browser.get("/settings").status_code == 303
 
 
 def test_sign_out_ends_the_session_for_good(stage: Any) -> None:

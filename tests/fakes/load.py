@@ -152,7 +152,6 @@ def every_account(service: Service) -> dict[str, Account]:
     return {row["id"]: accounts.get(service.store, scene, row["id"]) for row in ids}
 
 
-
 def refresh_tokens(service: Service) -> dict[str, int]:
     """The chains of refresh tokens that accounts hold, and how far each has come."""
     held = [credentials.read(service, one)["oauth_refresh_token"] for one in every_account(service).values()]

@@ -6,7 +6,7 @@ second refresh of the same token shows as a dead grant.
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -71,6 +71,10 @@ scopes = ["read"]
 """
 
 
+Play = Callable[[BaseHTTPRequestHandler], None]
+"""Answers one request in a way of its own; kept by the path that it stands at."""
+
+
 class FakeProvider:
     """What the provider does, and what it was asked. Change the attributes between calls."""
 
@@ -90,6 +94,7 @@ class FakeProvider:
         self.identity = {"id": "u1", "name": "Ada"}
         self.revoked: list[str] = []
         self.grants: dict[str, int] | None = None
+        self.plays: dict[str, Play] = {}
 
     @property
     def origin(self) -> str:
@@ -105,6 +110,14 @@ class FakeProvider:
                 return self.token_status, b"{}"
             if self.token_body is not None:
                 return 200, self.token_body
+            if form.get("grant_type") == "authorization_code":
+                first = {
+                    "access_token": "a0",
+                    "token_type": "bearer",
+                    "refresh_token": self.current,
+                    "expires_in": 3600,
+                }
+                return 200, json.dumps(first).encode()
             if self.grants is not None:
                 return self._of_many(form["refresh_token"])
             if self.dead or form.get("refresh_token") != self.current:
@@ -142,11 +155,15 @@ def serving() -> Iterator[FakeProvider]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._answer(*provider.me())
+            if self.path in provider.plays:
+                return provider.plays[self.path](self)
+            return self._answer(*provider.me())
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             form = {name: values[0] for name, values in parse_qs(body).items()}
+            if self.path in provider.plays:
+                return provider.plays[self.path](self)
             if self.path == "/revoke":
                 provider.revoked.append(form["token"])
                 return self._answer(200, b"{}")

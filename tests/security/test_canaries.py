@@ -415,8 +415,8 @@ def test_the_watch_would_find_a_leak() -> None:
     home = "http://127.0.0.1:1"
     encoded = base64.b64encode(f"user:{PASSWORD}".encode()).decode()
     watch.answers += [
-        Page("GET", f"{home}/you", 200, {}, f"<p>{PASSWORD}</p>"),
-        Page("GET", f"{home}/you", 200, {"X-Debug": f"Basic {encoded}"}, ""),
+        Page("GET", f"{home}/settings", 200, {}, f"<p>{PASSWORD}</p>"),
+        Page("GET", f"{home}/settings", 200, {"X-Debug": f"Basic {encoded}"}, ""),
         Page("GET", f"{home}/_static/connect/ls_1", 200, {}, "ctok_" + "0a" * 16),
         Page("GET", f"{home}/v1/connect/accounts", 200, {}, '{"oauth_access_token": "canary-access-token-1"}'),
         Page("GET", f"http://elsewhere/?password={PASSWORD}", 200, {}, PASSWORD),

@@ -7,15 +7,18 @@ import json
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs
 
 import pytest
 
+from tests.fakes.shop import stock
 from webapp.kit.clock import FakeClock
 from webapp.kit.ids import new_id
 from webapp.service.catalog.build import ensure
+from webapp.service.components.runner import Runner
 from webapp.service.domain import accounts, credentials, external_users, projects
 from webapp.service.domain.accounts import Account
 from webapp.service.domain.opening import close_service, open_service
@@ -200,8 +203,16 @@ def catalog_folder(tmp_path_factory: pytest.TempPathFactory, provider_server: Pr
         facts = text.format(base=provider_server.base, netloc=provider_server.netloc)
         (folder / "apps" / slug / "app.toml").write_text(facts)
     (folder / "apps" / "categories.toml").write_text(CATEGORIES)
-    ensure(folder / "catalog.db", [folder / "apps"])
+    report = ensure(folder / "catalog.db", [folder / "apps"], components=stock(folder / "components"))
+    assert report.problems == ()
     return folder
+
+
+@pytest.fixture(scope="session")
+def runner() -> Iterator[Runner]:
+    """One runner for all tests; it starts when a component is first called."""
+    with Runner.start() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")
@@ -222,11 +233,15 @@ def open_at(catalog_folder: Path, provider_server: Provider) -> Callable[[Path, 
 
 @pytest.fixture
 def service(
-    data: Path, clock: FakeClock, provider: Provider, open_at: Callable[[Path, FakeClock], Service]
+    data: Path,
+    clock: FakeClock,
+    provider: Provider,
+    runner: Runner,
+    open_at: Callable[[Path, FakeClock], Service],
 ) -> Iterator[Service]:
     """A service with its own data folder and a clock that moves only when told to."""
     opened = open_at(data, clock)
-    yield opened
+    yield replace(opened, runner=runner)
     close_service(opened)
 
 
@@ -253,8 +268,9 @@ def plant_in() -> Callable[[Service, Scene], Plant]:
         def plant(external_id: str = "alice", app: str = "tinykeys", **changes: object) -> Account:
             now, account_id = service.clock(), new_id("apn")
             values = changes.pop("values", {"api_key": GOOD_KEY})
-            sealed, version = credentials.seal(service, scene.project_id, account_id, values)  # type: ignore[arg-type]
             with service.store.write() as tx:
+                place = (scene.project_id, account_id)
+                sealed, version = credentials.seal(service, tx, *place, values)  # type: ignore[arg-type]
                 user = external_users.ensure(tx, scene, external_id, now)
                 facts: dict[str, object] = {
                     "id": account_id, "scene": scene, "external_user_id": user.id, "external_id": external_id,

@@ -59,6 +59,17 @@ def test_rows_are_dictionaries_by_column_in_order(any_store: Store) -> None:
     assert any_store.one("SELECT name FROM counters ORDER BY name") == {"name": "a"}
 
 
+def test_rows_are_tuples_where_that_is_asked_for(any_store: Store) -> None:
+    put(any_store, "b", 2)
+    put(any_store, "a", 1)
+    sql = "SELECT n, name FROM counters WHERE n >= :low ORDER BY name"
+    assert any_store.tuples(sql, {"low": 1}) == [(1, "a"), (2, "b")]
+    assert any_store.tuples(sql, {"low": 9}) == []
+    with any_store.write() as tx:
+        put_in = tx.run(INSERT, {"name": "c", "n": 3})
+        assert put_in == 1 and tx.tuples(sql, {"low": 3}) == [(3, "c")]
+
+
 def test_nothing_found_is_an_empty_list_or_none(any_store: Store) -> None:
     assert any_store.all("SELECT name FROM counters") == []
     assert any_store.one("SELECT name FROM counters") is None

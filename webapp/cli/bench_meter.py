@@ -5,8 +5,9 @@ import io
 import os
 import signal
 import socket
+import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,8 @@ from webapp.cli.stopping import Stop
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-ROUNDS = 3
+ROUNDS = 7
+Side = tuple["WSGIApplication", Callable[[], Request]]
 
 
 def bare(answers: list[tuple[str, bytes]]) -> Flask:
@@ -69,16 +71,17 @@ def call(app: "WSGIApplication", wanted: Request, host: str) -> tuple[str, str, 
     return seen[0], seen[1].get("Content-Type", ""), body
 
 
-def in_process_ms(app: "WSGIApplication", following: Callable[[], Request], host: str, count: int) -> float:
-    """CPU milliseconds per request inside this process; the best of a few rounds."""
-    best = float("inf")
+def in_process_ms(sides: Sequence[Side], host: str, count: int) -> list[float]:
+    """CPU milliseconds per request of each side inside this process: medians of rounds that take turns."""
+    spent: list[list[float]] = [[] for _ in sides]
     for _ in range(ROUNDS):
-        wanted = [following() for _ in range(count)]
-        began = time.process_time()
-        for one in wanted:
-            call(app, one, host)
-        best = min(best, time.process_time() - began)
-    return best / count * 1000
+        for (app, following), found in zip(sides, spent, strict=True):
+            wanted = [following() for _ in range(count)]
+            began = time.process_time()
+            for one in wanted:
+                call(app, one, host)
+            found.append(time.process_time() - began)
+    return [statistics.median(found) / count * 1000 for found in spent]
 
 
 class Remote:
@@ -95,15 +98,16 @@ class Remote:
         answer.read()
         return answer.status
 
-    def cpu_ms(self, following: Callable[[], Request], count: int) -> float:
-        """CPU milliseconds per request that the server's process spends; the best of a few rounds."""
-        best = float("inf")
+    def cpu_ms(self, sides: Sequence[Callable[[], Request]], count: int) -> list[float]:
+        """CPU milliseconds per request that the server's process spends: medians of rounds that take turns."""
+        spent: list[list[float]] = [[] for _ in sides]
         for _ in range(ROUNDS):
-            began = self._spent_s()
-            for _ in range(count):
-                self.ask(following())
-            best = min(best, self._spent_s() - began)
-        return best / count * 1000
+            for following, found in zip(sides, spent, strict=True):
+                began = self._spent_s()
+                for _ in range(count):
+                    self.ask(following())
+                found.append(self._spent_s() - began)
+        return [statistics.median(found) / count * 1000 for found in spent]
 
     def close(self) -> None:
         """Give back the connection."""

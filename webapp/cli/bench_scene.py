@@ -2,8 +2,12 @@
 
 import itertools
 import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from webapp.kit.ids import new_id
 from webapp.service.domain import accounts, clients, credentials, external_users, projects, provider_clients
@@ -25,7 +29,7 @@ auth_type = "none"
 letter = "{letter}"
 color = "#1d4ed8"
 """
-_WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty", "knoll", "lagoon",
+WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty", "knoll", "lagoon",
           "meadow", "north", "orchard", "prairie", "quarry", "river", "summit", "tundra", "upland", "valley", "willow",
           "yonder", "zephyr")  # fmt: skip
 
@@ -53,13 +57,36 @@ def prepare(settings: Settings, *, account_count: int, app_count: int) -> Scener
         close_service(service)
 
 
+def grow(data: Path, scenery: Scenery, account_count: int) -> None:
+    """Add accounts to those in ``data`` until there are ``account_count``; they come after the ones that are there."""
+    with closing(sqlite3.connect(data / "patchbay.db", isolation_level=None)) as connection:
+        for statement in ("PRAGMA cache_size = -262144", "PRAGMA synchronous = OFF", "BEGIN IMMEDIATE"):
+            connection.execute(statement)
+        cursor = connection.execute("SELECT * FROM accounts WHERE id = ?", (scenery.account_id,))
+        names, model = [column[0] for column in cursor.description], cursor.fetchone()
+        ((there,),) = connection.execute("SELECT COUNT(*) FROM accounts").fetchall()
+        rows = _alike(dict(zip(names, model, strict=True)), account_count - there)
+        marks = ", ".join(f":{name}" for name in names)
+        connection.executemany(f"INSERT INTO accounts ({', '.join(names)}) VALUES ({marks})", rows)  # noqa: S608
+        everything = f"{scenery.project_id}|development|accounts|||"
+        connection.execute("UPDATE counters SET n = ? WHERE name = ?", (account_count, everything))
+        connection.execute("COMMIT")
+
+
+def _alike(model: dict[str, Any], count: int) -> Iterator[dict[str, Any]]:
+    ids = random.Random(2)  # noqa: S311  # names, not secrets
+    for number in range(1, count + 1):
+        account_id, at = f"apn_{ids.getrandbits(80):020x}", model["created_at"] + number
+        yield {**model, "id": account_id, "identity_id": account_id, "created_at": at, "updated_at": at}
+
+
 def _write_apps(folder: Path, count: int) -> None:
     """Apps with two-word names, the same ones each time."""
     names = random.Random(1)  # noqa: S311  # names, not secrets
-    for number, (one, other) in zip(range(count), itertools.cycle(itertools.product(_WORDS, _WORDS)), strict=False):
+    for number, (one, other) in zip(range(count), itertools.cycle(itertools.product(WORDS, WORDS)), strict=False):
         slug = f"bench_{one}_{other}_{number}"
         name = f"{one} {other} {number}".title()
-        description = f"Keeps the {names.choice(_WORDS)} of the {names.choice(_WORDS)}."
+        description = f"Keeps the {names.choice(WORDS)} of the {names.choice(WORDS)}."
         (folder / slug).mkdir(parents=True)
         text = _APP.format(slug=slug, name=name, description=description, weight=number % 900, letter=one[0].upper())
         (folder / slug / "app.toml").write_text(text)
@@ -76,7 +103,7 @@ def _add_accounts(service: Service, scene: Scene, count: int) -> str:
         for number in range(count):
             account_id, user = new_id("apn"), users[number % USERS]
             values = {"oauth_access_token": "t" * 40, "oauth_refresh_token": "r" * 40, "oauth_uid": str(number)}
-            sealed, key = credentials.seal(service, scene.project_id, account_id, values)
+            sealed, key = credentials.seal(service, tx, scene.project_id, account_id, values)
             now = service.clock() + number
             accounts.insert(tx, _account(account_id, scene, user.id, user.external_id, own.id, sealed, key, now))
     return account_id

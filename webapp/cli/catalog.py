@@ -19,9 +19,9 @@ def catalog() -> None:
 @catalog.command()
 @JSON
 def build(as_json: bool) -> None:
-    """Check the apps and write DATA/catalog.db; an app with problems is left out."""
-    settings = settings_from_env()
-    report: BuildReport = build_catalog(settings.data / "catalog.db", [settings.data / "apps"])
+    """Check the apps and components and write DATA/catalog.db; what has problems is left out."""
+    data = settings_from_env().data
+    report: BuildReport = build_catalog(data / "catalog.db", [data / "apps"], components=data / "components")
     show({"apps": report.apps, "problems": list(report.problems)}, as_json, "The catalog was built.")
     if report.problems:
         raise SystemExit(1)

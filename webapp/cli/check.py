@@ -16,7 +16,7 @@ from webapp.cli.sentences import sentence_of
 from webapp.kit.clock import now
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import read
-from webapp.service.domain.keyring import Keyring, load_instance_key
+from webapp.service.domain import instance_key
 from webapp.settings import BadSetting, Settings
 from webapp.store.sqlite import SQLiteStore
 
@@ -100,7 +100,7 @@ def _database(settings: Settings) -> Looks:
             yield "note", f"{len(pending)} migrations wait; `patchbay serve` and `patchbay migrate` apply them."
             return
         yield "ok", "The schema is up to date."
-        Keyring(store, load_instance_key(settings), now).prove()
+        instance_key.proven(settings, store, now)
         yield "ok", "The instance key opens it."
 
 

@@ -15,6 +15,10 @@ PARTS = {
     "user": "webapp.cli.users:user",
     "oauth-app": "webapp.cli.oauth_apps:oauth_app",
     "catalog": "webapp.cli.catalog:catalog",
+    "component": "webapp.cli.components:component",
+    "keys": "webapp.cli.keys:keys",
+    "backup": "webapp.cli.backups:backup",
+    "restore": "webapp.cli.backups:restore",
     "check": "webapp.cli.check:check",
     "bench": "webapp.cli.bench:bench",
 }

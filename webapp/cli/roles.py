@@ -1,4 +1,4 @@
-"""What each process of ``patchbay serve`` does: web, worker, sandbox. Each runs until it is told to stop."""
+"""What each process of ``patchbay serve`` does: web, worker, runner, sandbox. Each runs until it is told to stop."""
 
 import os
 import signal
@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
 
 from webapp import frontend
 from webapp.app import create_app
@@ -15,6 +17,8 @@ from webapp.cli.sentences import sentence_of
 from webapp.cli.stopping import Stop
 from webapp.cli.supervisor import HOPELESS
 from webapp.sandbox.app import create_sandbox
+from webapp.service.components import parent
+from webapp.service.components.runner import Runner
 from webapp.service.domain.opening import close_service, open_service
 from webapp.service.worker import loop
 from webapp.settings import BadSetting, Settings
@@ -43,10 +47,12 @@ class Bell:
             self.near.send(b"\0")
 
 
-def web(settings: Settings, sockets: Sequence[socket.socket], ring: Callable[[], None], stop: Stop) -> None:
-    """Answer the dashboard, the API and the Connect Link on ``sockets``."""
+def web(
+    settings: Settings, sockets: Sequence[socket.socket], ring: Callable[[], None], runner: Runner, stop: Stop
+) -> None:
+    """Answer the dashboard, the API and the Connect Link on ``sockets``; components run in ``runner``."""
     with _sentences():
-        service = open_service(settings)
+        service = open_service(settings, runner=runner)
         try:
             app = create_app(settings, service=service, wake=ring)
             serve(app, sockets, threads=settings.threads, stop=stop)
@@ -59,6 +65,15 @@ def worker(settings: Settings, bell: Bell, stop: Stop) -> None:
     stop.then(bell.ring)
     with _sentences():
         loop.run(settings, stop, bell.far.fileno())
+
+
+def runner(path: Path, stop: Stop) -> NoReturn:
+    """Be the runner that listens at ``path``. It is a program of its own, so that it holds nothing of ours: no
+    environment with keys, no thread, no module above it."""
+    lifeline = stop.lifeline if stop.lifeline is not None else os.open(os.devnull, os.O_RDONLY)
+    os.set_inheritable(lifeline, True)
+    arguments, environment = parent.command(path, lifeline)
+    os.execve(arguments[0], arguments, environment)  # noqa: S606  # no shell is wanted
 
 
 @dataclass(frozen=True, slots=True)

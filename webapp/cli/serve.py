@@ -5,10 +5,13 @@ standard output: the address to open, once the service answers.
 """
 
 import http.client
+import os
 import socket
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -22,10 +25,12 @@ from webapp.cli.options import settings_from_env
 from webapp.cli.supervisor import Child, Supervisor
 from webapp.kit.clock import now
 from webapp.people import start_tokens
+from webapp.service.components.runner import SOCKET, Runner
 from webapp.service.domain import provider_clients
 from webapp.service.domain.opening import close_service, open_service
 from webapp.service.link.starts import redirect_uri
 from webapp.settings import Settings
+from webapp.store import presence
 
 PORT = click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on, instead of PATCHBAY_PORT.")
 
@@ -41,10 +46,15 @@ def serve(port: int | None) -> None:
         prepared = ask(partial(_prepare, settings))
     except Failed as error:
         raise click.ClickException(str(error)) from error
+    present = presence.arrive(settings.data / "patchbay.db")  # even while a process of ours is started again
     announce = _Announcement(web_sockets[0], _start_url(settings, prepared["start_token"]))
     bell = roles.Bell.new()
+    private = tempfile.TemporaryDirectory(prefix="patchbay-")  # mode 0700, on a path short enough for a socket
+    address = Path(private.name) / SOCKET
+    web = partial(roles.web, settings, web_sockets, bell.ring, Runner.connect(address))
     children = [
-        Child("web", _with(web_sockets, sandbox_sockets, partial(roles.web, settings, web_sockets, bell.ring))),
+        Child("runner", _with((), [*web_sockets, *sandbox_sockets], partial(roles.runner, address))),
+        Child("web", _with(web_sockets, sandbox_sockets, web)),
         Child("worker", _with((), [*web_sockets, *sandbox_sockets], partial(roles.worker, settings, bell))),
     ]
     if settings.sandbox:
@@ -53,6 +63,8 @@ def serve(port: int | None) -> None:
     code = Supervisor(children, settings.log_level).run(announce)
     for one in (*web_sockets, *sandbox_sockets, bell.near, bell.far):
         one.close()
+    os.close(present)
+    private.cleanup()
     raise SystemExit(code)
 
 
@@ -63,7 +75,7 @@ def web(port: int | None) -> None:
     settings = _begin(port)
     sockets = _listen(settings.host, settings.port, "PATCHBAY_PORT")
     click.echo(f"Patchbay answers at {settings.public_url}")
-    roles.web(settings, sockets, lambda: None, roles.alone())
+    roles.web(settings, sockets, lambda: None, Runner.start(), roles.alone())
 
 
 @click.command()

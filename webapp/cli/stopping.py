@@ -17,6 +17,7 @@ class Stop(threading.Event):
     def __init__(self) -> None:
         super().__init__()
         self._calls: list[Callable[[], object]] = []
+        self.lifeline: int | None = None  # reads to its end when the process above is gone; for one that replaces us
 
     def then(self, call: Callable[[], object]) -> None:
         """Have ``call`` called when the end comes; at once, if it came already."""

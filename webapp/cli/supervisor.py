@@ -89,7 +89,8 @@ class Supervisor:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             stop = Stop().on(signal.SIGTERM)
             configure(self.log_level, child.name)
-            end_with(self._lifeline[0], GRACE_S)
+            stop.lifeline = self._lifeline[0]
+            end_with(stop.lifeline, GRACE_S)
             child.run(stop)
             code = 0
         except SystemExit as end:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from flask import Blueprint, request, url_for
+from flask import Blueprint, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import overview
@@ -47,7 +47,7 @@ class Wanted:
             "page": self.number if self.number > 1 else "",
         }
         query = urlencode({name: value for name, value in (parts | changes).items() if value not in ("", 0)})
-        return url_for("dashboard.accounts.index") + (f"?{query}" if query else "")
+        return request.path + (f"?{query}" if query else "")
 
 
 @blueprint.get("/accounts")

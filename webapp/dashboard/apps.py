@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Blueprint, Response, g, render_template, request, url_for
+from flask import Blueprint, Response, g, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import overview, words
@@ -73,7 +73,7 @@ class Wanted:
             "shown": self.shown if self.shown != STEP else "",
         }
         query = urlencode({name: value for name, value in (parts | changes).items() if value != ""})
-        return url_for("dashboard.apps.index") + (f"?{query}" if query else "")
+        return request.path + (f"?{query}" if query else "")
 
 
 @blueprint.get("/apps")

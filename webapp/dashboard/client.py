@@ -126,7 +126,7 @@ class UserClient:
     def apps(self, wanted: AppFilter, *, limit: int, after: str = "") -> PageOf[App]:
         """``GET /v1/connect/apps`` (section 4.3)."""
         answer = self._call("GET", "/v1/connect/apps", wanted.params() | _window(limit, after))
-        return shapes.page_of(_object(answer), shapes.app)
+        return shapes.page_of(_object(answer), shapes.listed_app)
 
     def app(self, slug: str) -> App:
         """``GET /v1/connect/apps/{slug}``. Raises :class:`NotFound`."""
@@ -184,6 +184,15 @@ class UserClient:
     def history(self, account_id: str, *, limit: int = 10, after: str = "") -> PageOf[Happening] | None:
         """``GET P/accounts/{id}/history`` (an extension), newest first."""
         path, params = self._account(account_id, "history"), _window(limit, after)
+        return self._extension("GET", path, lambda data: shapes.page_of(data, shapes.happening), params=params)
+
+    def activity(
+        self, *, limit: int, after: str = "", app: str = "", account: str = "", kind: str = ""
+    ) -> PageOf[Happening] | None:
+        """``GET P/activity`` (an extension): what happened to this user's accounts, newest first."""
+        wanted = {"external_user_id": self.user_id, "app": app, "account_id": account, "kind": kind}
+        params = {name: value for name, value in wanted.items() if value} | _window(limit, after)
+        path = self._client.project_path("activity")
         return self._extension("GET", path, lambda data: shapes.page_of(data, shapes.happening), params=params)
 
     def link(self, *, success: str, error: str) -> str:

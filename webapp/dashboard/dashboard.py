@@ -1,5 +1,6 @@
 """What every page of the dashboard works with, kept in ``app.extensions``; and the person whose request it is."""
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -12,6 +13,7 @@ from webapp.dashboard.memory import Memory
 from webapp.dashboard.overview import Overview
 from webapp.dashboard.shapes import Category
 from webapp.kit.clock import Clock
+from webapp.people.preferences import Preferences
 from webapp.people.sessions import Session
 from webapp.people.users import User
 from webapp.settings import Settings
@@ -47,6 +49,8 @@ class Dashboard:
     csrf: Csrf
     overviews: Memory[Overview]
     catalogs: Memory[Catalog]
+    lacking: Memory[bool]
+    app_names: Memory[str]
 
     @property
     def public_host(self) -> str:
@@ -56,8 +60,12 @@ class Dashboard:
     @property
     def image_origins(self) -> Mapping[str, None]:
         """Origins whose logos a page may load: our own, and the Connect service's when that is another."""
-        urls = [self.settings.public_url, self.settings.connect_url]
-        return {"{0.scheme}://{0.netloc}".format(urlsplit(url)): None for url in urls if url}
+        return _origins(self.settings.public_url, self.settings.connect_url)
+
+
+@functools.cache
+def _origins(*urls: str | None) -> Mapping[str, None]:
+    return {"{0.scheme}://{0.netloc}".format(urlsplit(url)): None for url in urls if url}
 
 
 def dashboard() -> Dashboard:
@@ -68,6 +76,11 @@ def dashboard() -> Dashboard:
 def person() -> User:
     """Who is signed in; pages behind the gate always have somebody."""
     return cast(User, g.person)
+
+
+def chosen() -> Preferences:
+    """What that person chose for the pages."""
+    return cast(Preferences, g.preferences)
 
 
 def session_now() -> Session:

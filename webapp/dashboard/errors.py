@@ -6,7 +6,7 @@ Errors of the Connect service become the service-down state; for htmx they go to
 import logging
 from collections.abc import Mapping
 
-from flask import Blueprint, Flask, Response, g, make_response, render_template, request, url_for
+from flask import Blueprint, Flask, Response, g, make_response, render_template, request
 from flask_wtf.csrf import CSRFError  # type: ignore[import-untyped]  # it carries no types
 from werkzeug.exceptions import HTTPException, InternalServerError
 from werkzeug.wrappers import Response as AnyResponse
@@ -28,6 +28,10 @@ _PAGES: Mapping[int, tuple[str, str]] = {
     405: ("That does not work this way", "The address exists but does not answer to that. Go back and use the page."),
     413: ("That is too large", "At most 10 MB can be sent. Send less."),
 }
+_WHAT: Mapping[str, str] = {
+    "apps": "Apps", "components": "This app", "component": "This form", "runs": "This run",
+    "accounts": "Your accounts", "account": "This account", "activity": "Your activity",
+}  # fmt: skip
 _OTHER = ("That did not work", "The request could not be answered. Go back and try again.")
 _FAILED = (
     "Something went wrong here",
@@ -65,7 +69,7 @@ def _forged(_: CSRFError) -> Response:
     message = "It was open for too long, or the browser keeps no cookies. Go back, reload the page and send it again."
     if _for_htmx():
         return status(message, 400)
-    return _page(400, heading, message, {"label": "Go back to the page", "url": _page_before()})
+    return _page(400, heading, message, {"label": "Go back to the page", "url": security.page_before()})
 
 
 def _service_said(error: PatchbayError) -> Response:
@@ -138,18 +142,11 @@ def _for_htmx() -> bool:
 
 def _what() -> str:
     noun = (request.endpoint or "").split(".")[1:2]
-    return {"apps": "Apps", "accounts": "Your accounts", "account": "This account"}.get(noun[0] if noun else "", "This")
+    return _WHAT.get(noun[0] if noun else "", "This")
 
 
 def _retry_url() -> str:
-    return request.full_path.rstrip("?") if request.method == "GET" else _page_before()
-
-
-def _page_before() -> str:
-    """The page a form stood on, when the browser says so and it is ours."""
-    referrer = request.headers.get("Referer", "")
-    path = referrer.removeprefix(request.host_url.rstrip("/"))
-    return security.safe_next(path if path != referrer else None, url_for("dashboard.home"))
+    return request.full_path.rstrip("?") if request.method == "GET" else security.page_before()
 
 
 def _code(code: int) -> HTTPException:

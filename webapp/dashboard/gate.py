@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import security
 from webapp.dashboard.dashboard import dashboard
 from webapp.kit.clock import SECOND
-from webapp.people import sessions, users
+from webapp.people import preferences, sessions, users
 
 # What somebody who is not signed in may open.
 OPEN = frozenset(
@@ -49,6 +49,7 @@ def _recognise() -> None:
     person = users.by_id(board.store, session.user_id) if session else None
     if session and person:
         g.person, g.person_session, g.person_token = person, session, token
+        g.preferences = preferences.of_user(board.store, person.id)
 
 
 def _to_sign_in() -> AnyResponse:

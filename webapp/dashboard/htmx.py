@@ -54,4 +54,5 @@ def status(sentence: str, code: int) -> Response:
 def flashed() -> list[tuple[str, str]]:
     """What the page before wanted said: tone and sentence."""
     found = cast(list[tuple[str, str]], get_flashed_messages(with_categories=True))
-    return [(str(tone), str(sentence)) for tone, sentence in found]
+    # Once each: two requests on their way at the same time may both have said it.
+    return list(dict.fromkeys((str(tone), str(sentence)) for tone, sentence in found))

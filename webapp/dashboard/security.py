@@ -7,7 +7,7 @@ no eval. Every page is ``no-store``: each one shows somebody's accounts or carri
 import secrets
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, g, request, url_for
 
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.htmx import VARY
@@ -91,6 +91,24 @@ def drop_token(response: Response) -> None:
     response.delete_cookie(
         _name(settings, "patchbay_session"), path="/", secure=settings.secure, httponly=True, samesite="Lax"
     )
+
+
+def read_theme() -> str:
+    """The theme that this browser was last given, for pages before anybody signs in."""
+    return request.cookies.get("theme", "")
+
+
+def write_theme(response: Response, theme: str) -> None:
+    """Let the sign-in page look as the person wants it too. It tells nothing about anybody."""
+    secure = dashboard().settings.secure
+    response.set_cookie("theme", theme, max_age=365 * 24 * 3600, path="/", secure=secure, samesite="Lax")
+
+
+def page_before() -> str:
+    """The page a form stood on, when the browser says so and it is ours."""
+    referrer = request.headers.get("Referer", "")
+    path = referrer.removeprefix(request.host_url.rstrip("/"))
+    return safe_next(path if path != referrer else None, url_for("dashboard.home"))
 
 
 def safe_next(target: str | None, fallback: str = "/") -> str:

@@ -5,7 +5,7 @@ Shapes are the specification's sections 2.3, 2.10 and 2.11; what the embedded se
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 T = TypeVar("T")
@@ -108,11 +108,14 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One line of an account's history (an extension)."""
+    """One line of an account's history (an extension). ``account_id``, ``app`` and ``kind`` may be missing: ""."""
 
     at: str | None
     good: bool
     sentence: str
+    account_id: str
+    app: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +131,17 @@ class TestResult:
 
 def app(data: Json) -> App:
     """An App of section 2.3, with the embedded service's ``patchbay`` key when it is there."""
+    return replace(
+        listed_app(data),
+        scope_profiles=tuple(
+            (_text(item, "name"), _texts(item.get("scopes"))) for item in _objects(data.get("scope_profiles"))
+        ),
+        fields=_field_labels(_text(data, "custom_fields_json")),
+    )
+
+
+def listed_app(data: Json) -> App:
+    """The same as far as lists show it: without scope profiles and fields, which take most of the time to read."""
     slug = _text(data, "name_slug") or _text(data, "id")
     return App(
         id=_text(data, "id"),
@@ -138,10 +152,8 @@ def app(data: Json) -> App:
         auth_type=_text(data, "auth_type") or "keys",
         categories=_texts(data.get("categories")),
         featured=float(data.get("featured_weight") or 0),
-        scope_profiles=tuple(
-            (_text(item, "name"), _texts(item.get("scopes"))) for item in _objects(data.get("scope_profiles"))
-        ),
-        fields=_field_labels(_text(data, "custom_fields_json")),
+        scope_profiles=(),
+        fields=(),
         extras=_extras(data["patchbay"]) if isinstance(data.get("patchbay"), dict) else None,
     )
 
@@ -156,7 +168,7 @@ def account(data: Json) -> Account:
         healthy=data.get("healthy") is not False,
         dead=data.get("dead") is True,
         error=_maybe(data, "error"),
-        app=app(data["app"] if isinstance(data.get("app"), dict) else {}),
+        app=listed_app(data["app"] if isinstance(data.get("app"), dict) else {}),
         scopes=_texts(data.get("authorized_scopes")),
         created_at=_maybe(data, "created_at"),
         updated_at=_maybe(data, "updated_at"),
@@ -183,8 +195,15 @@ def use(data: Json) -> Use:
 
 
 def happening(data: Json) -> Happening:
-    """One entry of ``accounts/{id}/history``."""
-    return Happening(_maybe(data, "at"), data.get("good") is not False, _text(data, "sentence"))
+    """One entry of ``accounts/{id}/history`` or of ``activity``."""
+    return Happening(
+        at=_maybe(data, "at"),
+        good=data.get("good") is not False,
+        sentence=_text(data, "sentence"),
+        account_id=_text(data, "account_id"),
+        app=_text(data, "app"),
+        kind=_text(data, "kind"),
+    )
 
 
 def test_result(data: Json) -> TestResult:

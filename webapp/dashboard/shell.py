@@ -1,6 +1,9 @@
 """What the frame around every page shows: navigation, who is signed in, theme, times and logos."""
 
+from datetime import UTC
 from typing import Any
+from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 from flask import g, request, url_for
 
@@ -11,22 +14,28 @@ from webapp.dashboard.words import AUTH, STATE_TONES, STATES, count_of, uses_of
 from webapp.errors import PatchbayError
 from webapp.frontend import Moment, asset_url, moment
 from webapp.kit.clock import parse_iso
+from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences
 from webapp.people.users import User
 
-THEMES = ("auto", "light", "dark")
+_APPS = ("apps", "components", "component", "runs")  # what belongs to an app's page
 
 
 def context() -> dict[str, Any]:
     """The context of every dashboard template."""
     person: User | None = g.get("person")
-    theme = request.cookies.get("theme", "auto")
+    chosen: Preferences | None = g.get("preferences")
+    theme = chosen.theme if chosen else security.read_theme()
     common = {
         "asset": asset_url,
         "csp_nonce": security.csp_nonce(),
         "theme": theme if theme in THEMES else "auto",
+        "zone": chosen.time_zone if chosen else BROWSER_ZONE,
+        "lang": chosen.language if chosen else "en",
         "when": when,
-        "at": lambda ms: moment(ms, dashboard().clock()),
+        "at": _moment,
         "logo_url": logo_url,
+        "account_url": account_url,
+        "app_url": app_url,
         "count_of": count_of,
         "uses_of": uses_of,
         "STATES": STATES,
@@ -40,15 +49,39 @@ def context() -> dict[str, Any]:
         "nav": _navigation(person),
         "person": {"email": person.email, "role": person.role},
         "sign_out_url": url_for("dashboard.session.end"),
+        "theme_url": url_for("dashboard.settings.theme"),
     }
 
 
 def when(text: str | None) -> Moment | None:
     """An ISO 8601 time as a page shows it; one that cannot be read is left out."""
     try:
-        return moment(parse_iso(text), dashboard().clock()) if text else None
+        return _moment(parse_iso(text)) if text else None
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def _moment(ms: int) -> Moment:
+    """In the zone that the person chose; the browser’s own is not known here: UTC, until a script puts it right."""
+    chosen: Preferences | None = g.get("preferences")
+    return moment(ms, dashboard().clock(), ZoneInfo(chosen.time_zone) if chosen and chosen.time_zone else UTC)
+
+
+def account_url(account_id: str) -> str:
+    """The page of an account: ``url_for``, at a tenth of its cost, for lists."""
+    return _below("dashboard.accounts.index", account_id)
+
+
+def app_url(slug: str) -> str:
+    """The page of an app, likewise."""
+    return _below("dashboard.apps.index", slug)
+
+
+def _below(endpoint: str, name: str) -> str:
+    bases: dict[str, str] = g.setdefault("bases", {})
+    if endpoint not in bases:
+        bases[endpoint] = url_for(endpoint)
+    return f"{bases[endpoint]}/{quote(name, safe='')}"
 
 
 def logo_url(source: str) -> str:
@@ -62,8 +95,14 @@ def logo_url(source: str) -> str:
 def _navigation(person: User) -> list[dict[str, Any]]:
     here = (request.endpoint or "").split(".")
     noun = here[1] if len(here) > 2 else ""
+    activity = {
+        "label": "Activity",
+        "url": url_for("dashboard.activity.index"),
+        "icon": "activity",
+        "current": noun == "activity",
+    }
     return [
-        {"label": "Apps", "url": url_for("dashboard.apps.index"), "icon": "apps", "current": noun == "apps"},
+        {"label": "Apps", "url": url_for("dashboard.apps.index"), "icon": "apps", "current": noun in _APPS},
         {
             "label": "Accounts",
             "url": url_for("dashboard.accounts.index"),
@@ -71,8 +110,28 @@ def _navigation(person: User) -> list[dict[str, Any]]:
             "current": noun in ("accounts", "account", "connections"),
             **_counts(person),
         },
-        {"label": "You", "url": url_for("dashboard.profile.page"), "icon": "user", "current": noun == "profile"},
+        *([activity] if _has_activity() else []),
+        {
+            "label": "Settings",
+            "url": url_for("dashboard.settings.page"),
+            "icon": "settings",
+            "current": noun == "settings",
+        },
     ]
+
+
+def _has_activity() -> bool:
+    """Whether the service tells what happened. Ours does; another one is asked once in a while."""
+    board = dashboard()
+    if not board.settings.connect_url:
+        return True
+    known = board.lacking.get("activity")
+    if known is None and not g.get("service_failed"):
+        try:
+            known = board.lacking.put("activity", service().activity(limit=1) is None)
+        except PatchbayError:
+            g.service_failed = True
+    return known is False
 
 
 def _counts(person: User) -> dict[str, Any]:

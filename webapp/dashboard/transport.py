@@ -6,11 +6,13 @@ It promises that whatever goes wrong is one of our errors: no answer, an answer 
 
 import time
 from collections.abc import Mapping
-from http.cookiejar import DefaultCookiePolicy
 from typing import Any
+from urllib.parse import urlencode
 
+import orjson
 import requests
 from requests.adapters import BaseAdapter, HTTPAdapter
+from requests.structures import CaseInsensitiveDict
 
 from webapp.errors import (
     Conflict,
@@ -39,10 +41,9 @@ class Transport:
     def __init__(self, base_url: str, adapter: BaseAdapter | None = None) -> None:
         """``base_url`` ends before ``/v1``; ``adapter`` replaces the sockets (see :mod:`.inprocess`)."""
         self._base_url = base_url.rstrip("/")
-        self._session = requests.Session()
-        self._session.trust_env = False  # a proxy or netrc of the environment must not see tokens
-        self._session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        self._session.mount(self._base_url, adapter or HTTPAdapter(pool_maxsize=16))
+        # The adapter alone: a Session adds cookies, proxies and a netrc, none of which may be used here, and more
+        # time than the embedded service needs to answer.
+        self._adapter = adapter or HTTPAdapter(pool_maxsize=16)
 
     def call(
         self,
@@ -56,16 +57,17 @@ class Transport:
         timeout: float = TIMEOUT_S,
     ) -> Any:
         """The JSON answer (``None`` when it is empty). Raises our errors only, as the module says."""
-        headers = {"Accept": "application/json"}
+        request = requests.PreparedRequest()
+        request.method, request.url = method, self._base_url + path + _query(params)
+        request.headers = CaseInsensitiveDict({"Accept": "application/json", "User-Agent": "Patchbay dashboard"})
         if token:
-            headers["Authorization"] = f"Bearer {token}"
+            request.headers["Authorization"] = f"Bearer {token}"
         if environment:
-            headers["x-pd-environment"] = environment
+            request.headers["x-pd-environment"] = environment
+        request.prepare_body(data=None, files=None, json=body)
         try:
-            response = self._session.request(
-                method, self._base_url + path, params=_query(params), json=body, headers=headers,
-                timeout=timeout, allow_redirects=False,
-            )  # fmt: skip
+            response = self._adapter.send(request, timeout=timeout, proxies={})
+            response.content  # noqa: B018  # read to its end while trouble with it is still caught
         except (requests.RequestException, OSError) as error:
             raise ServiceDown from error
         if 200 <= response.status_code < 300:
@@ -74,19 +76,20 @@ class Transport:
 
     def close(self) -> None:
         """Give back the sockets."""
-        self._session.close()
+        self._adapter.close()
 
 
-def _query(params: Params | None) -> dict[str, str | int | list[str]]:
-    """Booleans as the API spells them."""
+def _query(params: Params | None) -> str:
+    """With its question mark, or nothing; booleans as the API spells them."""
     given = params or {}
-    return {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
+    words = {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
+    return "?" + urlencode(words, doseq=True) if words else ""
 
 
 def _json(response: requests.Response) -> Any:
     try:
-        return response.json()
-    except (ValueError, RecursionError) as error:
+        return orjson.loads(response.content)
+    except ValueError as error:
         raise ServiceDown("The Connect service answered something that is not its API.") from error
 
 
@@ -106,8 +109,8 @@ def _error(response: requests.Response) -> PatchbayError:
 
 def _sentence(response: requests.Response) -> str | None:
     try:
-        found = response.json().get("error")
-    except (ValueError, AttributeError, RecursionError):
+        found = orjson.loads(response.content).get("error")
+    except (ValueError, AttributeError):
         return None
     return found if isinstance(found, str) else None
 

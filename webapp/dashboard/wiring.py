@@ -11,17 +11,21 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import (
     account,
     accounts,
+    activity,
     apps,
+    component,
+    components,
     compression,
     connections,
     errors,
     gate,
-    profile,
+    runs,
     security,
     session,
     shell,
     start,
 )
+from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.client import ConnectClient
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.htmx import go
@@ -32,7 +36,7 @@ from webapp.kit.clock import MINUTE, SECOND, Clock
 from webapp.settings import Settings
 from webapp.store.contract import Store
 
-_NOUNS = (session, start, apps, connections, accounts, account, profile)
+_NOUNS = (session, start, apps, connections, accounts, account, activity, settings_pages, components, component, runs)
 
 
 def register(
@@ -70,6 +74,8 @@ def register(
         csrf=CSRFProtect(app),
         overviews=Memory(clock, lifetime=30 * SECOND),
         catalogs=Memory(clock, lifetime=5 * MINUTE),
+        lacking=Memory(clock, lifetime=5 * MINUTE),
+        app_names=Memory(clock, lifetime=5 * MINUTE),
     )
     app.register_blueprint(_blueprint(app))
 

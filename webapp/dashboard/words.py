@@ -8,6 +8,25 @@ STATES: Mapping[str, str] = {"working": "Working", "retrying": "Retrying", "need
 STATE_TONES: Mapping[str, str] = {"working": "ok", "retrying": "warn", "needs-you": "bad"}
 AUTH: Mapping[str, str] = {"oauth": "OAuth", "keys": "API key", "none": "No account needed"}
 
+# What happens to an account: the kinds of the service's history. One that is new here is shown as it is written.
+KINDS: Mapping[str, str] = {
+    "connected": "Connected",
+    "reconnected": "Reconnected",
+    "recovered": "Working again",
+    "trouble": "Trouble",
+    "dead": "Needs you",
+    "revoked": "Access revoked",
+    "renamed": "Renamed",
+    "disconnected": "Disconnected",
+}
+KIND_TONES: Mapping[str, str] = {
+    "trouble": "warn",
+    "dead": "bad",
+    "connected": "ok",
+    "reconnected": "ok",
+    "recovered": "ok",
+}
+
 # error=<code> on the way back from the Connect Link: what happened, and one next step. {app} is the app's name.
 ENDINGS: Mapping[str, tuple[str, str]] = {
     "access_denied": ("Nothing was connected: access was not given.", "Connect again whenever you like."),

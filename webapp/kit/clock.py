@@ -25,15 +25,11 @@ def now() -> int:
     return time.time_ns() // 1_000_000
 
 
+@functools.lru_cache(maxsize=8192)  # lists show the same times again and again, and formatting is most of their cost
 def iso(ms: int) -> str:
     """``ms`` (epoch milliseconds) as ISO 8601 in UTC, such as ``2026-11-21T01:40:34.123Z``."""
     seconds, rest = divmod(ms, SECOND)
-    return f"{_to_the_second(seconds)}.{rest:03d}Z"
-
-
-@functools.lru_cache(maxsize=8192)  # lists show the same times again and again, and formatting is most of their cost
-def _to_the_second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()[:19]
+    return f"{datetime.fromtimestamp(seconds, UTC).isoformat()[:19]}.{rest:03d}Z"
 
 
 def iso_or_none(ms: int | None) -> str | None:

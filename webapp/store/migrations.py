@@ -17,6 +17,51 @@ def m001_foundation(db: Database) -> None:
             db.execute(statement)
 
 
+@migrations()
+def m002_preferences(db: Database) -> None:
+    """What a person chose for the pages. Owned by people/preferences.py."""
+    db.execute(
+        "CREATE TABLE preferences ("
+        " user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,"
+        " theme TEXT NOT NULL,"  # 'auto', 'light' or 'dark'
+        " time_zone TEXT NOT NULL,"  # an IANA name, or '' for the browser's own
+        " language TEXT NOT NULL,"  # a BCP 47 tag
+        " updated_at BIGINT NOT NULL)"
+    )
+
+
+@migrations()
+def m004_runs(db: Database) -> None:
+    """Dynamic props and the history of runs."""
+    for statement in _RUNS.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
+@migrations()
+def m005_component_drafts(db: Database) -> None:
+    """What people had filled in for a component, and which runs were sent. Owned by dashboard/drafts.py."""
+    db.execute(
+        "CREATE TABLE component_drafts ("
+        " user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,"
+        " component TEXT NOT NULL,"  # its key
+        " fields TEXT NOT NULL,"  # JSON object: form field to its values; never a secret
+        " dynamic_id TEXT NOT NULL,"
+        " dynamic_props TEXT NOT NULL,"  # JSON array
+        " made_from TEXT NOT NULL,"  # digest of the answers that the dynamic props follow from
+        " updated_at BIGINT NOT NULL,"
+        " PRIMARY KEY (user_id, component))"
+    )
+    db.execute(
+        "CREATE TABLE component_runs_sent ("
+        " user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,"
+        " once TEXT NOT NULL,"  # a word made with the page; it starts one run
+        " at BIGINT NOT NULL,"
+        " PRIMARY KEY (user_id, once))"
+    )
+    db.execute("CREATE INDEX component_runs_sent_by_age ON component_runs_sent (at)")
+
+
 _FOUNDATION = """
 -- service/domain/keyring.py: the instance key's proof, and each project's data keys wrapped by it
 CREATE TABLE data_keys (
@@ -221,4 +266,43 @@ CREATE TABLE sign_in_failures (
   failures INTEGER NOT NULL,
   until BIGINT NOT NULL
 );
+"""
+
+_RUNS = """
+-- service/domain/dynamic_props.py: what a reload gave, for later calls
+CREATE TABLE dynamic_props (
+  id TEXT NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  environment TEXT NOT NULL,
+  external_id TEXT NOT NULL,
+  component_id TEXT NOT NULL,         -- sc_…, which names one version
+  props TEXT NOT NULL,                -- JSON array
+  created_at BIGINT NOT NULL,
+  used_at BIGINT NOT NULL
+);
+CREATE INDEX dynamic_props_by_use ON dynamic_props (used_at);
+CREATE INDEX dynamic_props_of_project ON dynamic_props (project_id);
+-- service/domain/runs.py: what was run, and what came of it
+CREATE TABLE runs (
+  id TEXT NOT NULL PRIMARY KEY,
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  environment TEXT NOT NULL,
+  external_user_id TEXT REFERENCES external_users (id) ON DELETE CASCADE,
+  external_id TEXT NOT NULL,
+  component_id TEXT NOT NULL,
+  component_key TEXT NOT NULL,
+  component_version TEXT NOT NULL,
+  app TEXT,
+  started_at BIGINT NOT NULL,
+  took_ms BIGINT NOT NULL,
+  ok INTEGER NOT NULL,
+  summary TEXT,
+  error TEXT,
+  inputs_sealed BLOB NOT NULL,
+  outputs_sealed BLOB NOT NULL
+);
+CREATE INDEX runs_of_place ON runs (project_id, environment, started_at, id);
+CREATE INDEX runs_of_user ON runs (project_id, environment, external_id, started_at, id);
+CREATE INDEX runs_of_external_user ON runs (external_user_id);
+CREATE INDEX runs_by_age ON runs (started_at);
 """

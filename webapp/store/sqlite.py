@@ -7,16 +7,19 @@ Automatic checkpoints are off: the worker alone runs them, because SQLite before
 reset under two checkpointers.
 """
 
+import os
 import sqlite3
 import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlite_utils import Database
 
 from webapp.errors import Conflict, Unavailable
+from webapp.store import presence
 from webapp.store.contract import NOTHING, Params, Row, Tx
 from webapp.store.migrations import migrations
 
@@ -26,18 +29,25 @@ BUSY_TIMEOUT_S = 10.0
 class SQLiteStore:
     """A :class:`webapp.store.contract.Store` in one SQLite file."""
 
-    def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> None:
-        """Open ``path``, creating it when it is absent. Raises :class:`Unavailable`."""
+    def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S, alone: bool = False) -> None:
+        """Open ``path``, creating it when it is absent. Raises :class:`Unavailable`.
+
+        ``alone``: the caller holds :func:`webapp.store.presence.alone`, so there is no presence to announce.
+        """
         self._path = path
         self._busy_timeout_s = busy_timeout_s
         self._lock = threading.Lock()
         self._idle: deque[_Connection] = deque()
         self._closed = False
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            path.touch(mode=0o600)  # the write-ahead log takes over the mode
-        with _translated():
-            self._writer = self._connect()
+        self._presence = None if alone else presence.arrive(path)
+        try:
+            if not path.exists():
+                path.touch(mode=0o600)  # the write-ahead log takes over the mode
+            with _translated():
+                self._writer = self._connect()
+        except BaseException:
+            self._leave()
+            raise
 
     def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
         """Every row that ``sql`` gives."""
@@ -48,6 +58,11 @@ class SQLiteStore:
         """The first row that ``sql`` gives, if any."""
         with self._reader() as connection:
             return connection.one(sql, params)
+
+    def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
+        """Every row that ``sql`` gives, as its values in the order of the columns."""
+        with self._reader() as connection:
+            return connection.tuples(sql, params)
 
     @contextmanager
     def write(self) -> Iterator[Tx]:
@@ -90,6 +105,12 @@ class SQLiteStore:
             self._writer.db.close()
             while self._idle:
                 self._idle.pop().db.close()
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._presence is not None:
+            os.close(self._presence)
+            self._presence = None
 
     @contextmanager
     def _reader(self) -> Iterator["_Connection"]:
@@ -135,6 +156,9 @@ class _Connection:
     def one(self, sql: str, params: Params = NOTHING) -> Row | None:
         rows = self.all(sql, params)
         return rows[0] if rows else None
+
+    def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
+        return self.db.execute(sql, dict(params)).fetchall()
 
     def run(self, sql: str, params: Params = NOTHING) -> int:
         return self.db.execute(sql, dict(params)).rowcount

@@ -19,6 +19,7 @@ IN_PROJECT = [operation for operation in GUARDED if operation.in_project]
 PLACEHOLDERS = {
     "<account_id>": "apn_none", "<app>": "tinykeys", "<category_id>": "appcat_none", "<project_id>": "proj_none",
     "<path:external_user_id>": "alice", "<ctok>": "ctok_none",
+    "<path:component_id>": "~/none", "<run_id>": "run_none",
 }  # fmt: skip
 
 
@@ -156,7 +157,9 @@ def test_the_table_is_the_one_of_the_wire_contract() -> None:
     """Each operation, the scopes that admit it and whether a frontend may call: as WIRE has it, line by line."""
     found = {(one.method, one.path): (one.scopes, one.connect) for one in GUARDED}
     read, write, project = ("connect:accounts:read",), ("connect:accounts:write",), ("connect:projects:read",)
-    account = "P/accounts/<account_id>"
+    account, actions, triggers = "P/accounts/<account_id>", "connect:actions:*", "connect:triggers:*"
+    nouns = {"components": (actions, triggers), "actions": (actions,), "triggers": (triggers,)}
+    verbs = ("configure", "props")
     assert found == {
         ("POST", "P/tokens"): (("connect:tokens:create",), False),
         ("GET", "/v1/connect/apps"): ((), True),
@@ -178,6 +181,13 @@ def test_the_table_is_the_one_of_the_wire_contract() -> None:
         ("GET", f"{account}/uses"): (read, True),
         ("GET", f"{account}/history"): (read, True),
         ("GET", "P/activity"): (read, True),
+        **{("GET", f"P/{noun}"): ((actions, triggers), True) for noun in nouns},
+        **{("GET", f"P/{noun}/<path:component_id>"): ((actions, triggers), True) for noun in nouns},
+        **{("POST", f"P/{noun}/{verb}"): (by_kind, True) for noun, by_kind in nouns.items() for verb in verbs},
+        ("POST", "P/actions/run"): ((actions,), True),
+        ("POST", "P/components/run"): ((actions,), True),
+        ("GET", "P/runs"): ((actions,), True),
+        ("GET", "P/runs/<run_id>"): ((actions,), True),
     }
 
 

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.service.catalog.samples import KEYS, OAUTH, bare
+from webapp.errors import Unavailable
 from webapp.service.catalog import build as building
 from webapp.service.catalog.build import build, ensure
 from webapp.service.catalog.index import Catalog
+from webapp.service.components.runner import Runner
 
 Declare = Callable[[str, str], Path]
 
@@ -49,9 +51,7 @@ def test_ensure_builds_only_when_something_changed(folder: Path, declare: Declar
     (own / "plain" / "app.toml").write_text(bare("plain", "Plain"), "utf-8")
     assert ensure(target, [own], folder).apps == 2
 
-    action = folder / "acme" / "actions" / "launch" / "1.0.0.py"
-    action.parent.mkdir(parents=True)
-    action.write_text("", "utf-8")
+    write_component(folder, "acme/actions/launch/1.0.0.py")
     assert ensure(target, [own], folder).built
     assert not ensure(target, [own], folder).built
 
@@ -116,13 +116,31 @@ def test_an_open_catalog_outlives_a_rebuild(folder: Path, declare: Declare, tmp_
     catalog.close()
 
 
+DO = """from webapp.service.components.authoring import {base}, app
+
+class One({base}):
+    name, description = "{name}", "Does it."
+    account = app("acme")
+
+    def run(self, ctx):
+        return 1
+"""
+
+
+def write_component(folder: Path, place: str, base: str = "Action", name: str = "Launch") -> Path:
+    file = folder / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(DO.format(base=base, name=name), "utf-8")
+    return file
+
+
 def test_components_are_listed_and_counted(folder: Path, declare: Declare, tmp_path: Path) -> None:
     declare("acme", KEYS)
-    for name in ("actions/launch/1.0.0.py", "actions/launch/1.1.0.py", "actions/land/1.0.0.py", "triggers/up/0.1.0.py"):
-        file = folder / "acme" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("", "utf-8")
-    build(tmp_path / "catalog.db", built_in=folder)
+    for name in ("actions/launch/1.0.0.py", "actions/launch/1.1.0.py", "actions/land/1.0.0.py"):
+        write_component(folder, f"acme/{name}")
+    write_component(folder, "acme/triggers/up/0.1.0.py", "Trigger")
+    report = build(tmp_path / "catalog.db", built_in=folder)
+    assert report.problems == ()
     with closing(sqlite3.connect(tmp_path / "catalog.db")) as connection:
         rows = connection.execute("SELECT key, version, kind, app FROM components ORDER BY key, version").fetchall()
         counts = connection.execute("SELECT actions, triggers FROM apps").fetchall()
@@ -133,3 +151,55 @@ def test_components_are_listed_and_counted(folder: Path, declare: Declare, tmp_p
         ("acme-up", "0.1.0", "trigger", "acme"),
     ]
     assert counts == [(2, 1)]
+
+
+def test_a_component_that_cannot_be_loaded_is_left_out_alone(folder: Path, declare: Declare, tmp_path: Path) -> None:
+    declare("acme", KEYS)
+    write_component(folder, "acme/actions/good/1.0.0.py")
+    write_component(folder, "acme/actions/trigger-here/1.0.0.py", "Trigger")
+    write_component(folder, "acme/actions/bad-name/1.py")
+    write_component(folder, "acme/actions/empty/1.0.0.py").write_text("", "utf-8")
+    write_component(folder, "acme/actions/broken/1.0.0.py").write_text("def (:", "utf-8")
+    report = build(tmp_path / "catalog.db", built_in=folder)
+    said = {problem.split(": ")[0]: problem for problem in report.problems}
+    assert set(said) == {
+        f"acme/actions/{name}" for name in
+        ("bad-name/1.py", "broken/1.0.0.py", "empty/1.0.0.py", "trigger-here/1.0.0.py")
+    }  # fmt: skip
+    assert "stands in the folder of actions" in said["acme/actions/trigger-here/1.0.0.py"]
+    with closing(sqlite3.connect(tmp_path / "catalog.db")) as connection:
+        assert connection.execute("SELECT key FROM components").fetchall() == [("acme-good",)]
+        assert connection.execute("SELECT actions FROM apps").fetchall() == [(1,)]
+
+
+def test_without_a_runner_nothing_is_built(folder: Path, declare: Declare, tmp_path: Path) -> None:
+    declare("acme", KEYS)
+    write_component(folder, "acme/actions/launch/1.0.0.py")
+    gone = Runner.start()
+    gone.close()
+    with pytest.raises(Unavailable, match="runner"):
+        build(tmp_path / "catalog.db", built_in=folder, declare=gone.call)
+    assert list(tmp_path.glob("*catalog*")) == []
+    assert ensure(tmp_path / "catalog.db", (), folder).built
+
+
+def test_the_operators_components_stand_beside_the_apps(folder: Path, declare: Declare, tmp_path: Path) -> None:
+    declare("acme", KEYS)
+    data = tmp_path / "data"
+    own = data / "components"
+    file = write_component(own, "greet/1.0.0.py")
+    report = build(data / "catalog.db", (), folder, own)
+    assert report.problems == ()
+    assert not ensure(data / "catalog.db", (), folder, own).built
+    file.write_text(DO.format(base="Trigger", name="Watch"), "utf-8")
+    assert ensure(data / "catalog.db", (), folder, own).built
+    moved = tmp_path / "moved"
+    data.rename(moved)
+    catalog = Catalog.open(moved / "catalog.db", public_url="http://localhost:8000")
+    found = catalog.component("~/greet")
+    assert found is not None
+    assert (found.kind, found.app, found.own, found.path) == (
+        "trigger", "acme", True, moved / "components" / "greet" / "1.0.0.py",
+    )  # fmt: skip
+    assert catalog.apps(["acme"])[0].actions == 0
+    catalog.close()

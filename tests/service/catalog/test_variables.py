@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from webapp.service.catalog.variables import expand, expand_json, names
+from webapp.service.catalog.variables import expand, expand_json, fill, names
 
 
 def test_names() -> None:
@@ -20,3 +20,7 @@ def test_expand() -> None:
 def test_expand_json_cannot_leave_its_string() -> None:
     text = json.dumps({"url": "${a}/x"})
     assert json.loads(expand_json(text, {"a": '"},{"\\\n'})) == {"url": '"},{"\\\n/x'}
+
+
+def test_fill_leaves_what_is_not_given() -> None:
+    assert fill("${sandbox}/ and ${other}", {"sandbox": "http://s"}) == "http://s/ and ${other}"

@@ -7,7 +7,7 @@ import pytest
 from webapp.errors import Invalid, NotFound
 from webapp.kit.clock import FakeClock
 from webapp.kit.cursors import BadCursor, Window
-from webapp.service.domain import accounts, external_users, history
+from webapp.service.domain import accounts, credentials, external_users, history
 from webapp.service.domain.accounts import Account, Filter
 from webapp.service.domain.projects import Scene
 from webapp.service.domain.service import Service
@@ -128,3 +128,14 @@ def test_of_user(service: Service, scene: Scene, plant: Plant) -> None:
     alice = external_users.find(service.store, scene, "alice")
     assert alice is not None
     assert sorted(account.id for account in accounts.of_user(service.store, alice)) == sorted(mine)
+
+
+def test_a_list_holds_no_credentials_unless_it_is_asked_for_them(service: Service, scene: Scene, plant: Plant) -> None:
+    account = plant()
+    (bare,) = accounts.page(service.store, scene, Filter(), Window()).items
+    assert bare.credentials_sealed is None
+    with pytest.raises(LookupError, match="without its credentials"):
+        credentials.read(service, bare)
+    (whole,) = accounts.page(service.store, scene, Filter(), Window(), with_credentials=True).items
+    assert whole == account == accounts.get(service.store, scene, account.id)
+    assert "api_key" in credentials.read(service, whole)

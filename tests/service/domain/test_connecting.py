@@ -1,7 +1,6 @@
 """From a grant or keys to an account: nothing is stored before the provider accepted it, and nobody takes another's."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 
@@ -179,7 +178,7 @@ def test_credentials_do_not_open_in_another_row_or_stand_in_the_file(bench, data
     account = bench.connect(access_token=secret)
     other = bench.connect()
     with pytest.raises(CannotOpen):
-        credentials.read(bench.service, replace(other, credentials_sealed=account.credentials_sealed))
+        credentials.read(bench.service, other._replace(credentials_sealed=account.credentials_sealed))
     bench.service.store.checkpoint()
     for file in data.glob("patchbay.db*"):
         assert secret.encode() not in file.read_bytes()

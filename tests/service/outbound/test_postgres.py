@@ -1,65 +1,25 @@
 """PostgreSQL accounts against a real server of this machine, and against peers that stall or speak otherwise."""
 
-import os
-import shutil
 import socket
 import struct
-import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from ipaddress import ip_address
-from pathlib import Path
 
 import pytest
 
+from tests.fakes.postgres_server import server as running
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.postgres import PostgresAccount, check_postgres
 
 
-def _bin() -> Path | None:
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if found:
-        return found[-1].parent
-    on_path = shutil.which("initdb")
-    return Path(on_path).parent if on_path else None
-
-
-def _run(*command: str) -> None:
-    """As the user postgres when we are root, because the server refuses to run as root."""
-    prefix = ("runuser", "-u", "postgres", "--") if os.getuid() == 0 else ()
-    subprocess.run([*prefix, *command], check=True, capture_output=True, cwd="/", timeout=60)
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[PostgresAccount]:
-    tools = _bin()
-    if tools is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("PostgreSQL's server programs are missing")
-        pytest.skip("PostgreSQL's server programs are not installed")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with tempfile.TemporaryDirectory(prefix="pg-") as name:
-        folder = Path(name)
-        (folder / "password").write_text("right one")
-        if os.getuid() == 0:
-            for path in (folder, folder / "password"):
-                shutil.chown(path, "postgres")
-        data = str(folder / "data")
-        _run(
-            *(str(tools / "initdb"), "-D", data, "-U", "ada", "-A", "scram-sha-256", "--no-sync"),
-            *("--pwfile", str(folder / "password"), "--locale=C", "-E", "UTF8"),
-        )
-        options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
-        _run(str(tools / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
-        try:
-            yield PostgresAccount("db.test", "ada", "right one", "postgres", port)
-        finally:
-            _run(str(tools / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
+    with running() as account:
+        yield account
 
 
 def guard_for(port: int) -> Guard:

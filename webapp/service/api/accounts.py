@@ -4,6 +4,8 @@ Credentials are handed to OAuth clients alone, and only those that the project's
 account that is asked for with them is refreshed first, if its token is about to expire; lists show what is stored.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from flask import Response
@@ -68,8 +70,9 @@ def index(call: Call) -> Response:
     _check_credentials(call, asked)
     user_id = call.caller.user_filter(asked.external_user_id)
     app = apps.slug_of(call.service, asked.app) if asked.app else None
-    found = accounts.page(call.store, call.scene, Filter(user_id, app, asked.oauth_app_id or None), asked.window)
-    return answers.page(found, lambda account: _drawn(call, account, asked))
+    wanted = Filter(user_id, app, asked.oauth_app_id or None)
+    found = accounts.page(call.store, call.scene, wanted, asked.window, with_credentials=asked.include_credentials)
+    return answers.page(found, _drawing(call, asked))
 
 
 def of_user(call: Call) -> Response:
@@ -78,8 +81,8 @@ def of_user(call: Call) -> Response:
     _check_credentials(call, asked)
     user_id = call.caller.user_filter(call.path["external_user_id"])
     user = external_users.find(call.store, call.scene, external_users.checked(user_id or ""))
-    found = accounts.of_user(call.store, user) if user else []
-    return answers.json([_drawn(call, account, asked) for account in found])
+    found = accounts.of_user(call.store, user, with_credentials=asked.include_credentials) if user else []
+    return answers.json(list(map(_drawing(call, asked), found)))
 
 
 def show(call: Call) -> Response:
@@ -89,7 +92,7 @@ def show(call: Call) -> Response:
     account = load(call)
     if asked.include_credentials:
         account = _fresh(call, account)
-    return answers.json(_drawn(call, account, asked))
+    return answers.json(_drawing(call, asked)(account))
 
 
 def create(call: Call) -> Response:
@@ -125,10 +128,13 @@ def load(call: Call) -> Account:
     return accounts.get(call.store, call.scene, call.path["account_id"], user=call.user)
 
 
-def _drawn(call: Call, account: Account, asked: Shape) -> dict[str, Any]:
-    """``account`` as it was asked for."""
-    shown = credentials.for_developer(call.service, account) if asked.include_credentials else None
-    return accounts_json.to_json(call.service, account, credentials=shown, extensions=asked.extensions)
+def _drawing(call: Call, asked: Shape) -> Callable[[Account], dict[str, Any]]:
+    """What draws an account as it was asked for."""
+    service, extensions = call.service, asked.extensions
+    if not asked.include_credentials:
+        return lambda account: accounts_json.to_json(service, account, extensions=extensions)
+    opened = functools.partial(credentials.for_developer, service)
+    return lambda account: accounts_json.to_json(service, account, credentials=opened(account), extensions=extensions)
 
 
 def _check_credentials(call: Call, asked: Shape) -> None:
@@ -138,7 +144,7 @@ def _check_credentials(call: Call, asked: Shape) -> None:
 
 def _fresh(call: Call, account: Account) -> Account:
     """``account`` with a token that still works. Where that cannot be had, its own state says why."""
-    if credentials.for_developer(call.service, account) is None:
+    if refreshing.is_fresh(call.service, account) or credentials.for_developer(call.service, account) is None:
         return account
     try:
         return refreshing.fresh(call.service, account)

@@ -12,25 +12,27 @@ from webapp.service.domain.history import Entry
 
 
 class ActivityList(Paged):
-    """Whose activity."""
+    """Whose activity, and which part of it."""
 
     external_user_id: ExternalUserId | None = None
+    app: str | None = None
+    account_id: str | None = None
+    kind: str | None = None
 
 
 def index(call: Call) -> Response:
     """Everything that happened, or what happened to one user's accounts."""
     asked = call.query(ActivityList)
     user_id = call.caller.user_filter(asked.external_user_id)
-    return answers.page(_found(call, user_id, asked.window), Entry.to_json)
+    return answers.page(_found(call, user_id, asked), Entry.to_json)
 
 
-def _found(call: Call, user_id: str | None, window: cursors.Window) -> cursors.Page[Entry]:
-    if user_id is None:
-        return history.of_scene(call.store, call.scene, window, external_user_id=None)
-    user = external_users.find(call.store, call.scene, user_id)
-    if user is None:
+def _found(call: Call, user_id: str | None, asked: ActivityList) -> cursors.Page[Entry]:
+    user = external_users.find(call.store, call.scene, user_id) if user_id is not None else None
+    if user is None and user_id is not None:
         return cursors.Page([], 0, "", "")
-    return history.of_scene(call.store, call.scene, window, external_user_id=user.id)
+    wanted = history.Filter(user.id if user else None, asked.app, asked.account_id, asked.kind)
+    return history.of_scene(call.store, call.scene, asked.window, wanted)
 
 
 OPERATIONS = (Operation("list_activity", "GET", "P/activity", index, (scopes.ACCOUNTS_READ,), query=ActivityList),)

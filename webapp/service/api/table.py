@@ -1,6 +1,18 @@
 """Every operation of the API, in one table (WIRE "Who may call what")."""
 
-from webapp.service.api import account_care, accounts, activity, app_categories, apps, oauth_tokens, projects, tokens
+from webapp.service.api import (
+    account_care,
+    accounts,
+    activity,
+    app_categories,
+    apps,
+    component_calls,
+    components,
+    oauth_tokens,
+    projects,
+    runs,
+    tokens,
+)
 from webapp.service.api.operations import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -12,4 +24,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *accounts.OPERATIONS,
     *account_care.OPERATIONS,
     *activity.OPERATIONS,
+    *components.OPERATIONS,
+    *component_calls.OPERATIONS,
+    *runs.OPERATIONS,
 )

@@ -35,8 +35,8 @@ def _client(oauth_app_id: str) -> bytes:
 class App:
     """One app of the catalog. ``json`` is its App object (specification 2.3), ready to be embedded.
 
-    ``sort_name`` is the folded name; ``name_words`` the words of name and slug, each after a space; ``own`` tells an
-    app of the operator's.
+    ``sort_name`` is the folded name; ``name_words`` holds it and the slug, each after a line break, then the words of
+    both, each after a space; ``own`` tells an app of the operator's.
     """
 
     id: str

@@ -15,19 +15,21 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from webapp.service.catalog import logos, sources, variables
+from webapp.service.catalog import declaring, logos, sources, variables
 from webapp.service.catalog.check import Verdict, judge
+from webapp.service.catalog.declaring import Declare, Declared
 from webapp.service.catalog.filters import words
 from webapp.service.catalog.sources import BUILT_IN, Component, Source
 from webapp.service.catalog.spec import AppSpec, Category
+from webapp.service.components.runner import Runner
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _SEARCHED = ["name", "slug", "description", "categories"]
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did. ``problems`` are ``path: sentence``; their apps were left out."""
+    """What a build did. ``problems`` are ``path: sentence``; their apps or components were left out."""
 
     apps: int
     problems: tuple[str, ...]
@@ -35,30 +37,69 @@ class BuildReport:
     built: bool
 
 
-def build(target: Path, own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> BuildReport:
-    """Write the catalog of the built-in apps and the operator's ``own`` folders to ``target``."""
-    fingerprint = _fingerprint(own, built_in)
-    found = sources.read(own, built_in)
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the sources stand: the built-in apps, the operator's ``own`` folders of apps, and their components."""
+
+    own: Sequence[Path] = ()
+    built_in: Path = BUILT_IN
+    components: Path | None = None
+
+    def fingerprint(self) -> str:
+        """Changes exactly when a build from here would give something else."""
+        found = sources.fingerprint(self.own, self.built_in, self.components)
+        return f"{SCHEMA_VERSION} {logos.source()} {declaring.source()} {found}"
+
+
+def build(
+    target: Path,
+    own: Sequence[Path] = (),
+    built_in: Path = BUILT_IN,
+    components: Path | None = None,
+    declare: Declare | None = None,
+) -> BuildReport:
+    """Write the catalog of the built-in apps and the operator's ``own`` folders to ``target``.
+
+    ``components`` is the folder of the operator's components; ``declare`` asks a runner that is there already,
+    without which one is started for the build.
+    """
+    places = Places(own, built_in, components)
+    fingerprint = places.fingerprint()
+    found = sources.read(own, built_in, components)
     verdict = judge(found)
     target.parent.mkdir(parents=True, exist_ok=True)
+    files = [one for source in verdict.sound for one in source.components] + found.components
+    declared, problems = _declared(files, declare)
+    report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), fingerprint, built=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".catalog-") as folder:
         draft = Path(folder) / "catalog.db"
         with closing(Database(draft)) as database:
-            _write(database, verdict, found.categories, fingerprint)
+            _write(database, verdict, found.categories, declared, target.absolute().parent)
+            told = {"apps": report.apps, "problems": report.problems, "fingerprint": fingerprint}
+            database.table("build").insert({"report": json.dumps(told)})
         draft.replace(target)
-    return BuildReport(len(verdict.sound), verdict.problems, fingerprint, built=True)
+    return report
 
 
-def ensure(target: Path, own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> BuildReport:
-    """Build unless ``target`` was built from exactly these sources."""
+def ensure(
+    target: Path,
+    own: Sequence[Path] = (),
+    built_in: Path = BUILT_IN,
+    components: Path | None = None,
+    declare: Declare | None = None,
+) -> BuildReport:
+    """Build unless ``target`` was built from exactly these sources. Takes what :func:`build` takes."""
     standing = _standing(target)
-    if standing is not None and standing.fingerprint == _fingerprint(own, built_in):
+    if standing is not None and standing.fingerprint == Places(own, built_in, components).fingerprint():
         return standing
-    return build(target, own, built_in)
+    return build(target, own, built_in, components, declare)
 
 
-def _fingerprint(own: Sequence[Path], built_in: Path) -> str:
-    return f"{SCHEMA_VERSION} {logos.source()} {sources.fingerprint(own, built_in)}"
+def _declared(files: Sequence[Component], declare: Declare | None) -> tuple[list[Declared], list[str]]:
+    if declare is not None or not files:
+        return declaring.declared(files, declare) if declare else ([], [])
+    with Runner.start() as runner:
+        return declaring.declared(files, runner.call)
 
 
 def _standing(target: Path) -> BuildReport | None:
@@ -74,16 +115,16 @@ def _standing(target: Path) -> BuildReport | None:
         return None
 
 
-def _write(database: Database, verdict: Verdict, categories: dict[str, Category], fingerprint: str) -> None:
+def _write(
+    database: Database, verdict: Verdict, categories: dict[str, Category], declared: Sequence[Declared], beside: Path
+) -> None:
     apps = sorted(verdict.sound, key=lambda source: source.spec.slug)
-    rows = [_app(row, source, categories) for row, source in enumerate(apps, 1)]
-    components = [_component(source.spec.slug, one) for source in apps for one in source.components]
-    report = {"apps": len(rows), "problems": verdict.problems, "fingerprint": fingerprint}
+    rows = [_app(row, source, categories, declared) for row, source in enumerate(apps, 1)]
+    components = sorted((one.row(beside) for one in declared), key=lambda row: (row["key"], row["version"]))
     _create(database)
     database.table("apps").insert_all(rows)
     database.table("categories").insert_all(one.model_dump() for one in categories.values())
     database.table("components").insert_all(components)
-    database.table("build").insert({"report": json.dumps(report)})
     found = database.table("words")
     found.insert_all(_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
     found.enable_fts(_SEARCHED, tokenize="unicode61")
@@ -114,17 +155,18 @@ def _create(database: Database) -> None:
         pk="id",
     ).create_index(["slug"], unique=True)
     database.table("categories").create({"slug": text, "name": text, "description": text}, pk="slug")
+    facts = ("kind", "app", "name", "description", "configurable_props", "annotations", "stash", "root", "path")
     database.table("components").create(
-        {"key": text, "version": text, "kind": text, "app": text, "path": text}, pk=("key", "version")
-    ).create_index(["app"])
+        {"key": text, "version": text, **dict.fromkeys(facts, text), "has_reload": number}, pk=("key", "version")
+    )
     database.table("words").create({"id": number, **dict.fromkeys(_SEARCHED, text)}, pk="id")
     database.table("build").create({"report": text})
 
 
-def _app(row: int, source: Source, categories: dict[str, Category]) -> dict[str, Any]:
+def _app(row: int, source: Source, categories: dict[str, Category], declared: Sequence[Declared]) -> dict[str, Any]:
     spec, logo = source.spec, logos.svg(source.spec.name, source.spec.logo)
     kept = spec.model_dump_json(by_alias=True, exclude_defaults=True)
-    keys = {(one.kind, one.key) for one in source.components}
+    keys = {(one.kind, one.component.key) for one in declared if one.component.app == spec.slug}
     return {
         "id": row,
         "slug": spec.slug,
@@ -143,16 +185,6 @@ def _app(row: int, source: Source, categories: dict[str, Category]) -> dict[str,
         "variables": json.dumps(sorted(variables.names(kept))),
         "own": int(source.own),
         "spec": kept,
-    }
-
-
-def _component(slug: str, component: Component) -> dict[str, Any]:
-    return {
-        "key": component.key,
-        "version": component.version,
-        "kind": component.kind,
-        "app": slug,
-        "path": component.path,
     }
 
 

@@ -8,7 +8,7 @@ import functools
 import json
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,10 @@ from webapp.kit import cursors
 from webapp.kit.ids import stable_id
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
+from webapp.service.catalog.components import OWN, ComponentFilter, ComponentInfo, Components, component
 from webapp.service.catalog.filters import Filter, fold, words
-from webapp.service.catalog.listing import Listing, SortDirection, SortKey, closeness, nearest_first, order
+from webapp.service.catalog.listing import Listing, SortDirection, SortKey, grouped, nearest_first, order
+from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 
 __all__ = ["App", "Catalog", "Category"]
@@ -50,7 +52,9 @@ class Category:
 class Catalog:
     """All apps of one installation. Open it with :meth:`open`, give it back with :meth:`close`."""
 
-    def __init__(self, connection: sqlite3.Connection, public_url: str, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, public_url: str, variables: Mapping[str, str], folder: Path
+    ) -> None:
         self._connection, self._lock, self._variables = connection, threading.Lock(), dict(variables)
         # The catalog never changes, so whatever was found may be kept.
         self._spec = functools.lru_cache(maxsize=256)(self._read_spec)
@@ -61,6 +65,7 @@ class Catalog:
         self._by_row = self._load_apps(public_url)
         self._by_name = {key: app for app in self._by_row.values() for key in (app.slug, app.id)}
         self._categories = self._load_categories()
+        self._components = Components(self._load_components(folder))
 
     @classmethod
     def open(cls, path: Path, *, public_url: str, variables: Mapping[str, str] | None = None) -> "Catalog":
@@ -74,7 +79,7 @@ class Catalog:
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
         connection.row_factory = sqlite3.Row
         try:
-            return cls(connection, public_url.rstrip("/"), variables or {})
+            return cls(connection, public_url.rstrip("/"), variables or {}, path.absolute().parent)
         except BaseException:
             connection.close()
             raise
@@ -140,10 +145,18 @@ class Catalog:
     ) -> dict[str, int]:
         """How many apps each category id would show under the same search and filters; all ids, zeros too."""
         counts = {category.id: 0 for category in self._categories}
-        for slug in self._matching(Filter.of(q, (), has_components, has_actions, has_triggers)):
-            for category_id in self._by_name[slug].category_ids:
+        for row in self._matching(Filter.of(q, (), has_components, has_actions, has_triggers)):
+            for category_id in self._by_row[row].category_ids:
                 counts[category_id] += 1
         return counts
+
+    def component(self, key_or_id: str, version: str | None = None) -> ComponentInfo | None:
+        """The component with that key or ``sc_…``, in exactly that version or its highest release; or None."""
+        return self._components.get(key_or_id, version)
+
+    def components(self, narrowed: ComponentFilter, window: cursors.Window) -> cursors.Page[ComponentInfo]:
+        """One page of the components, each in its highest release. Raises :class:`cursors.BadCursor`."""
+        return self._components.search(narrowed, window)
 
     def logo(self, slug: str) -> bytes | None:
         """The SVG of an app's logo, or None when there is no such app."""
@@ -157,29 +170,30 @@ class Catalog:
         app = self._by_name.get(slug)
         return orjson.Fragment(app.with_client(oauth_app_id)) if app else None
 
-    def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing:
-        by = order(key, direction)
+    def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing[App]:
         matching = self._matching(narrowed)
-        apps = [app for app in self._sorted(key, direction == "asc") if app.slug in matching]
+        apps = [self._by_row[row] for row in filter(matching.__contains__, self._sorted(key, direction == "asc"))]
         if narrowed.words and key is None and direction is None:
-            apps.sort(key=closeness(narrowed.words))
-            by = nearest_first(narrowed.words)
-        return Listing(apps, by)
+            return Listing(grouped(apps, narrowed.words), nearest_first(narrowed.words))
+        return Listing(apps, order(key, direction))
 
-    def _sort(self, key: SortKey | None, lightest_first: bool) -> tuple[App, ...]:
+    def _sort(self, key: SortKey | None, lightest_first: bool) -> tuple[int, ...]:
         by = order(key, "asc" if lightest_first else None)
-        return tuple(sorted(self._by_row.values(), key=by.key_of))
+        return tuple(sorted(self._by_row, key=lambda row: by.key_of(self._by_row[row])))
 
-    def _match(self, narrowed: Filter) -> frozenset[str]:
-        found = self._by_row.values() if narrowed.words is None else self._full_text(narrowed.words)
-        return frozenset([app.slug for app in (filter(narrowed.admits, found) if narrowed.narrows else found)])
+    def _match(self, narrowed: Filter) -> frozenset[int]:
+        found: Collection[int] = self._by_row.keys() if narrowed.words is None else self._full_text(narrowed.words)
+        if narrowed.narrows:
+            found = [row for row in found if narrowed.admits(self._by_row[row])]
+        return frozenset(found)
 
-    def _full_text(self, words: tuple[str, ...]) -> list[App]:
+    def _full_text(self, words: tuple[str, ...]) -> list[int]:
         if not words:
             return []
         query = " ".join(f'"{word}"*' for word in words)
-        rows = self._rows("SELECT rowid FROM words_fts WHERE words_fts MATCH ?", query)
-        return [self._by_row[row] for (row,) in rows if row in self._by_row]
+        # One array, because to step through thousands of rows costs more than to find them.
+        ((found,),) = self._rows("SELECT json_group_array(rowid) FROM words_fts WHERE words_fts MATCH ?", query)
+        return [row for row in orjson.loads(found) if row in self._by_row]
 
     def _load_apps(self, public_url: str) -> dict[int, App]:
         rows = self._rows(_LISTED)
@@ -206,7 +220,7 @@ class Catalog:
             slug=slug,
             name=row["name"],
             sort_name=fold(row["name"]),
-            name_words="".join(f" {word}" for word in words(f"{row['name']} {slug}")),
+            name_words="\n".join(("", fold(row["name"]), f"{slug} {' '.join(words(row['name'] + ' ' + slug))}")),
             description=row["description"],
             auth_type=row["auth_type"],
             category_ids=tuple(stable_id("appcat", one) for one in categories),
@@ -230,6 +244,15 @@ class Catalog:
             if (category_id := stable_id("appcat", row["slug"])) in shelved
         ]
         return tuple(sorted(found, key=lambda one: fold(one.name)))
+
+    def _load_components(self, folder: Path) -> Iterator[ComponentInfo]:
+        """Every component but those of apps that do not exist here; ``folder`` is where the catalog stands."""
+        for row in self._rows("SELECT * FROM components ORDER BY key, version"):
+            app = self._by_name.get(row["app"]) if row["app"] else None
+            if app is not None or row["key"].startswith(OWN):
+                root = BUILT_IN if row["root"] is None else (folder / row["root"]).resolve()
+                told = placeholders.fill(row["description"], self._variables)
+                yield component({**dict(row), "description": told}, app.name if app else None, root)
 
     def _read_spec(self, slug: str) -> AppSpec:
         (row,) = self._rows("SELECT spec FROM apps WHERE slug = ?", slug)

@@ -1,31 +1,32 @@
-"""One sorted list of apps and the pages cut out of it: keyset paging over lists that are already in memory.
+"""One sorted list and the pages cut out of it: keyset paging over lists that are already in memory.
 
-A list is kept ascending by a key that no two apps share; descending order reads it from the end. Cursors are
+A list is kept ascending by a key that no two of its items share; descending order reads it from the end. Cursors are
 ``kit.cursors``'s, so that they hold when apps are added in between.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from webapp.kit import cursors
 from webapp.service.catalog.app import App
 
+T = TypeVar("T")
 SortKey = Literal["name", "name_slug", "featured_weight"]
 SortDirection = Literal["asc", "desc"]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class Order(Generic[T]):
     """One way to sort: keys of the types in ``shape``; ``descending`` reads the ascending keys backwards."""
 
     shape: tuple[type[str] | type[int], ...]
-    key_of: Callable[[App], cursors.Key]
+    key_of: Callable[[T], cursors.Key]
     descending: bool = False
 
 
-def order(sort_key: SortKey | None, direction: SortDirection | None) -> Order:
+def order(sort_key: SortKey | None, direction: SortDirection | None) -> Order[App]:
     """The order asked for; by default the featured come first."""
     if sort_key == "name":
         return Order((str, str), lambda app: (app.sort_name, app.slug), direction == "desc")
@@ -35,47 +36,57 @@ def order(sort_key: SortKey | None, direction: SortDirection | None) -> Order:
     return Order((int, str, str), lambda app: (sign * app.featured_weight, app.sort_name, app.slug))
 
 
-def nearest_first(words: Sequence[str]) -> Order:
+def nearest_first(words: Sequence[str]) -> Order[App]:
     """The order of a search that asks for none: names that match first, then the featured."""
     near = closeness(words)
     return Order((int, int, str, str), lambda app: (near(app), -app.featured_weight, app.sort_name, app.slug))
 
 
+def grouped(apps: Iterable[App], words: Sequence[str]) -> list[App]:
+    """``apps``, which stand featured first, in the order of :func:`nearest_first`."""
+    near, groups = closeness(words), tuple[list[App], ...](([], [], []))
+    for app in apps:
+        groups[near(app)].append(app)
+    return [app for group in groups for app in group]
+
+
 def closeness(words: Sequence[str]) -> Callable[[App], int]:
     """0 when the name begins with what was typed, 1 when every word begins a word of the name, else 2."""
-    name, slug, starts = " ".join(words), "_".join(words), [f" {word}" for word in words]
+    name, slug, starts = "\n" + " ".join(words), "\n" + "_".join(words), [f" {word}" for word in words]
 
     def near(app: App) -> int:
-        if app.sort_name.startswith(name) or app.slug.startswith(slug):
-            return 0
-        return 1 if all(start in app.name_words for start in starts) else 2
+        held = app.name_words
+        for start in starts:
+            if start not in held:
+                return 2
+        return 0 if name in held or slug in held else 1
 
     return near
 
 
-class Listing:
-    """Apps in one order, cut into pages."""
+class Listing(Generic[T]):
+    """Items in one order, cut into pages."""
 
-    def __init__(self, apps: Sequence[App], by: Order) -> None:
-        """``apps`` must stand in ascending order of ``by.key_of``."""
-        self._apps, self._by = apps, by
+    def __init__(self, items: Sequence[T], by: Order[T]) -> None:
+        """``items`` must stand in ascending order of ``by.key_of``."""
+        self._items, self._by = items, by
 
-    def page(self, window: cursors.Window, mark: str) -> cursors.Page[App]:
+    def page(self, window: cursors.Window, mark: str) -> cursors.Page[T]:
         """The page that ``window`` asks for. Raises :class:`cursors.BadCursor`."""
         columns = [f"key_{index}" for index in range(len(self._by.shape))]
         plan = cursors.keyset(window, mark, columns, descending=self._by.descending)
         low, high = self._bounds(plan)
         if self._by.descending == plan.reverse:
-            rows = self._apps[low : min(high, low + plan.limit)]
+            rows = self._items[low : min(high, low + plan.limit)]
         else:
-            rows = self._apps[max(low, high - plan.limit) : high][::-1]
-        return cursors.page(rows, window, plan, mark, self._by.key_of, len(self._apps))
+            rows = self._items[max(low, high - plan.limit) : high][::-1]
+        return cursors.page(rows, window, plan, mark, self._by.key_of, len(self._items))
 
     def _bounds(self, plan: cursors.Keyset) -> tuple[int, int]:
         after, before = self._key(plan, "after"), self._key(plan, "before")
         lower, upper = (before, after) if self._by.descending else (after, before)
-        low = 0 if lower is None else bisect_right(self._apps, lower, key=self._by.key_of)
-        high = len(self._apps) if upper is None else bisect_left(self._apps, upper, key=self._by.key_of)
+        low = 0 if lower is None else bisect_right(self._items, lower, key=self._by.key_of)
+        high = len(self._items) if upper is None else bisect_left(self._items, upper, key=self._by.key_of)
         return low, max(low, high)
 
     def _key(self, plan: cursors.Keyset, side: str) -> cursors.Key | None:

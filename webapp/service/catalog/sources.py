@@ -1,5 +1,7 @@
 """Reading the sources of a catalog: folders of apps, each ``<slug>/app.toml`` with its components, and categories.
 
+An operator's own components may also stand outside any app, as ``<name>/<version>.py`` in a folder of their own.
+
 A file that cannot be read becomes a problem and is left out; the rest goes on. What is wrong between the facts of
 a file that can be read is ``check``'s to find.
 """
@@ -24,12 +26,22 @@ _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One component file: ``actions/<name>/<version>.py`` or ``triggers/<name>/<version>.py`` in its app's folder."""
+    """One component file: ``actions/<name>/<version>.py`` or ``triggers/<name>/<version>.py`` in its app's folder.
+
+    ``path`` begins in ``root``. One outside any app has no ``app``, and its ``kind`` is what it declares.
+    """
 
     key: str
     version: str
-    kind: Literal["action", "trigger"]
+    kind: Literal["action", "trigger"] | None
+    app: str | None
     path: str
+    root: Path
+
+    @property
+    def file(self) -> Path:
+        """Where it stands."""
+        return self.root / self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,25 +59,34 @@ class Sources:
     """Everything that was found, the built-in apps first, and what could not be read, as ``path: sentence``."""
 
     apps: list[Source] = field(default_factory=list)
+    components: list[Component] = field(default_factory=list)
     categories: dict[str, Category] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
-def read(own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> Sources:
-    """Read the built-in folder, then the operator's ``own`` folders, each in the order of its names."""
+def read(own: Sequence[Path] = (), built_in: Path = BUILT_IN, components: Path | None = None) -> Sources:
+    """Read the built-in folder, then the operator's ``own`` folders, each in the order of its names.
+
+    ``components`` is the folder of the operator's components that belong to no app.
+    """
     found = Sources()
     for folder in (built_in, *own):
         _read_categories(found, folder)
         for file in _app_files(folder):
             _read_app(found, file, own=folder != built_in)
+    if components is not None:
+        found.components += _own_components(found, components)
     return found
 
 
-def fingerprint(own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> str:
+def fingerprint(own: Sequence[Path] = (), built_in: Path = BUILT_IN, components: Path | None = None) -> str:
     """A hash over names and contents of every source file: it changes exactly when they do."""
     digest = hashlib.sha256()
-    for folder in (built_in, *own):
-        for file in _files(folder):
+    places = [(folder, list(_files(folder))) for folder in (built_in, *own)]
+    if components is not None and (files := _python_files(components)):
+        places.append((components, files))
+    for folder, files in places:
+        for file in files:
             digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())
             digest.update(file.read_bytes())
         digest.update(b"\1")
@@ -77,7 +98,12 @@ def _files(folder: Path) -> Iterator[Path]:
         yield folder / CATEGORIES
     for file in _app_files(folder):
         yield file
-        yield from _component_files(file.parent)
+        yield from _python_files(file.parent)
+
+
+def _python_files(folder: Path) -> list[Path]:
+    """Every Python file below ``folder``: the components, and what they share."""
+    return sorted(file for file in folder.rglob("*.py") if file.is_file())
 
 
 def _app_files(folder: Path) -> list[Path]:
@@ -124,7 +150,16 @@ def _components(found: Sources, folder: Path, slug: str) -> Iterator[Component]:
             found.problems.append(f"{label}: a component stands at <name-in-lower-case>/<major.minor.patch>.py.")
             continue
         kind: Literal["action", "trigger"] = "action" if file.parent.parent.name == "actions" else "trigger"
-        yield Component(f"{slug}-{name}", version, kind, label)
+        yield Component(f"{slug}-{name}", version, kind, slug, label, folder.parent)
+
+
+def _own_components(found: Sources, folder: Path) -> Iterator[Component]:
+    for file in sorted(folder.glob("*/*.py")):
+        name, version, label = file.parent.name, file.stem, file.relative_to(folder).as_posix()
+        if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
+            found.problems.append(f"{label}: a component stands at <name-in-lower-case>/<major.minor.patch>.py.")
+            continue
+        yield Component(f"~/{name}", version, None, None, label, folder)
 
 
 def _load(found: Sources, file: Path, label: str) -> dict[str, Any] | None:

@@ -21,6 +21,11 @@ def expand(text: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda match: values[match[1]], text)
 
 
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """``text`` with those of its variables filled that are given; for texts that may hold anything."""
+    return _VARIABLE.sub(lambda match: values.get(match[1], match[0]), text)
+
+
 def expand_json(text: str, values: Mapping[str, str]) -> str:
     """Like :func:`expand`, for variables that stand inside the strings of a JSON document."""
     return _VARIABLE.sub(lambda match: json.dumps(values[match[1]])[1:-1], text)

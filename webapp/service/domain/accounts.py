@@ -9,7 +9,7 @@ import itertools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit import cursors
@@ -18,21 +18,23 @@ from webapp.service.domain.external_users import ExternalUser
 from webapp.service.domain.history import Subject
 from webapp.service.domain.projects import Scene
 from webapp.service.domain.service import Service
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Params, Reader, Tx
 
 MAX_NAME = 200
 
 
-@dataclass(slots=True)
-class Account:
+class Account(NamedTuple):
     """A connected account. ``external_user_id`` is our id (``exu_…``), ``external_id`` the developer's.
 
-    Nobody changes one; it is not declared frozen because a frozen one takes four times as long to make, which a list
-    of 100 pays 100 times.
+    ``credentials_sealed`` is None in a list that was read without credentials. A tuple rather than a frozen dataclass,
+    which takes four times as long to make: a list of 100 would pay that 100 times.
     """
 
-    id: str
     scene: Scene
+    healthy: bool
+    dead: bool
+    authorized_scopes: tuple[str, ...]
+    id: str
     external_user_id: str
     external_id: str
     app: str
@@ -40,12 +42,9 @@ class Account:
     name: str | None
     identity_id: str | None
     identity_name: str | None
-    healthy: bool
-    dead: bool
     error: str | None
-    authorized_scopes: tuple[str, ...]
     scope_profile: str | None
-    credentials_sealed: bytes
+    credentials_sealed: bytes | None
     credentials_key: int
     expires_at: int | None
     last_refreshed_at: int | None
@@ -64,6 +63,11 @@ class Account:
         return Subject(self.id, self.scene, self.external_user_id, self.app)
 
 
+_AS_THEY_ARE = Account._fields[4:]  # columns that need no conversion; those before them are made by _account
+_WHOLE = f"healthy, dead, authorized_scopes, {', '.join(_AS_THEY_ARE)}"
+_WITHOUT_CREDENTIALS = _WHOLE.replace("credentials_sealed", "NULL")
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
     """What a list of accounts is limited to; ``external_id`` is the developer's id of the user."""
@@ -75,16 +79,17 @@ class Filter:
 
 def get(reader: Reader, scene: Scene, account_id: str, *, user: ExternalUser | None = None) -> Account:
     """The account ``account_id`` of ``scene``, and of ``user`` when one is given. Raises :class:`NotFound`."""
-    row = reader.one(
-        "SELECT * FROM accounts WHERE id = :id AND project_id = :project AND environment = :environment",
-        {"id": account_id, "project": scene.project_id, "environment": scene.environment},
-    )
-    if row is None or (user is not None and row["external_user_id"] != user.id):
+    where = "id = :id AND project_id = :project AND environment = :environment"
+    params = {"id": account_id, "project": scene.project_id, "environment": scene.environment}
+    found = _read(reader, scene, f"{_WHOLE} FROM accounts WHERE {where}", params)
+    if not found or (user is not None and found[0].external_user_id != user.id):
         raise NotFound("There is no such account.")
-    return _account(row)
+    return found[0]
 
 
-def page(reader: Reader, scene: Scene, wanted: Filter, window: cursors.Window) -> cursors.Page[Account]:
+def page(
+    reader: Reader, scene: Scene, wanted: Filter, window: cursors.Window, *, with_credentials: bool = False
+) -> cursors.Page[Account]:
     """Accounts of ``scene``, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
     chosen = _where(reader, scene, wanted)
     if chosen is None:
@@ -92,18 +97,21 @@ def page(reader: Reader, scene: Scene, wanted: Filter, window: cursors.Window) -
     where, params, name = chosen
     mark = cursors.fingerprint("accounts", name)
     plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
-    rows = reader.all(
-        f"SELECT * FROM accounts WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",  # noqa: S608
+    columns = _WHOLE if with_credentials else _WITHOUT_CREDENTIALS
+    found = _read(
+        reader,
+        scene,
+        f"{columns} FROM accounts WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
         {**params, **plan.params, "limit": plan.limit},
     )
-    found = [_account(row) for row in rows]
     return cursors.page(found, window, plan, mark, lambda a: (a.created_at, a.id), counters.read(reader, name))
 
 
-def of_user(reader: Reader, user: ExternalUser) -> list[Account]:
+def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = False) -> list[Account]:
     """Every account of one user, oldest first."""
-    sql = "SELECT * FROM accounts WHERE external_user_id = :user ORDER BY created_at, id"
-    return [_account(row) for row in reader.all(sql, {"user": user.id})]
+    columns = _WHOLE if with_credentials else _WITHOUT_CREDENTIALS
+    sql = f"{columns} FROM accounts WHERE external_user_id = :user ORDER BY created_at, id"
+    return _read(reader, user.scene, sql, {"user": user.id})
 
 
 def insert(tx: Tx, account: Account) -> None:
@@ -165,7 +173,7 @@ def delete_of_app(service: Service, scene: Scene, app: str, *, user: ExternalUse
     if user is not None:
         where, params["user"] = f"{where} AND external_user_id = :user", user.id
     with service.store.write() as tx:
-        found = [_account(row) for row in tx.all(f"SELECT * FROM accounts WHERE {where}", params)]  # noqa: S608
+        found = _read(tx, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
         _remove(tx, found, service.clock())
     return len(found)
 
@@ -208,66 +216,25 @@ def _counter(scene: Scene, user_id: str, app: str, oauth_app_id: str) -> str:
 
 
 def _values(account: Account) -> dict[str, Any]:
+    """The row of ``account``, by column."""
     return {
-        "id": account.id,
         "project_id": account.scene.project_id,
         "environment": account.scene.environment,
-        "external_user_id": account.external_user_id,
-        "external_id": account.external_id,
-        "app": account.app,
-        "oauth_app_id": account.oauth_app_id,
-        "name": account.name,
-        "identity_id": account.identity_id,
-        "identity_name": account.identity_name,
         "healthy": int(account.healthy),
         "dead": int(account.dead),
-        "error": account.error,
         "authorized_scopes": json.dumps(account.authorized_scopes),
-        "scope_profile": account.scope_profile,
-        "credentials_sealed": account.credentials_sealed,
-        "credentials_key": account.credentials_key,
-        "expires_at": account.expires_at,
-        "last_refreshed_at": account.last_refreshed_at,
-        "next_refresh_at": account.next_refresh_at,
-        "last_checked_at": account.last_checked_at,
-        "next_check_at": account.next_check_at,
-        "failures": account.failures,
-        "lease_until": account.lease_until,
-        "revision": account.revision,
-        "created_at": account.created_at,
-        "updated_at": account.updated_at,
+        **{name: getattr(account, name) for name in _AS_THEY_ARE},
     }
 
 
-def _account(row: Row) -> Account:
-    return Account(
-        id=row["id"],
-        scene=Scene(row["project_id"], row["environment"]),
-        external_user_id=row["external_user_id"],
-        external_id=row["external_id"],
-        app=row["app"],
-        oauth_app_id=row["oauth_app_id"],
-        name=row["name"],
-        identity_id=row["identity_id"],
-        identity_name=row["identity_name"],
-        healthy=bool(row["healthy"]),
-        dead=bool(row["dead"]),
-        error=row["error"],
-        authorized_scopes=_scopes(row["authorized_scopes"]),
-        scope_profile=row["scope_profile"],
-        credentials_sealed=row["credentials_sealed"],
-        credentials_key=row["credentials_key"],
-        expires_at=row["expires_at"],
-        last_refreshed_at=row["last_refreshed_at"],
-        next_refresh_at=row["next_refresh_at"],
-        last_checked_at=row["last_checked_at"],
-        next_check_at=row["next_check_at"],
-        failures=row["failures"],
-        lease_until=row["lease_until"],
-        revision=row["revision"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )
+def _read(reader: Reader, scene: Scene, query: str, params: Params) -> list[Account]:
+    """The accounts of ``scene`` that ``SELECT`` with ``query`` finds."""
+    return [_account(scene, row) for row in reader.tuples(f"SELECT {query}", params)]
+
+
+def _account(scene: Scene, row: tuple[Any, ...]) -> Account:
+    healthy, dead, authorized_scopes, *as_they_are = row
+    return Account._make((scene, bool(healthy), bool(dead), _scopes(authorized_scopes), *as_they_are))
 
 
 @functools.lru_cache(maxsize=1024)  # accounts of one app mostly share their scopes

@@ -46,9 +46,9 @@ def to_json(
 
 def _app(service: Service, account: Account) -> orjson.Fragment:
     """The app's JSON; an app that left the catalog is still named."""
-    app, slug = service.catalog.app(account.app), account.app
-    drawn = app.with_client(account.oauth_app_id) if app else orjson.dumps({**_GONE, "name_slug": slug, "name": slug})
-    return orjson.Fragment(drawn)
+    slug = account.app
+    drawn = service.catalog.embedded(slug, account.oauth_app_id)
+    return drawn or orjson.Fragment(orjson.dumps({**_GONE, "name_slug": slug, "name": slug}))
 
 
 _GONE = {

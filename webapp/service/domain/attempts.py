@@ -20,7 +20,8 @@ from webapp.kit.clock import DAY, MINUTE
 from webapp.kit.secrets import hash_token, same
 from webapp.service.domain import tokens
 from webapp.service.domain.failures import AttemptUnknown, ConnectFailed, LinkExpired
-from webapp.service.domain.keyring import Place
+from webapp.service.domain.keyring import KeyGone, Place
+from webapp.service.domain.sealed import SealedColumn
 from webapp.service.domain.service import Service
 from webapp.service.domain.tokens import ConnectToken
 from webapp.store.contract import Reader, Row, Tx
@@ -93,7 +94,7 @@ def create(service: Service, token: ConnectToken, wish: Wish) -> tuple[Attempt, 
                 "oauth_app": wish.oauth_app_id,
                 "account": wish.account_id,
                 "session": wish.session_id,
-                "sealed": _seal(service, place, fields=wish.fields) if wish.fields else None,
+                "sealed": _seal(service, tx, place, fields=wish.fields) if wish.fields else None,
                 "now": service.clock(),
                 "expires": token.expires_at,
             },
@@ -131,7 +132,7 @@ def start(
                 "oauth_app": oauth_app_id,
                 "state": hash_token(state),
                 "binding": hash_token(binding),
-                "sealed": _seal(service, _place(found.project_id, attempt_id), verifier=verifier, fields=fields),
+                "sealed": _seal(service, tx, _place(found.project_id, attempt_id), verifier=verifier, fields=fields),
             },
         )
         if not begun:
@@ -200,7 +201,13 @@ def opened(service: Service, attempt: Attempt) -> dict[str, Any]:
     if attempt.sealed is None:
         return {}
     place = _place(attempt.project_id, attempt.id)
-    found: dict[str, Any] = json.loads(service.keys.open_box(place, attempt.sealed))
+    try:
+        found: dict[str, Any] = json.loads(service.keys.open_box(place, attempt.sealed))
+    except KeyGone:
+        fresh = again(service, attempt)
+        if fresh.sealed == attempt.sealed:
+            raise
+        return opened(service, fresh)
     return found
 
 
@@ -284,13 +291,23 @@ def _settled(service: Service, row: Row) -> Attempt:
     return attempt
 
 
-def _seal(service: Service, place: Place, **values: Any) -> bytes:
+def _seal(service: Service, tx: Tx, place: Place, **values: Any) -> bytes:
     plain = {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
-    return service.keys.seal_box(place, json.dumps(plain).encode())
+    return service.keys.seal_box(tx, place, json.dumps(plain).encode())
 
 
 def _place(project_id: str, attempt_id: str) -> Place:
     return Place(project_id, "connect_attempts", attempt_id, "sealed")
+
+
+SEALED = SealedColumn(
+    "connect_attempts",
+    "SELECT a.id, t.project_id AS owner, a.sealed, NULL AS version FROM connect_attempts a "
+    "JOIN connect_tokens t ON t.token_hash = a.token_hash "
+    "WHERE a.id > :after AND a.sealed IS NOT NULL ORDER BY a.id LIMIT :limit",
+    "UPDATE connect_attempts SET sealed = :sealed WHERE id = :id",
+    _place,
+)
 
 
 _SELECT = "SELECT a.*, t.project_id FROM connect_attempts a JOIN connect_tokens t ON t.token_hash = a.token_hash "

@@ -6,6 +6,7 @@ not stored: each carries a mark of its client's secret and dies with it.
 """
 
 import base64
+import functools
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote_plus
@@ -17,12 +18,14 @@ from webapp.kit import secrets
 from webapp.kit.clock import SECOND
 from webapp.kit.ids import random_base62
 from webapp.service.domain import scopes
+from webapp.service.domain.keyring import Keyring
 from webapp.service.domain.service import Service
-from webapp.store.contract import Reader, Row
+from webapp.store.contract import Reader, Row, Tx
 
 LIFETIME_S = 3600
 Origin = Literal["init", "cli", "person", "dashboard"]
 DASHBOARD_ID = "dashboard"
+TOKENS = "access-tokens"  # what the key that signs them is derived for
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +69,9 @@ def scripted(service: Service) -> tuple[Client, str]:
     row = service.store.one("SELECT * FROM oauth_clients WHERE origin = 'init' ORDER BY created_at, id LIMIT 1")
     if row:
         client = _client(row)
-        return client, _derived_secret(service, client.id, client.created_at, client.rotated_at)
+        return client, _derived_secret(service.keys, client.id, client.created_at, client.rotated_at)
     now, client_id = service.clock(), random_base62(24)
-    secret = _derived_secret(service, client_id, now, now)
+    secret = _derived_secret(service.keys, client_id, now, now)
     client = _new(service, client_id, "Scripts", scopes.ALL, None, secret, "init", now)
     _insert(service, client)
     return client, secret
@@ -91,7 +94,7 @@ def rotate(service: Service, client_id: str) -> tuple[Client, str]:
         client = _client(row)
         now = max(service.clock(), client.rotated_at + 1)
         scripted = client.origin == "init"
-        secret = _derived_secret(service, client.id, client.created_at, now) if scripted else random_base62(43)
+        secret = _derived_secret(service.keys, client.id, client.created_at, now) if scripted else random_base62(43)
         tx.run(
             "UPDATE oauth_clients SET secret_hash = :hash, rotated_at = :now WHERE id = :id",
             {"hash": secrets.hash_token(secret), "now": now, "id": client_id},
@@ -100,6 +103,14 @@ def rotate(service: Service, client_id: str) -> tuple[Client, str]:
     if found is None:
         raise NotFound(f"There is no OAuth client {client_id}.")
     return found, secret
+
+
+def derive_again(tx: Tx, keys: Keyring) -> None:
+    """Give the clients of scripts the secrets that follow from another instance key."""
+    for client in map(_client, tx.all("SELECT * FROM oauth_clients WHERE origin = 'init'")):
+        secret = _derived_secret(keys, client.id, client.created_at, client.rotated_at)
+        sql = "UPDATE oauth_clients SET secret_hash = :hash WHERE id = :id"
+        tx.run(sql, {"hash": secrets.hash_token(secret), "id": client.id})
 
 
 def every(reader: Reader) -> list[Client]:
@@ -136,14 +147,14 @@ def issue(service: Service, client: Client, scope: str | None) -> AccessToken:
             raise scopes.UnknownScope(f"This client may not ask for the scope {one!r}.")
     now = service.clock() // SECOND
     granted = " ".join(asked)
-    signed = _serializer(service).dumps([client.id, granted, now, client.secret_hash[:16]])
+    signed = _serializer(service.keys.derive(TOKENS)).dumps([client.id, granted, now, client.secret_hash[:16]])
     return AccessToken(signed if isinstance(signed, str) else signed.decode(), granted, now)
 
 
 def verify(service: Service, token: str) -> tuple[Client, frozenset[str]]:
     """The client and the scopes of an access token. Raises :class:`Unauthorized`."""
     try:
-        client_id, granted, issued, mark = _serializer(service).loads(token)
+        client_id, granted, issued, mark = _signed_by(service.keys.derive(TOKENS), token)
     except (BadData, ValueError, TypeError, UnicodeError) as error:
         raise Unauthorized("The access token is not valid; get a new one at /v1/oauth/token.") from error
     age = service.clock() // SECOND - issued
@@ -167,13 +178,19 @@ def parse_basic(header: str) -> tuple[str, str] | None:
     return (unquote_plus(user), unquote_plus(password)) if colon else None
 
 
-def _serializer(service: Service) -> URLSafeSerializer:
-    return URLSafeSerializer(service.keys.derive("access-tokens"), salt="oauth")
+@functools.lru_cache(maxsize=1024)  # whose signature it is never changes; whether it still counts is asked each time
+def _signed_by(key: bytes, token: str) -> tuple[str, str, int, str]:
+    client_id, granted, issued, mark = _serializer(key).loads(token)
+    return client_id, granted, issued, mark
 
 
-def _derived_secret(service: Service, client_id: str, created_at: int, rotated_at: int) -> str:
+def _serializer(key: bytes) -> URLSafeSerializer:
+    return URLSafeSerializer(key, salt="oauth")
+
+
+def _derived_secret(keys: Keyring, client_id: str, created_at: int, rotated_at: int) -> str:
     purpose = f"scripted-client|{client_id}|{created_at}|{rotated_at}"
-    return base64.urlsafe_b64encode(service.keys.derive(purpose)).rstrip(b"=").decode()
+    return base64.urlsafe_b64encode(keys.derive(purpose)).rstrip(b"=").decode()
 
 
 def _new(

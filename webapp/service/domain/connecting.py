@@ -4,7 +4,6 @@ Nothing is stored before the provider has accepted it. Reconnecting keeps the ac
 another identity.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -140,9 +139,9 @@ def _commit(
 ) -> Account:
     if existing is not None:
         _check_identity(draft, existing)
-    account = _account(service, token, draft, existing)
     label = f" as {draft.identity_name}" if draft.identity_name else ""
     with service.store.write() as tx:
+        account = _account(service, tx, token, draft, existing)
         if existing is None:
             accounts.insert(tx, account)
         else:
@@ -157,6 +156,11 @@ def _commit(
 
 
 def _check_identity(draft: Draft, existing: Account) -> None:
+    if existing.identity_id and not draft.identity_id and draft.app.identity_request and not draft.trouble:
+        raise ProviderDown(
+            f"{draft.app.name} did not say whose account you signed in to, so it cannot take the place of "
+            f"{existing.identity_name or existing.identity_id}. Try again in a few minutes."
+        )
     if existing.identity_id and draft.identity_id and existing.identity_id != draft.identity_id:
         raise WrongAccount(
             f"This account belongs to {existing.identity_name or existing.identity_id}, but you signed in as "
@@ -164,10 +168,10 @@ def _check_identity(draft: Draft, existing: Account) -> None:
         )
 
 
-def _account(service: Service, token: ConnectToken, draft: Draft, existing: Account | None) -> Account:
+def _account(service: Service, tx: Tx, token: ConnectToken, draft: Draft, existing: Account | None) -> Account:
     now = service.clock()
     account_id = existing.id if existing else new_id("apn")
-    sealed, version = credentials.seal(service, token.scene.project_id, account_id, draft.values)
+    sealed, version = credentials.seal(service, tx, token.scene.project_id, account_id, draft.values)
     fresh = Account(
         id=account_id,
         scene=token.scene,
@@ -198,8 +202,7 @@ def _account(service: Service, token: ConnectToken, draft: Draft, existing: Acco
     )
     if existing is None:
         return fresh
-    return dataclasses.replace(
-        fresh,
+    return fresh._replace(
         name=draft.name or existing.name,
         identity_id=draft.identity_id or existing.identity_id,
         identity_name=draft.identity_name or existing.identity_name,

@@ -3,7 +3,7 @@
 Sentences never hold a secret; whoever writes one words it for the person who reads it.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from webapp.kit import cursors
@@ -73,14 +73,23 @@ def of_account(reader: Reader, account_id: str, window: cursors.Window) -> curso
     return _page(reader, window, "account_id = :account", {"account": account_id})
 
 
-def of_scene(
-    reader: Reader, scene: Scene, window: cursors.Window, *, external_user_id: str | None
-) -> cursors.Page[Entry]:
-    """What happened in a scene, or to one of its users (by our id), newest first."""
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which entries of a scene: of one of its users (by our id), one app, one account, one kind."""
+
+    external_user_id: str | None = None
+    app: str | None = None
+    account_id: str | None = None
+    kind: str | None = None
+
+
+def of_scene(reader: Reader, scene: Scene, window: cursors.Window, wanted: Filter) -> cursors.Page[Entry]:
+    """What happened in a scene, newest first."""
     where, params = "project_id = :project AND environment = :environment", dict[str, Any]()
     params.update(project=scene.project_id, environment=scene.environment)
-    if external_user_id is not None:
-        where, params["user"] = f"{where} AND external_user_id = :user", external_user_id
+    for column, value in asdict(wanted).items():
+        if value is not None:
+            where, params[column] = f"{where} AND {column} = :{column}", value
     return _page(reader, window, where, params)
 
 

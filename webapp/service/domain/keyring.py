@@ -1,8 +1,12 @@
 """Keys and sealed fields (table ``data_keys``).
 
 The instance key comes from ``PATCHBAY_SECRET_KEY`` or from the file ``keys`` in the data folder (mode 0600). It
-wraps one data key for each project; a project's data key seals the secrets of its rows, with
+wraps the data keys of each project; a project's newest data key seals the secrets of its rows, with
 project|table|row|field|version as additional data. A wrong instance key refuses to start.
+
+Sealing happens inside the transaction that writes what was sealed, with the version that is the newest there: so
+once a new version is committed, nothing is sealed with an older one any more, in whichever process
+(:mod:`rotation` relies on it).
 """
 
 import os
@@ -26,17 +30,31 @@ class WrongKey(RuntimeError):
         super().__init__(type(self).__doc__)
 
 
+class KeyGone(LookupError):
+    """The data key was deleted by a rotation: what it sealed has been sealed anew, so read it again."""
+
+
 def load_instance_key(settings: Settings) -> bytes:
     """The instance key; made and saved when neither the setting nor the file is there yet."""
     if settings.secret_key:
-        return secrets.derive(settings.secret_key.encode(), "instance")
+        return key_of(settings.secret_key)
     path = settings.data / "keys"
     settings.data.mkdir(parents=True, exist_ok=True)
-    _create_key_file(path)
+    create_key_file(path)
+    return read_key_file(path)
+
+
+def key_of(secret_key: str) -> bytes:
+    """The instance key that a value of ``PATCHBAY_SECRET_KEY`` gives."""
+    return secrets.derive(secret_key.encode(), "instance")
+
+
+def read_key_file(path: Path) -> bytes:
+    """The instance key in the file ``path``."""
     return secrets.derive(path.read_bytes().strip(), "instance")
 
 
-def _create_key_file(path: Path) -> None:
+def create_key_file(path: Path) -> None:
     """Write a fresh key unless there is one: whole or not at all, readable by the owner alone."""
     if path.exists():
         return
@@ -74,7 +92,6 @@ class Keyring:
     def __init__(self, store: Store, instance_key: bytes, clock: Clock) -> None:
         self._store, self._instance_key, self._clock = store, instance_key, clock
         self._keys: dict[tuple[str, int], bytes] = {}
-        self._current: dict[str, int] = {}
         self._derived: dict[str, bytes] = {}
         self._lock = threading.Lock()
 
@@ -99,60 +116,86 @@ class Keyring:
         """Give a new project its first data key, in the transaction that makes it."""
         self._insert(tx, project_id, 1, secrets.new_key())
 
-    def seal(self, place: Place, plain: bytes) -> tuple[bytes, int]:
-        """``plain`` sealed with the project's current data key, and that key's version."""
-        version, key = self._current_key(place.project_id)
-        return secrets.seal(key, plain, place.context(version)), version
+    def add_version(self, tx: Tx, owner: str) -> int:
+        """A new data key for ``owner``, with which everything is sealed from this transaction on; its version."""
+        version = self.newest(tx, owner) + 1
+        self._insert(tx, owner, version, secrets.new_key())
+        return version
+
+    def newest(self, reader: Reader, owner: str) -> int:
+        """The version of the data key that seals for ``owner``."""
+        row = reader.one("SELECT MAX(version) AS version FROM data_keys WHERE owner = :owner", {"owner": owner})
+        if row is None or row["version"] is None:
+            raise LookupError(f"{owner} has no data key")
+        return int(row["version"])
+
+    def rewrap(self, tx: Tx, instance_key: bytes) -> "Keyring":
+        """Wrap every data key with another instance key; the keyring of that key. The data keys stay what they are."""
+        other = Keyring(self._store, instance_key, self._clock)
+        for row in tx.all("SELECT owner, version, wrapped FROM data_keys"):
+            owner, version = row["owner"], row["version"]
+            tx.run(
+                "UPDATE data_keys SET wrapped = :wrapped WHERE owner = :owner AND version = :version",
+                {
+                    "wrapped": other._wrap(self._unwrap(row["wrapped"], owner, version), owner, version),
+                    "owner": owner,
+                    "version": version,
+                },
+            )
+        return other
+
+    def seal(self, tx: Tx, place: Place, plain: bytes) -> tuple[bytes, int]:
+        """``plain`` sealed with the project's newest data key, and that key's version.
+
+        ``tx`` is the transaction that writes it down, so that no rotation passes between the two.
+        """
+        version = self.newest(tx, place.project_id)
+        return secrets.seal(self._key(tx, place.project_id, version), plain, place.context(version)), version
 
     def open(self, place: Place, sealed: bytes, version: int) -> bytes:
-        """What was sealed at ``place``. Raises :class:`webapp.kit.secrets.CannotOpen`."""
-        return secrets.open_sealed(self._key(place.project_id, version), sealed, place.context(version))
+        """What was sealed at ``place``. Raises :class:`webapp.kit.secrets.CannotOpen`, :class:`KeyGone`."""
+        return secrets.open_sealed(self._key(self._store, place.project_id, version), sealed, place.context(version))
 
-    def seal_box(self, place: Place, plain: bytes) -> bytes:
+    def seal_box(self, tx: Tx, place: Place, plain: bytes) -> bytes:
         """Like :meth:`seal`, for columns that keep the key's version in the box: two bytes before it."""
-        sealed, version = self.seal(place, plain)
+        sealed, version = self.seal(tx, place, plain)
         return version.to_bytes(2, "big") + sealed
 
     def open_box(self, place: Place, box: bytes) -> bytes:
-        """What :meth:`seal_box` was given. Raises :class:`webapp.kit.secrets.CannotOpen`."""
-        return self.open(place, box[2:], int.from_bytes(box[:2], "big"))
+        """What :meth:`seal_box` was given. Raises like :meth:`open`."""
+        return self.open(place, box[2:], box_version(box))
 
-    def _current_key(self, project_id: str) -> tuple[int, bytes]:
-        version = self._current.get(project_id)
-        if version is None:
-            sql = "SELECT version FROM data_keys WHERE owner = :owner ORDER BY version DESC"
-            row = self._store.one(sql, {"owner": project_id})
-            if row is None:
-                raise LookupError(f"{project_id} has no data key")
-            version = self._current[project_id] = int(row["version"])
-        return version, self._key(project_id, version)
-
-    def _key(self, project_id: str, version: int) -> bytes:
+    def _key(self, reader: Reader, owner: str, version: int) -> bytes:
         with self._lock:
-            known = self._keys.get((project_id, version))
+            known = self._keys.get((owner, version))
         if known is not None:
             return known
-        key = self._load(self._store, project_id, version)
-        with self._lock:
-            self._keys[project_id, version] = key
-        return key
-
-    def _load(self, reader: Reader, owner: str, version: int) -> bytes:
         sql = "SELECT wrapped FROM data_keys WHERE owner = :owner AND version = :version"
         row = reader.one(sql, {"owner": owner, "version": version})
         if row is None:
-            raise LookupError(f"{owner} has no data key {version}")
-        return self._unwrap(row["wrapped"], owner, version)
+            raise KeyGone(f"{owner} has no data key {version}")
+        key = self._unwrap(row["wrapped"], owner, version)
+        with self._lock:
+            self._keys[owner, version] = key
+        return key
 
     def _insert(self, tx: Tx, owner: str, version: int, plain: bytes) -> None:
-        wrapped = secrets.seal(self.derive("wrap"), plain, f"data_keys|{owner}|{version}")
+        wrapped = self._wrap(plain, owner, version)
         tx.run(
             "INSERT INTO data_keys (owner, version, wrapped, created_at) VALUES (:owner, :version, :wrapped, :at)",
             {"owner": owner, "version": version, "wrapped": wrapped, "at": self._clock()},
         )
+
+    def _wrap(self, plain: bytes, owner: str, version: int) -> bytes:
+        return secrets.seal(self.derive("wrap"), plain, f"data_keys|{owner}|{version}")
 
     def _unwrap(self, wrapped: bytes, owner: str, version: int) -> bytes:
         try:
             return secrets.open_sealed(self.derive("wrap"), wrapped, f"data_keys|{owner}|{version}")
         except secrets.CannotOpen as error:
             raise WrongKey from error
+
+
+def box_version(box: bytes) -> int:
+    """The version of the data key that sealed ``box`` (see :meth:`Keyring.seal_box`)."""
+    return int.from_bytes(box[:2], "big")

@@ -87,7 +87,6 @@ def needs_you(service: Service, account: Account, reason: str) -> Account:
 def renewed(service: Service, account: Account, values: Mapping[str, str], expires_at: int | None) -> Account:
     """A refresh succeeded: new credentials, a new revision, no trouble left."""
     now = service.clock()
-    sealed, version = credentials.seal(service, account.scene.project_id, account.id, values)
     sql = (
         "UPDATE accounts SET credentials_sealed = :sealed, credentials_key = :version, revision = revision + 1, "
         "healthy = 1, dead = 0, error = NULL, failures = 0, expires_at = :expires, last_refreshed_at = :now, "
@@ -96,8 +95,6 @@ def renewed(service: Service, account: Account, values: Mapping[str, str], expir
         "WHERE id = :id AND revision = :revision"
     )
     row = {
-        "sealed": sealed,
-        "version": version,
         "expires": expires_at,
         "now": now,
         "check": check_time(account.id, now),
@@ -106,7 +103,8 @@ def renewed(service: Service, account: Account, values: Mapping[str, str], expir
         "revision": account.revision,
     }
     with service.store.write() as tx:
-        changed = tx.run(sql, row)
+        sealed, version = credentials.seal(service, tx, account.scene.project_id, account.id, values)
+        changed = tx.run(sql, {**row, "sealed": sealed, "version": version})
         if changed and not account.healthy:
             history.write(tx, account.subject, now, "recovered", "Working again.", good=True)
         return reread(tx, account)

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from webapp.kit.clock import Clock, now
-from webapp.service.catalog.build import ensure
+from webapp.service.catalog.build import BuildReport, ensure
 from webapp.service.catalog.index import Catalog
-from webapp.service.domain import provider_clients
-from webapp.service.domain.keyring import Keyring, load_instance_key
+from webapp.service.components.runner import Runner
+from webapp.service.domain import instance_key, provider_clients, restoring
 from webapp.service.domain.service import Service
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
@@ -21,24 +21,28 @@ USER_AGENT = "Patchbay/0.1"
 log = logging.getLogger(__name__)
 
 
-def open_service(settings: Settings, clock: Clock = now) -> Service:
+def open_service(settings: Settings, clock: Clock = now, runner: Runner | None = None) -> Service:
     """The service over ``settings.data``, its schema and catalog brought up to date.
+
+    Without a ``runner`` it has one of its own, which starts when a component is first called.
 
     Raises :class:`webapp.service.domain.keyring.WrongKey`, :class:`webapp.errors.Unavailable`.
     """
+    restoring.finish(settings.data)
     store = SQLiteStore(settings.data / "patchbay.db")
+    components = runner or Runner.start()
     try:
-        keys = Keyring(store, load_instance_key(settings), clock)
         with _one_at_a_time(settings.data / ".opening"):
             store.migrate()
-            keys.prove()
-            report = ensure(settings.data / "catalog.db", [settings.data / "apps"])
+            keys = instance_key.proven(settings, store, clock)
+            report = _build(settings, runner)
         for problem in report.problems:
-            log.warning("This app is left out of the catalog: %s", problem)
-        service = Service(settings, store, clock, keys, _catalog(settings), _outbound(settings))
+            log.warning("This is left out of the catalog: %s", problem)
+        service = Service(settings, store, clock, keys, _catalog(settings), _outbound(settings), components)
         if settings.sandbox:
             provider_clients.ensure_sandbox(service)
     except BaseException:
+        components.close()
         store.close()
         raise
     return service
@@ -46,8 +50,18 @@ def open_service(settings: Settings, clock: Clock = now) -> Service:
 
 def close_service(service: Service) -> None:
     """Give back what :func:`open_service` took."""
+    service.runner.close()
     service.catalog.close()
     service.store.close()
+
+
+def _build(settings: Settings, runner: Runner | None) -> BuildReport:
+    """Build the catalog unless it stands, from the built-in apps and what the operator put into the data folder.
+
+    A runner of our own is not begun for it, since not every process that opens a folder calls components.
+    """
+    own, components = [settings.data / "apps"], settings.data / "components"
+    return ensure(settings.data / "catalog.db", own, components=components, declare=runner.call if runner else None)
 
 
 def _catalog(settings: Settings) -> Catalog:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from webapp.kit.text import one_line
 from webapp.service.catalog.app import App
 from webapp.service.domain import apps, provider_clients
 from webapp.service.domain.accounts import Account
@@ -17,6 +18,8 @@ from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.outcomes import at_path
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.service.outbound.urls import parse_port
+
+MAX_KEPT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +87,16 @@ def extras(app: App, result: TokenResult) -> dict[str, str]:
     """What the app keeps of a token answer besides the tokens, such as the address of an instance."""
     kept = app.oauth.keep if app.oauth else {}
     found = {name: at_path(result.raw, path) for name, path in kept.items()}
-    return {name: str(value) for name, value in found.items() if isinstance(value, str | int)}
+    texts = {name: one_line(str(value), MAX_KEPT) for name, value in found.items() if isinstance(value, str | int)}
+    return {name: text for name, text in texts.items() if text}
 
 
-def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Checked:
-    """A database is tested by signing in to it; it has no HTTP request to make."""
+def postgres_account(values: Mapping[str, str]) -> postgres.PostgresAccount | None:
+    """Where and as whom ``values`` sign in to PostgreSQL; None where the port is no port."""
     port = parse_port(values.get("port") or "5432")
     if port is None:
-        return Checked("refused", "The port must be a number from 1 to 65535, such as 5432.")
-    account = postgres.PostgresAccount(
+        return None
+    return postgres.PostgresAccount(
         host=values.get("host", ""),
         port=port,
         user=values.get("user", ""),
@@ -100,6 +104,13 @@ def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Che
         database=values.get("database", ""),
         ssl_mode=_ssl_mode(values.get("ssl_mode")),
     )
+
+
+def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+    """A database is tested by signing in to it; it has no HTTP request to make."""
+    account = postgres_account(values)
+    if account is None:
+        return Checked("refused", "The port must be a number from 1 to 65535, such as 5432.")
     outcome = postgres.check_postgres(service.client_for(app).guard, account)
     name = f"{account.user}@{account.host}/{account.database}"
     return Checked(outcome.kind, outcome.sentence, name, name)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from webapp.errors import NotFound
 from webapp.kit.ids import new_id
-from webapp.service.domain.keyring import INSTANCE, Place
+from webapp.service.domain.keyring import INSTANCE, KeyGone, Place
+from webapp.service.domain.sealed import SealedColumn
 from webapp.service.domain.service import Service
 from webapp.store.contract import Reader, Row
 
@@ -46,8 +47,9 @@ def add(
 ) -> ProviderClient:
     """Register a client for the app with slug ``app``. The secret is sealed and never shown again."""
     oauth_app_id, now = new_id("oa"), service.clock()
-    sealed = service.keys.seal_box(_place(project_id, oauth_app_id), client_secret.encode()) if client_secret else None
+    place = _place(project_id, oauth_app_id)
     with service.store.write() as tx:
+        sealed = service.keys.seal_box(tx, place, client_secret.encode()) if client_secret else None
         tx.run(
             "INSERT INTO provider_clients (id, project_id, app, client_id, secret_sealed, name, description, scopes, "
             "created_at, updated_at) VALUES (:id, :project, :app, :client, :secret, :name, :description, :scopes, "
@@ -111,15 +113,21 @@ def secret(service: Service, client: ProviderClient) -> str | None:
     """The client's secret, opened; None for a public client."""
     if client.secret_sealed is None:
         return None
-    return service.keys.open_box(_place(client.project_id, client.id), client.secret_sealed).decode()
+    try:
+        return service.keys.open_box(_place(client.project_id, client.id), client.secret_sealed).decode()
+    except KeyGone:
+        again = get(service.store, client.id)
+        if again.secret_sealed == client.secret_sealed:
+            raise
+        return secret(service, again)
 
 
 def ensure_sandbox(service: Service) -> tuple[str, str]:
     """The installation's client at the built-in third party, made once; its id and its secret."""
     client_id, client_secret = "patchbay", service.keys.derive("sandbox-client").hex()
     now = service.clock()
-    sealed = service.keys.seal_box(_place(None, SANDBOX_ID), client_secret.encode())
     with service.store.write() as tx:
+        sealed = service.keys.seal_box(tx, _place(None, SANDBOX_ID), client_secret.encode())
         tx.run(
             "INSERT INTO provider_clients (id, project_id, app, client_id, secret_sealed, name, description, scopes, "
             "created_at, updated_at) VALUES (:id, NULL, 'sandbox', :client, :secret, 'Sandbox', '', '[]', :now, :now) "
@@ -131,6 +139,15 @@ def ensure_sandbox(service: Service) -> tuple[str, str]:
 
 def _place(project_id: str | None, oauth_app_id: str) -> Place:
     return Place(project_id or INSTANCE, "provider_clients", oauth_app_id, "secret")
+
+
+SEALED = SealedColumn(
+    "provider_clients",
+    "SELECT id, COALESCE(project_id, 'instance') AS owner, secret_sealed AS sealed, NULL AS version "
+    "FROM provider_clients WHERE id > :after AND secret_sealed IS NOT NULL ORDER BY id LIMIT :limit",
+    "UPDATE provider_clients SET secret_sealed = :sealed WHERE id = :id",
+    _place,
+)
 
 
 def _client(row: Row) -> ProviderClient:

@@ -31,9 +31,12 @@ def fresh(service: Service, account: Account) -> Account:
     """
     if account.dead:
         raise Refused(account.error)
-    if account.expires_at is None or account.expires_at - MARGIN > service.clock():
-        return account
-    return renew(service, account)
+    return account if is_fresh(service, account) else renew(service, account)
+
+
+def is_fresh(service: Service, account: Account) -> bool:
+    """Whether the token of ``account`` is good for at least 30 seconds more, or never expires."""
+    return account.expires_at is None or account.expires_at - MARGIN > service.clock()
 
 
 def renew(service: Service, account: Account) -> Account:

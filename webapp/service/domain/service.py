@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from webapp.kit.clock import Clock
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
+from webapp.service.components.runner import Runner
 from webapp.service.domain.keyring import Keyring
 from webapp.service.outbound.client import OutboundClient
 from webapp.settings import Settings
@@ -22,6 +23,7 @@ class Service:
     keys: Keyring
     catalog: Catalog
     outbound: OutboundClient
+    runner: Runner
 
     def client_for(self, app: App) -> OutboundClient:
         """The outbound client for ``app``: the built-in third party is open to its own apps alone."""

@@ -42,7 +42,7 @@ def exchange_failure(error: Exception, host: str, max_bytes: int) -> Failure:
 
 def too_large(host: str, max_bytes: int) -> Failure:
     """The answer is larger than the caller takes."""
-    return Failure("too_large", f"{host} sent more than {max_bytes:,} bytes. Ask for less.")
+    return Failure("too_large", f"{host} sent more than {max_bytes:,} bytes, too much to be read. Try again later.")
 
 
 def _reset(host: str) -> Failure:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from webapp.kit.text import one_line
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.credentials import Placement, apply
 from webapp.service.outbound.hosts import HostRules
@@ -17,6 +18,8 @@ from webapp.service.outbound.templates import Fields, TemplateError, fill, fill_
 from webapp.service.outbound.tokens import retry_after
 
 MAX_ANSWER = 1024 * 1024
+MAX_TEXT = 500
+MAX_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +110,12 @@ def judge(response: Response, rules: RefusalRules) -> ProbeOutcome:
 
 
 def identity(body: Any, id_path: str, name_path: str = "") -> Identity | None:
-    """The id and name at dotted paths of a parsed body; the name falls back to the id. None without an id."""
+    """The id and name at dotted paths of a parsed body; the name falls back to the id. None without an id.
+
+    Both are made fit to be shown (:func:`webapp.kit.text.one_line`): a provider may let people choose any name.
+    """
     found, name = _text(at_path(body, id_path)), _text(at_path(body, name_path)) if name_path else None
-    return Identity(found, name or found) if found else None
+    return Identity(found, one_line(name or found, MAX_NAME)) if found else None
 
 
 def _options(spec: RequestSpec, fields: Fields) -> dict[str, Any]:
@@ -163,4 +169,4 @@ def _refused(status: int, code: str | None = None) -> ProbeOutcome:
 def _text(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return None
-    return str(value).strip()[:500] or None
+    return one_line(str(value), MAX_TEXT) or None

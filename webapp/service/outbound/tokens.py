@@ -37,6 +37,7 @@ _SENTENCES: Mapping[OAuthFailureKind, str] = {
 }
 _CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,500}")  # RFC 6749, 3.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +194,7 @@ def _scopes(value: Any) -> tuple[str, ...] | None:
         value = re.split(r"[\s,]+", value)
     if not isinstance(value, list):
         return None
-    return tuple(dict.fromkeys(scope for scope in value if isinstance(scope, str) and scope))
+    return tuple(dict.fromkeys(scope for scope in value if isinstance(scope, str) and _SCOPE.fullmatch(scope)))
 
 
 def _unusable(sentence: str, status: int = 200) -> OAuthFailure:

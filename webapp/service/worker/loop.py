@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.service.domain import attempts, health, link_sessions, refreshing, tokens
+from webapp.service.domain import attempts, dynamic_props, health, link_sessions, refreshing, runs, tokens
 from webapp.service.domain.opening import close_service, open_service
 from webapp.service.domain.service import Service
 from webapp.settings import Settings
@@ -42,6 +42,8 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None) -
         Chore("purge tokens", 10 * MINUTE, tokens.purge),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
         Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
+        Chore("purge runs", 10 * MINUTE, runs.purge),
+        Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
     ]
     try:
         with ThreadPoolExecutor(REFRESHES_AT_ONCE, thread_name_prefix="refresh") as pool:

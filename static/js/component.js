@@ -1,0 +1,235 @@
+/* What the page of a component does better with JavaScript: pickers that load when opened, tabs, rows that grow,
+   tokens, parts that show when they matter, and the question before a run. All of it works without. */
+(() => {
+  "use strict";
+  const $ = (selector, from = document) => from.querySelector(selector);
+  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+  const form = () => document.getElementById("component-form");
+  const tell = (element, name) => element?.dispatchEvent(new CustomEvent(name, { bubbles: false }));
+
+  /* Pickers. A list is asked for when it opens for the first time, and again after another answer changed. */
+  function open(picker) {
+    if (!picker.open) { if (picker.dataset.changed) { delete picker.dataset.changed; follow(picker); } return; }
+    if (picker.hasAttribute("data-loaded")) return;
+    picker.setAttribute("data-loaded", "");
+    tell($(".options", picker), "picker:open");
+    $("[data-find]", picker)?.focus();
+  }
+  const follow = (picker) => tell(picker.closest("[hx-post]:not(form)"), "picker:change");
+
+  function picked(picker) {
+    const typed = $("[data-manual]", picker);
+    const many = typed?.matches("textarea");
+    const chosen = all("input[name^='p.']:checked", picker).map((input) => input.dataset.label).filter(Boolean);
+    const written = typed ? typed.value.split("\n").map((line) => line.trim()).filter(Boolean) : [];
+    const words = many ? [...chosen, ...written] : written.length ? written : chosen;
+    const shown = $("[data-picked]", picker);
+    shown.textContent = words.join(", ") || shown.dataset.empty;
+    shown.classList.toggle("dim", !words.length);
+    picker.dataset.changed = "yes";
+  }
+
+  function close(picker) {
+    picker.open = false;
+    $("summary", picker).focus();
+  }
+
+  document.addEventListener("toggle", (event) => {
+    if (event.target.matches?.("[data-picker]")) open(event.target);
+  }, true);
+
+  document.addEventListener("change", (event) => {
+    const picker = event.target.closest("[data-picker]");
+    if (picker && event.target.matches("[name^='p.'], [data-manual]")) {
+      if (event.target.type === "radio") { const typed = $("[data-manual]", picker); if (typed) typed.value = ""; }
+      picked(picker);
+      if (!picker.open) follow(picker);
+    }
+    if (!event.target.closest("#fields")) return;
+    for (const other of all("[data-picker][data-loaded]")) if (other !== picker && !other.open) other.removeAttribute("data-loaded");
+    parts(event.target);
+  });
+
+  /* A click on a choice closes; arrows only move. A click that a key makes has no detail. */
+  document.addEventListener("click", (event) => {
+    const radio = event.target.closest("[data-picker] label.check");
+    if (radio && event.detail > 0 && $("input[type=radio]", radio)) setTimeout(() => close(radio.closest("[data-picker]")));
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const picker = event.target.closest?.("[data-picker]");
+    if (event.key === "Enter" && event.target.matches("#component-form input:not([type=submit])")) {
+      event.preventDefault();
+      if (event.target.matches("[data-find]")) tell(event.target, "picker:find");
+      else if (picker) close(picker);
+    }
+    if (event.key === "Escape" && picker?.open) { event.preventDefault(); close(picker); }
+    if (event.key === "ArrowDown" && event.target.matches("[data-find]")) {
+      event.preventDefault();
+      ($(".options input:checked", picker) || $(".options input", picker))?.focus();
+    }
+  });
+
+  /* Rows: writing in the last one adds another. */
+  document.addEventListener("input", (event) => {
+    const rows = event.target.closest("[data-rows]");
+    const last = rows?.lastElementChild;
+    if (!last?.contains(event.target) || !event.target.value) return;
+    const next = last.cloneNode(true);
+    const number = rows.children.length + 1;
+    for (const input of all("input", next)) {
+      input.value = "";
+      input.id = input.id.replace(/\d+$/, number);
+      input.setAttribute("aria-label", input.getAttribute("aria-label").replace(/\d+$/, number));
+    }
+    rows.append(next);
+  });
+
+  /* Parts that matter only for one choice. */
+  function parts(select) {
+    if (!select.matches?.("[data-shows]")) return;
+    for (const part of all("[data-when]")) {
+      if (part.dataset.when === select.dataset.shows) part.hidden = !part.dataset.is.split(" ").includes(select.value);
+    }
+  }
+
+  /* Tabs. */
+  function tabs(nav) {
+    const links = all("a", nav);
+    const panels = links.map((link) => document.getElementById(link.getAttribute("href").slice(1)));
+    nav.setAttribute("role", "tablist");
+    links.forEach((link, index) => {
+      link.setAttribute("role", "tab");
+      link.id = `tab-${panels[index].id}`;
+      panels[index].setAttribute("role", "tabpanel");
+      panels[index].setAttribute("aria-labelledby", link.id);
+    });
+    const show = (index, focus) => {
+      links.forEach((link, at) => {
+        link.setAttribute("aria-selected", String(at === index));
+        link.tabIndex = at === index ? 0 : -1;
+        panels[at].hidden = at !== index;
+      });
+      if (focus) links[index].focus();
+    };
+    nav.addEventListener("click", (event) => {
+      const index = links.indexOf(event.target.closest("a"));
+      if (index >= 0) { event.preventDefault(); show(index, true); }
+    });
+    nav.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      const to = event.key === "Home" ? 0 : event.key === "End" ? links.length - 1 : step ? (links.indexOf(document.activeElement) + step + links.length) % links.length : -1;
+      if (to >= 0) { event.preventDefault(); show(to, true); }
+    });
+    show(0, false);
+    nav.removeAttribute("data-tabs");
+  }
+
+  /* Tokens: a list of lines as chips, with one field to add more. The lines stay what is sent. */
+  function tokens(area) {
+    const label = $(`label[for="${CSS.escape(area.id)}"]`);
+    const list = document.createElement("div");
+    const input = document.createElement("input");
+    list.className = "tokens";
+    Object.assign(input, { className: "input", type: "text", id: `${area.id}-add`, placeholder: "Type one and press Enter", autocomplete: "off" });
+    if (area.hasAttribute("aria-describedby")) input.setAttribute("aria-describedby", area.getAttribute("aria-describedby"));
+    if (area.hasAttribute("aria-invalid")) input.setAttribute("aria-invalid", "true");
+    const lines = () => area.value.split("\n").map((line) => line.trim()).filter(Boolean);
+    const write = (next) => { area.value = next.join("\n"); draw(); area.dispatchEvent(new Event("change", { bubbles: true })); };
+    const draw = () => list.replaceChildren(...lines().map((line, index) => {
+      const chip = document.createElement("span");
+      const remove = document.createElement("button");
+      chip.className = "chip";
+      chip.textContent = line;
+      Object.assign(remove, { type: "button", className: "icon-x" });
+      remove.setAttribute("aria-label", `Remove ${line}`);
+      remove.addEventListener("click", () => { write(lines().filter((_, at) => at !== index)); input.focus(); });
+      chip.append(remove);
+      return chip;
+    }));
+    const add = () => { if (input.value.trim()) { const next = [...lines(), ...input.value.split("\n")]; input.value = ""; write(next.map((line) => line.trim()).filter(Boolean)); } };
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") add();
+      else if (event.key === "Backspace" && !input.value && lines().length) write(lines().slice(0, -1));
+    });
+    input.addEventListener("change", (event) => { event.stopPropagation(); add(); });
+    input.addEventListener("paste", (event) => {
+      const text = event.clipboardData?.getData("text") || "";
+      if (text.includes("\n")) { event.preventDefault(); input.value = text; add(); }
+    });
+    area.hidden = true;
+    area.removeAttribute("data-tokens");
+    area.after(list, input);
+    if (label) label.htmlFor = input.id;
+    const help = document.getElementById(`${area.id}-lines`);
+    if (help) help.hidden = true;
+    draw();
+  }
+
+  function dress(within) {
+    all("[data-tabs]", within).forEach(tabs);
+    all("[data-tokens]", within).forEach(tokens);
+    all("[data-shows]", within).forEach(parts);
+  }
+
+  /* The question before a run. It comes before htmx hears of the form. */
+  document.addEventListener("submit", (event) => {
+    if (event.target !== form()) return;
+    if (event.submitter?.matches("[data-enter]")) { event.preventDefault(); event.stopImmediatePropagation(); return; }
+    const dialog = form().dataset.confirm;
+    const ticked = document.getElementById("confirmed");
+    if (!dialog || !ticked || ticked.checked || !event.submitter?.matches("[data-run]")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const as = $("[data-runs-as]");
+    const account = $(".account select", form());
+    if (as && account?.value) as.textContent = `It runs as ${account.selectedOptions[0].textContent.split(" · ")[0]}.`;
+    window.patchbay.openDialog(dialog);
+  }, true);
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-run-confirmed]")) {
+      event.target.closest("dialog").close();
+      document.getElementById("confirmed").checked = true;
+      form().requestSubmit($("[data-run]", form()));
+    }
+    const copy = event.target.closest("[data-copy-from]");
+    if (copy) { copy.dataset.copy = document.getElementById(copy.dataset.copyFrom).textContent; }
+  }, true);
+
+  /* Swapped parts: what was typed meanwhile and what stood open stays so. */
+  let typed = new Map();
+  let opened = [];
+  document.addEventListener("htmx:before:swap", () => {
+    typed = new Map(all("#fields :is(input[type=text], input:not([type]), input[type=url], textarea)[id]").map((field) => [field.id, field.value]));
+    opened = all("#fields details[open]:not([data-picker])[id], .snippet[open]").map((details) => details.id);
+  });
+  document.addEventListener("htmx:after:swap", (event) => {
+    for (const id of opened) { const details = document.getElementById(id); if (details) details.open = true; }
+    for (const [id, value] of typed) {
+      const field = document.getElementById(id);
+      if (field && field.value !== value && !field.closest("[data-picker]") && document.activeElement === field) field.value = value;
+    }
+    typed = new Map();
+    opened = [];
+    dress(document);
+    const once = $("[data-next-once]");
+    const own = form()?.querySelector("[name=once]");
+    if (once && own) own.value = once.value;
+    const ran = event.detail?.ctx?.target?.id === "outcome";
+    const ticked = document.getElementById("confirmed");
+    if (ran && ticked) ticked.checked = false;
+    if (ran) forgive();
+    if (ran && window.matchMedia("(max-width: 1020px)").matches) document.getElementById("outcome").scrollIntoView({ block: "start" });
+  });
+
+  /* What was wrong before a run that went through is wrong no longer. */
+  function forgive() {
+    all("#component-form > [role=alert], #fields .field > .err").forEach((said) => said.remove());
+    all("#fields [aria-invalid]").forEach((field) => field.removeAttribute("aria-invalid"));
+    all("#fields .invalid").forEach((field) => field.classList.remove("invalid"));
+  }
+
+  const start = () => dress(document);
+  document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", start) : start();
+})();

@@ -1,0 +1,80 @@
+"""Somebody at a browser, who does what the pages of the dashboard, the Connect Link and the sandbox offer."""
+
+import re
+from typing import Any
+
+PASSWORD = "three plain words here"
+
+
+class Person:
+    """``page`` is what is open; ``at`` says where the product and its sandbox are."""
+
+    def __init__(self, page: Any, at: Any, *, scripts: bool = True) -> None:
+        self.page, self.at, self.scripts = page, at, scripts
+
+    def sign_up(self, start_url: str, email: str = "ada@example.com") -> None:
+        self.page.goto(start_url)
+        self.page.get_by_label("E-mail").fill(email)
+        self.page.get_by_label("Password", exact=True).fill(PASSWORD)
+        self.button("Create login").click()
+        self.heading("Apps")
+
+    def sign_in(self, email: str, password: str = PASSWORD) -> None:
+        self.page.goto(f"{self.at.url}/sign-in")
+        self.page.get_by_label("E-mail").fill(email)
+        self.page.get_by_label("Password", exact=True).fill(password)
+        self.button("Sign in").click()
+
+    def choose(self, app: str) -> None:
+        """From the navigation to an app's page, and on to its Connect Link."""
+        self.page.goto(f"{self.at.url}/apps")
+        search = self.page.get_by_role("searchbox")
+        search.fill("sandbox tasks")
+        search.press("Enter")
+        self.page.wait_for_url("**q=sandbox*")
+        self.page.get_by_role("link", name=app, exact=True).click()
+        self.heading(app)
+        self.page.get_by_role("button", name=re.compile("^Connect")).click()
+
+    def leave(self) -> Any:
+        """To the provider: in a window of its own, or in this tab without JavaScript; the page to decide on."""
+        go = self.page.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").first
+        if not self.scripts:
+            go.click()
+            return self.page
+        with self.page.expect_popup() as opened:
+            go.click()
+        return opened.value
+
+    def decide(self, window: Any, button: str, person: str = "Ada Lovelace") -> None:
+        window.get_by_text(person, exact=True).click()
+        window.get_by_role("button", name=button, exact=True).click()
+
+    def working_key(self) -> str:
+        """A key as the sandbox shows it."""
+        other = self.page.context.new_page()
+        other.goto(f"{self.at.sandbox_url}/keys")
+        key = str(other.locator("[data-key]").first.inner_text())
+        other.close()
+        return key
+
+    def send_key(self, key: str) -> None:
+        self.page.get_by_label("API key", exact=True).fill(key)
+        self.button(re.compile("^Connect Sandbox Tasks")).click()
+
+    def connected(self) -> None:
+        """Where the Connect Link leads after a success."""
+        self.page.wait_for_url("**/accounts/apn_*")
+        self.page.get_by_text(re.compile("is connected")).wait_for()
+
+    def accounts(self) -> list[str]:
+        """The account list, as it reads."""
+        self.page.goto(f"{self.at.url}/accounts")
+        self.heading("Accounts")
+        return [str(text) for text in self.page.locator("tbody tr th .row-link").all_inner_texts()]
+
+    def heading(self, name: str) -> None:
+        self.page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
+
+    def button(self, name: Any) -> Any:
+        return self.page.get_by_role("button", name=name)

@@ -1,0 +1,162 @@
+"""Components in a real browser on a fresh start: fill "Create task" in, run it, run it again; with no scripts too."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import need
+from tests.browser.person import Person
+from tests.fakes.served import Served, served
+from webapp import frontend
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory, chromium: Any) -> Iterator[Served]:
+    """``patchbay serve``, started for the first time."""
+    need((frontend.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
+    with served(tmp_path_factory.mktemp("component") / "data") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def connected(started: Served, chromium: Any) -> Any:
+    """The cookies of somebody who has just connected the sandbox."""
+    context = chromium.new_context()
+    context.set_default_timeout(15_000)
+    ada = Person(context.new_page(), started)
+    ada.sign_up(started.start_url)
+    ada.choose("Sandbox Tasks")
+    ada.decide(ada.leave(), "Allow")
+    ada.connected()
+    state = context.storage_state()
+    context.close()
+    return state
+
+
+def open_action(page: Any, at: Served, name: str) -> None:
+    page.goto(f"{at.url}/apps/sandbox")
+    page.get_by_role("navigation", name="Sandbox Tasks").get_by_role("link", name=re.compile("^Actions")).click()
+    page.get_by_role("link", name=name, exact=True).click()
+    page.get_by_role("heading", name=name, level=1).wait_for()
+
+
+def pick_project(page: Any, query: str, *, scripts: bool) -> str:
+    """Search among the 200 projects, take the first that is found, and let the fields follow; its name."""
+    page.locator("#f-project_id-summary").click()
+    if scripts:
+        page.locator("#f-project_id-list").get_by_text("First 50 shown. Type to search all of them.").wait_for()
+    page.get_by_role("searchbox", name="Search Project").fill(query)
+    if not scripts:
+        page.get_by_role("button", name="Search", exact=True).click()
+    found = page.locator("#f-project_id-list label.check", has_text=re.compile(query, re.IGNORECASE)).first
+    found.wait_for()
+    name = str(found.inner_text()).strip()
+    found.click()
+    if not scripts:
+        page.get_by_role("button", name="Update fields").click()
+    page.get_by_role("status").get_by_text("Fields updated: added").wait_for()
+    assert page.locator("[data-picked]").first.inner_text() == name
+    return name
+
+
+def fill_fields(page: Any) -> None:
+    """Answer every field that came with the project and has no answer yet."""
+    page.locator("details.more-fields").evaluate("fold => { fold.open = true; }")
+    for field in page.locator("[id^='f-field_'][id$='-field']").all():
+        label = field.locator("label, legend").first.inner_text()
+        if "optional" in label:
+            continue
+        if field.locator("select").count():
+            field.locator("select").select_option(index=1)
+        elif field.locator("input[type=radio]").count():
+            field.locator("input[type=radio]").first.check()
+        elif field.locator("input[type=checkbox]").count():
+            field.locator("input[type=checkbox]").check()
+        elif field.locator("textarea").count():
+            field.locator("textarea").fill("Something")
+        else:
+            field.locator("input[type=text]").fill("7")
+
+
+def run(page: Any, *, scripts: bool) -> None:
+    if not scripts:
+        page.get_by_role("checkbox", name=re.compile("^Yes, change data")).check()
+    page.get_by_role("button", name="Run action").first.click()
+    if scripts:
+        dialog = page.get_by_role("dialog", name="Run “Create task”?")
+        dialog.get_by_text("It runs as Ada Lovelace.").wait_for()
+        dialog.get_by_role("button", name="Run action").click()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["javascript", "without"])
+def test_create_a_task_and_run_it_again(contexts: Any, started: Served, connected: Any, scripts: bool) -> None:
+    page = contexts(java_script_enabled=scripts, storage_state=connected).new_page()
+    title = f"Paint the boat {'with' if scripts else 'without'}"
+    open_action(page, started, "Create task")
+    if page.get_by_role("button", name="Start again").count():
+        page.get_by_role("button", name="Start again").click()
+        page.get_by_role("status").get_by_text("everything is as at first").wait_for()
+    assert "Ada Lovelace" in page.get_by_label("Account").inner_text()
+    project = pick_project(page, "quarry", scripts=scripts)
+    page.get_by_label("Title").fill(title)
+    fill_fields(page)
+    if scripts:
+        page.get_by_text("Saved as draft").wait_for()
+    run(page, scripts=scripts)
+    outcome = page.get_by_role("region", name="Outcome")
+    outcome.get_by_text("Succeeded").wait_for()
+    assert f"Created task {title} in {project}" in outcome.inner_text()
+    assert f'"title": "{title}"' in page.locator("#result-json").inner_text()
+
+    if not scripts:
+        page.goto(page.url.removesuffix("/runs"))
+    assert title in page.get_by_label("Title").input_value()  # the draft, as it was
+    page.get_by_role("link", name=re.compile("^Run 1: run again")).click()
+    page.get_by_role("heading", name="Run “Create task” again?").wait_for()
+    assert title in page.get_by_label("Values").inner_text()
+    page.get_by_role("button", name="Run again").click()
+    page.get_by_role("region", name="Outcome").get_by_text("Succeeded").wait_for()
+    assert page.locator(".run-list li").filter(has_text=title).count() == 2
+
+
+def test_draft_reopens_and_search_keeps_the_focus(contexts: Any, started: Served, connected: Any) -> None:
+    page = contexts(storage_state=connected).new_page()
+    open_action(page, started, "Show all props")
+    page.get_by_label("Text", exact=True).fill("Kept as it is")
+    page.get_by_text("Saved as draft").wait_for()
+    page.reload()
+    assert page.get_by_label("Text", exact=True).input_value() == "Kept as it is"
+    if not page.locator("#optional-fields[open]").count():
+        page.locator("#optional-fields > summary").click()
+    page.locator("#f-more").fill("2")
+    page.locator("#f-more").blur()
+    page.get_by_role("status").get_by_text("added Field 1, Field 2").wait_for()
+    assert page.get_by_label("Text", exact=True).input_value() == "Kept as it is"
+
+
+def test_sent_twice_runs_once(contexts: Any, started: Served, connected: Any) -> None:
+    page = contexts(storage_state=connected).new_page()
+    open_action(page, started, "List projects")
+    runs: list[str] = []
+    page.on("request", lambda request: runs.append(request.url) if request.url.endswith("/runs") else None)
+    page.get_by_role("button", name="Run action").dblclick()
+    page.get_by_role("region", name="Outcome").get_by_text("Succeeded").wait_for()
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_pages_are_accessible(
+    contexts: Any, started: Served, connected: Any, axe: Any, scheme: str, width: int
+) -> None:
+    page = contexts(storage_state=connected, color_scheme=scheme, viewport={"width": width, "height": 900}).new_page()
+    for path in ("actions", "actions/sandbox-create-task", "actions/sandbox-show-all-props"):
+        page.goto(f"{started.url}/apps/sandbox/{path}")
+        page.locator("details.fold, details.picker").evaluate_all("all => all.forEach(one => { one.open = true; })")
+        page.wait_for_timeout(500)
+        assert axe(page) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,199 @@
+"""Every page and state of the dashboard: axe finds nothing in either theme, and nothing overflows a narrow phone."""
+
+import re
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import serving
+from tests.browser.person import PASSWORD, Person
+from webapp.app import create_app
+from webapp.people import start_tokens, users
+from webapp.service.domain import lifecycle
+from webapp.service.domain.opening import close_service, open_service
+from webapp.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+WIDTH = 360
+
+
+@pytest.fixture
+def look(contexts: Callable[..., Any], axe: Any) -> tuple[Any, Callable[[str], None]]:
+    """A page on a phone, and what checks the state that it shows in both themes."""
+    page = contexts(reduced_motion="reduce", viewport={"width": WIDTH, "height": 740}).new_page()
+
+    def check(name: str) -> None:
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert axe(page) == [], (name, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH, name
+
+    return page, check
+
+
+@pytest.fixture
+def people(product: Any) -> Any:
+    """Makes people who can sign in."""
+
+    def make(email: str) -> users.User:
+        service = product.service
+        return users.create(service.store, service.clock, email=email, password=PASSWORD, role="developer")
+
+    return make
+
+
+def test_pages_of_somebody_without_accounts(look: Any, product: Any, people: Any) -> None:
+    page, check = look
+    people("empty@example.com")
+    person = Person(page, product)
+    page.goto(f"{product.url}/sign-in")
+    check("sign-in")
+    person.sign_in("empty@example.com", "not the password")
+    page.get_by_role("alert").wait_for()
+    check("refused sign-in")
+    person.sign_in("empty@example.com")
+    person.heading("Apps")
+    for path in ("/accounts", "/activity", "/activity?kind=dead", "/apps?q=zzzz", "/nowhere", "/settings"):
+        page.goto(product.url + path)
+        check(path)
+    page.context.clear_cookies(name="patchbay_form")
+    page.get_by_role("button", name="Save").click()
+    person.heading("This form is no longer valid")
+    check("forged form")
+    page.goto(f"{product.url}/apps")
+    page.get_by_role("button", name="Menu").click()
+    check("menu")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    page.get_by_role("dialog").wait_for()
+    check("keys")
+
+
+def test_pages_of_somebody_with_accounts(look: Any, product: Any, people: Any) -> None:
+    page, check = look
+    me = people("busy@example.com")
+    person = Person(page, product, scripts=False)
+    person.sign_in("busy@example.com")
+    for name in ("Ada Lovelace", "Grace Hopper"):
+        person.choose("Sandbox Tasks")
+        page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").click()
+        person.decide(page, "Allow", name)
+        person.connected()
+    person.choose("Sandbox Tasks (key)")
+    person.send_key(person.working_key())
+    person.connected()
+    check("just connected")
+    ada, grace, key = product.accounts(me.id)
+    lifecycle.needs_you(product.service, grace, "Sandbox Tasks withdrew the access.")
+    lifecycle.retrying(product.service, key, "Sandbox Tasks did not answer.")
+    paths = [
+        "/apps", "/apps?category=appcat_nothing", "/apps/sandbox", "/apps/sandbox_keys", "/apps/github", "/apps/http",
+        "/apps/sandbox?error=access_denied", "/accounts", "/accounts?status=working&app=sandbox_keys", "/activity",
+        f"/activity?account={ada.id}", *(f"/accounts/{one.id}" for one in (ada, grace, key)),
+        *(f"/accounts/{ada.id}/{verb}" for verb in ("name", "revocation", "disconnection")), "/accounts/apn_nothing",
+    ]  # fmt: skip
+    for path in paths:
+        page.goto(product.url + path)
+        check(path)
+    page.goto(f"{product.url}/accounts/{ada.id}")
+    page.get_by_role("link", name="Rename").click()
+    page.get_by_role("dialog").wait_for()
+    check("rename")
+    page.goto(f"{product.url}/accounts")
+    states = page.locator("tbody .badge").all_inner_texts()
+    assert states == ["Needs you", "Retrying", "Working"]
+
+
+def test_pages_while_the_service_is_down(look: Any, product: Any, people: Any) -> None:
+    page, check = look
+    people("down@example.com")
+    with socket.socket() as closed, serving(None) as web:
+        closed.bind(("127.0.0.1", 0))
+        remote = {
+            "PATCHBAY_PORT": str(web.server_port),
+            "PATCHBAY_CONNECT_URL": f"http://127.0.0.1:{closed.getsockname()[1]}",
+            "PATCHBAY_CONNECT_CLIENT_ID": "client",
+            "PATCHBAY_CONNECT_CLIENT_SECRET": "secret",
+            "PATCHBAY_PROJECT": product.project.id,
+        }
+        settings = Settings.from_env(remote, data=product.service.settings.data)
+        web.app = create_app(settings, service=product.service)
+        down = f"http://localhost:{web.server_port}"
+        person = Person(page, product)
+        person.sign_in("down@example.com")
+        person.heading("Apps")
+        for path in ("/apps", "/accounts", "/accounts/apn_any", "/activity"):
+            page.goto(down + path)
+            page.get_by_role("alert").get_by_text("The service does not answer.").wait_for()
+            page.get_by_role("link", name="Try again").wait_for()
+            check(path)
+        page.goto(f"{down}/settings")  # what does not need the service goes on working
+        person.heading("Settings")
+        check("/settings")
+
+
+@pytest.fixture
+def unopened(tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """A product that nobody has signed up to: its address, and its start token."""
+    with serving(None) as web:
+        settings = Settings.from_env({"PATCHBAY_PORT": str(web.server_port)}, data=tmp_path / "data")
+        service = open_service(settings)
+        try:
+            web.app = create_app(settings, service=service)
+            token = start_tokens.issue(service.store, service.clock)
+            yield settings.public_url, str(token)
+        finally:
+            close_service(service)
+
+
+def test_pages_of_the_first_start(look: Any, unopened: tuple[str, str]) -> None:
+    page, check = look
+    url, token = unopened
+    for path in (f"/start?token={token}", "/start?token=wrong", "/sign-in"):
+        page.goto(url + path)
+        check(path)
+    page.goto(f"{url}/start?token={token}")
+    page.get_by_label("E-mail").fill("not an address@")
+    page.get_by_label("Password", exact=True).fill("2short")
+    page.evaluate("document.querySelector('form').noValidate = true")
+    page.get_by_role("button", name="Create login").click()
+    page.locator("[aria-invalid=true]").first.wait_for()
+    check("refused sign-up")
+
+
+def test_a_theme_lasts_and_reaches_the_sign_in_page(contexts: Any, product: Any, people: Any) -> None:
+    people("night@example.com")
+    page = contexts(color_scheme="light").new_page()
+    person = Person(page, product)
+    person.sign_in("night@example.com")
+    with page.expect_response(re.compile("/settings/theme$")):
+        page.get_by_role("button", name="Dark").click()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    page.goto(f"{product.url}/settings")
+    assert page.get_by_role("radio", name="Dark").is_checked()
+    person.button("Sign out").click()
+    person.heading("Sign in")
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    other = Person(contexts(color_scheme="light").new_page(), product)
+    other.sign_in("night@example.com")
+    other.heading("Apps")
+    assert other.page.locator("html").get_attribute("data-theme") == "dark"
+
+
+def test_times_are_exact_in_the_zone_one_chose(contexts: Any, product: Any, people: Any) -> None:
+    people("zone@example.com")
+    page = contexts(timezone_id="Asia/Tokyo").new_page()
+    person = Person(page, product)
+    person.sign_in("zone@example.com")
+    page.goto(f"{product.url}/settings")
+    shown = page.locator("time").first
+    assert re.search(r"GMT\+9|JST", shown.get_attribute("title"))
+    page.get_by_label("Time zone").select_option("America/Argentina/Buenos_Aires")
+    person.button("Save").click()
+    page.get_by_role("status").get_by_text("Your settings are saved.").wait_for()
+    assert shown.get_attribute("title").endswith(" -03")
+    assert shown.get_attribute("datetime").endswith("Z")

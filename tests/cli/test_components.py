@@ -1,0 +1,59 @@
+"""The commands for authors of components: write one, check it, run it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.mark.parametrize(("words", "folder"), [((), "say-hello"), (("--trigger",), "each-tick")])
+def test_what_new_writes_is_sound(shell: Any, data: Path, words: tuple[str, ...], folder: str) -> None:
+    made = shell.json("component", "new", folder, *words)
+    assert made["key"] == f"~/{folder}"
+    assert Path(made["path"]) == data / "components" / folder / "0.0.1.py"
+    assert shell.json("component", "check") == {"files": 1, "problems": []}
+    assert "already" in shell.refused("component", "new", folder)
+
+
+def test_a_name_that_cannot_be_one(shell: Any) -> None:
+    assert "use lower case and hyphens" in shell.refused("component", "new", "Say_Hello")
+
+
+def test_check_prints_what_is_wrong(shell: Any, data: Path) -> None:
+    path = Path(shell.json("component", "new", "say-hello")["path"])
+    path.write_text(path.read_text().replace('label="Text", ', ""))
+    done = shell.run("component", "check", str(path))
+    assert (done.returncode, done.stderr) == (1, "say-hello/0.0.1.py: the prop text needs a label.\n")
+
+
+def test_run_prints_what_comes_of_it_or_refuses_in_a_sentence(shell: Any) -> None:
+    made = shell.json("component", "new", "say-hello")
+    for what in ("~/say-hello", made["path"]):
+        done = shell.run("component", "run", what, "--props", '{"text": "Good day"}')
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        assert (found["ret"], found["exports"]) == ({"text": "Good day"}, {"$summary": "Said Good day"})
+    for words, said in (
+        (("~/nothing",), "There is no component ~/nothing; name a key or a file."),
+        (("~/say-hello", "--version", "9.0.0"), "There is no component ~/say-hello 9.0.0"),
+        (("~/say-hello", "--props", "{"), "--props is not valid JSON"),
+        (("~/say-hello", "--props", "[]"), "--props must be a JSON object"),
+    ):
+        assert said in shell.refused("component", "run", *words)
+
+
+def test_run_with_credentials_masks_them(shell: Any, data: Path) -> None:
+    path = data / "components" / "who" / "0.0.1.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(
+        "from webapp.service.components.authoring import Action, app\n"
+        "class Who(Action):\n    name = description = 'Who'\n    account = app('telegram')\n"
+        "    def run(self, ctx):\n        ctx.log(ctx.auth['bot_token'])\n        raise ValueError('no')\n"
+    )
+    token = "123456:canary-token-canary-token-canary"
+    words = ("component", "run", str(path), "--credentials", "-")
+    done = shell.run(*words, input=json.dumps({"bot_token": token}))
+    assert done.returncode == 1
+    assert token not in done.stdout
+    assert [one["k"] for one in json.loads(done.stdout)["os"]] == ["log", "error"]

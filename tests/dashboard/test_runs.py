@@ -1,0 +1,167 @@
+"""Running an action from its page: asked first, once, with its outcome; and again from the history."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.dashboard.fake_components import ACCOUNT, Studio, install
+
+URL = "/apps/tasks/actions/tasks-create-task"
+P8 = json.dumps({"label": "Project 8", "value": "p8"})
+FORM = {
+    "d": ["tasks", "project_id", "title"], "p.tasks": "apn_000000x", "p.project_id": P8, "p.title": "Buy milk",
+}  # fmt: skip
+SURE = FORM | {"confirmed": "1", "once": "one"}
+
+
+@pytest.fixture
+def studio(stage: Any) -> Studio:
+    made = install(stage.connect)
+    stage.connect.add_account(stage.alice.id, "tasks", name="Ada")
+    stage.connect.add_account("u_somebody", "tasks", name="Not yours")
+    return made
+
+
+def test_missing_answers_are_named_at_their_fields(stage: Any, studio: Studio) -> None:
+    browser = stage.signed_in()
+    answer = browser.send(f"{URL}/runs", {"d": ["tasks", "project_id", "title"], "confirmed": "1"})
+    assert answer.status_code == 422
+    assert "Choose “Account”." in answer.text
+    assert "Choose “Project”." in answer.text
+    assert "Fill in “Title”." in answer.text
+    assert 'aria-describedby="f-title-err f-title-help"' in answer.text
+    assert "3 fields need you first." in answer.text
+    part = browser.send(f"{URL}/runs", {"confirmed": "1"}, htmx=True)
+    assert part.status_code == 422
+    assert "<html" not in part.text
+    assert not studio.ran
+
+
+def test_somebody_elses_account_is_refused(stage: Any, studio: Studio) -> None:
+    answer = stage.signed_in().send(f"{URL}/runs", SURE | {"p.tasks": "apn_000001x"})
+    assert answer.status_code == 422
+    assert "Choose one of your accounts for “Account”." in answer.text
+    assert not studio.ran
+
+
+def test_what_changes_data_is_asked_first(stage: Any, studio: Studio) -> None:
+    browser = stage.signed_in()
+    asked = browser.send(f"{URL}/runs", FORM)
+    assert asked.status_code == 422
+    assert "Nothing has run yet. Tick this to run it." in asked.text
+    assert "Buy milk" in asked.text
+    assert not studio.ran
+    assert browser.send(f"{URL}/runs", SURE).status_code == 200
+    assert len(studio.ran) == 1
+    reading = browser.send("/apps/tasks/actions/tasks-list-tasks/runs", {"p.tasks": "apn_000000x"})
+    assert "Succeeded" in reading.text
+    assert 'id="confirm-run"' not in reading.text
+
+
+def test_run_shows_result_exports_logs_and_request(stage: Any, studio: Studio) -> None:
+    studio.run_answer = {
+        "exports": {"$summary": "Created <b>", "id": "x-5"},
+        "os": [{"k": "log", "ts": 1_700_000_000_000, "msg": "looked <i>around</i>"}],
+    }
+    page = stage.signed_in().send(f"{URL}/runs", SURE).text
+    assert "Succeeded" in page
+    assert "Created &lt;b&gt;" in page
+    assert '<span class="k">&#34;id&#34;</span>: 5' in page
+    assert "x-5" in page
+    assert "looked &lt;i&gt;around&lt;/i&gt;" in page
+    assert "$ACCESS_TOKEN" in page
+    assert "os.environ[" in page
+    assert "process.env.ACCESS_TOKEN" in page
+    sent = studio.ran[-1]
+    assert sent["id"] == "tasks-create-task"
+    assert sent["dynamic_props_id"] == "dyp_p8"
+    assert sent["configured_props"]["tasks"] == {"authProvisionId": "apn_000000x"}
+    for token in [*stage.connect.tokens, *stage.connect.oauth]:
+        assert token not in page
+
+
+def test_failure_is_an_outcome_with_its_reason(stage: Any, studio: Studio) -> None:
+    error = {"name": "Error", "message": "Tasks refused it.", "stack": "line 3"}
+    studio.run_answer = {"os": [{"k": "error", "ts": 1, "err": error}], "ret": None, "exports": {}}
+    part = stage.signed_in().send(f"{URL}/runs", SURE, htmx=True)
+    assert part.status_code == 200
+    assert "Failed" in part.text
+    assert part.text.count("Tasks refused it.") >= 3  # outcome, log, status region
+    assert "line 3" in part.text
+
+
+def test_one_page_runs_once(stage: Any, studio: Studio) -> None:
+    browser = stage.signed_in()
+    browser.send(f"{URL}/runs", SURE)
+    second = browser.send(f"{URL}/runs", SURE)
+    assert (second.status_code, len(studio.ran)) == (409, 1)
+    assert "This was sent already and ran once." in second.text
+    assert browser.send(f"{URL}/runs", SURE, htmx=True).status_code == 409
+    assert browser.send(f"{URL}/runs", SURE | {"once": "two"}).status_code == 200
+    assert len(studio.ran) == 2
+
+
+def test_fields_that_appear_stop_the_run(stage: Any, studio: Studio) -> None:
+    p7 = json.dumps({"label": "Project 7", "value": "p7"})
+    browser = stage.signed_in()
+    answer = browser.send(f"{URL}/runs", SURE | {"p.project_id": p7})
+    assert answer.status_code == 422
+    assert "Fields updated: added Due date, Cost code." in answer.text
+    assert "Fill in “Cost code”." in answer.text
+    more = SURE | {"p.project_id": p7, "p.code": "100", "d": ["tasks", "project_id", "title", "due", "code"]}
+    assert "“Cost code” must be at most 99." in browser.send(f"{URL}/runs", more).text
+    assert browser.send(f"{URL}/runs", more | {"p.code": "99"}).status_code == 200
+    assert studio.ran[-1]["configured_props"]["code"] == 99
+
+
+def test_history_shows_fills_in_and_runs_again(stage: Any, studio: Studio) -> None:
+    browser = stage.signed_in()
+    browser.send(f"{URL}/runs", SURE)
+    browser.send(f"{URL}/draft/reset", {})
+    page = browser.get(URL).text
+    assert "Earlier runs" in page
+    assert f'href="{URL}/runs/run_0/again"' in page
+    assert "Buy milk" not in page.split("Earlier runs")[0].split("<form")[-1]
+    assert "Created task 5" in browser.get(f"{URL}/runs/run_0").text
+    question = browser.get(f"{URL}/runs/run_0/again").text
+    assert "Run “Create task” again?" in question
+    assert "Buy milk" in question
+    once = re.search(r'name="once" value="([^"]+)"', question)
+    assert once
+    done = browser.send(f"{URL}/runs/run_0/again", {"once": once[1]})
+    assert "Succeeded" in done.text
+    assert studio.ran[1] == studio.ran[0]
+    assert browser.send(f"{URL}/runs/run_0/again", {"once": once[1]}).status_code == 409
+    assert browser.send(f"{URL}/runs/run_0/values", {}).status_code == 303
+    again = browser.get(URL).text
+    assert "Buy milk" in again
+    assert ">Project 8</span>" in again
+    assert browser.get(f"{URL}/runs/none").status_code == 404
+
+
+def test_a_lost_secret_is_asked_for_again(stage: Any, studio: Studio) -> None:
+    studio.add("tasks-secret", [ACCOUNT, {"name": "key", "type": "string", "label": "Key", "secret": True}])
+    browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-secret"
+    browser.send(f"{url}/runs", {"p.tasks": "apn_000000x", "p.key": "canary", "confirmed": "1"})
+    del studio.runs[0]["configured_props"]["key"]
+    question = browser.get(f"{url}/runs/run_0/again").text
+    assert "Key is not kept after a run." in question
+    assert "Fill in the values" in question
+
+
+@pytest.mark.parametrize(
+    ("refusal", "says"),
+    [
+        ((400, "title is not valid: It is too long."), "title is not valid: It is too long."),
+        ((500, "x"), "The Connect service does not answer right now."),
+    ],
+)
+def test_a_refusal_of_the_service_is_an_outcome(stage: Any, studio: Studio, refusal: Any, says: str) -> None:
+    studio.refusal = refusal
+    page = stage.signed_in().send(f"{URL}/runs", SURE)
+    assert page.status_code == 200
+    assert "Failed" in page.text
+    assert says in page.text
+    assert "Buy milk" in page.text

@@ -1,0 +1,59 @@
+"""A real PostgreSQL server of this machine, started for the tests over an empty folder; skipped where there is none."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from webapp.service.outbound.postgres import PostgresAccount
+
+USER, PASSWORD = "ada", "right one"
+
+
+@contextmanager
+def server() -> Iterator[PostgresAccount]:
+    """A running server, as an account of it at the name db.test; stopped at the end."""
+    tools = _bin()
+    if tools is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("PostgreSQL's server programs are missing")
+        pytest.skip("PostgreSQL's server programs are not installed")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory(prefix="pg-") as name:
+        folder = Path(name)
+        (folder / "password").write_text(PASSWORD)
+        if os.getuid() == 0:
+            for path in (folder, folder / "password"):
+                shutil.chown(path, "postgres")
+        data = str(folder / "data")
+        _run(
+            *(str(tools / "initdb"), "-D", data, "-U", USER, "-A", "scram-sha-256", "--no-sync"),
+            *("--pwfile", str(folder / "password"), "--locale=C", "-E", "UTF8"),
+        )
+        options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
+        _run(str(tools / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
+        try:
+            yield PostgresAccount("db.test", USER, PASSWORD, "postgres", port)
+        finally:
+            _run(str(tools / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
+
+
+def _bin() -> Path | None:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if found:
+        return found[-1].parent
+    on_path = shutil.which("initdb")
+    return Path(on_path).parent if on_path else None
+
+
+def _run(*command: str) -> None:
+    """As the user postgres when we are root, because the server refuses to run as root."""
+    prefix = ("runuser", "-u", "postgres", "--") if os.getuid() == 0 else ()
+    subprocess.run([*prefix, *command], check=True, capture_output=True, cwd="/", timeout=60)

@@ -1,0 +1,47 @@
+"""README says only what is so: its app passes the checker, its commands exist, its map leads somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from webapp.cli.main import main
+from webapp.service.catalog import check
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_example_of_an_app_passes_the_checker(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    folder = tmp_path / "acme"
+    folder.mkdir()
+    (folder / "app.toml").write_text(example, "utf-8")
+    assert check.check([tmp_path]) == []
+    (folder / "app.toml").write_text(example.replace('"ecommerce"', '"nonsense"'), "utf-8")
+    assert len(check.check([tmp_path])) == 1
+
+
+COMMANDS = sorted({" ".join(found.split()[1:]) for found in re.findall(r"patchbay(?: [a-z-]+){1,2}", README)})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_that_is_named_exists(command: str) -> None:
+    words = command.split()
+    for length in range(len(words), 0, -1):  # the last word may be an argument, but not of a group
+        found = CliRunner().invoke(main, [*words[:length], "--help"])
+        if found.exit_code == 0:
+            break
+    assert found.exit_code == 0, command
+    assert length == len(words) or "COMMAND" not in found.output, command
+
+
+@pytest.mark.parametrize("path", re.findall(r"^\| `(webapp/[^`]+)`", README, re.MULTILINE))
+def test_the_map_leads_somewhere(path: str) -> None:
+    assert (ROOT / path).exists()
+
+
+@pytest.mark.parametrize("image", re.findall(r"!\[[^]]*\]\(([^)]+)\)", README))
+def test_pictures_are_there(image: str) -> None:
+    assert (ROOT / image).is_file()

@@ -1,0 +1,138 @@
+"""A person's own settings: how pages look, the time zone, the language, the password, the signed-in browsers."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import replace
+
+from flask import Blueprint, Response, abort, flash, make_response, redirect, render_template, request, url_for
+from markupsafe import Markup
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard import security
+from webapp.dashboard.dashboard import chosen, dashboard, person, session_now
+from webapp.dashboard.htmx import go
+from webapp.errors import Invalid
+from webapp.people import attempts, preferences, sessions, users
+from webapp.people.preferences import Preferences
+
+blueprint = Blueprint("settings", __name__)
+
+_THEMES: Mapping[str, str] = {"auto": "Same as system", "light": "Light", "dark": "Dark"}
+
+
+@blueprint.get("/you")
+def formerly() -> AnyResponse:
+    """Where this page was before."""
+    return redirect(url_for("dashboard.settings.page"), 301)
+
+
+@blueprint.get("/settings")
+def page() -> AnyResponse:
+    """The page."""
+    return _page()
+
+
+@blueprint.post("/settings")
+def save() -> AnyResponse:
+    """Keep how pages shall look and read."""
+    form = request.form
+    wanted = Preferences(form.get("theme", ""), form.get("time_zone", ""), form.get("language", ""))
+    try:
+        preferences.save(dashboard().store, dashboard().clock, person().id, wanted)
+    except Invalid as error:
+        return _page({detail.field: detail.message for detail in error.details}, 422)
+    flash("Your settings are saved.", "ok")
+    return _with_theme(go(url_for("dashboard.settings.page")), wanted.theme)
+
+
+@blueprint.post("/settings/theme")
+def theme() -> AnyResponse:
+    """Keep the theme alone, chosen in the navigation of any page, and stay on that page."""
+    wanted = replace(chosen(), theme=request.form.get("theme", ""))
+    try:
+        preferences.save(dashboard().store, dashboard().clock, person().id, wanted)
+    except Invalid:
+        abort(400)
+    return _with_theme(go(security.page_before()), wanted.theme)
+
+
+@blueprint.post("/settings/password")
+def password() -> AnyResponse:
+    """Change the password, and sign every other browser out."""
+    board, form, me = dashboard(), request.form, person()
+    address = request.remote_addr or ""
+    if attempts.admit(board.store, board.clock, email=me.email, address=address):
+        return _page({"current": "Too many tries. Wait a minute, then try again."}, 429)
+    if not users.has_password(board.store, me.id, form.get("current", "")):
+        return _page({"current": "That is not your password now. Try again."}, 422)
+    attempts.succeeded(board.store, email=me.email, address=address)
+    try:
+        users.set_password(board.store, board.clock, user_id=me.id, password=form.get("password", ""))
+    except Invalid as error:
+        return _page({detail.field: detail.message for detail in error.details}, 422)
+    sessions.end_others(board.store, user_id=me.id, keep=session_now().id)
+    flash("The password is changed. Other browsers are signed out.", "ok")
+    return go(url_for("dashboard.settings.page"))
+
+
+@blueprint.post("/settings/sessions/<session_id>/end")
+def end_session(session_id: str) -> AnyResponse:
+    """Sign one other browser out."""
+    if not sessions.end(dashboard().store, user_id=person().id, session_id=session_id):
+        abort(404)
+    flash("That browser is signed out.", "ok")
+    return go(url_for("dashboard.settings.page"))
+
+
+@blueprint.post("/settings/sessions/end-others")
+def end_others() -> AnyResponse:
+    """Sign every other browser out."""
+    count = sessions.end_others(dashboard().store, user_id=person().id, keep=session_now().id)
+    flash("No other browser was signed in." if not count else "All other browsers are signed out.", "ok")
+    return go(url_for("dashboard.settings.page"))
+
+
+def _page(errors: Mapping[str, str] | None = None, code: int = 200) -> Response:
+    board = dashboard()
+    page = render_template(
+        "dashboard/settings/page.html",
+        sessions=sessions.of_user(board.store, board.clock, person().id),
+        current=session_now().id,
+        errors=errors or {},
+        browser=browser,
+        chosen=chosen(),
+        themes=_THEMES,
+        languages=preferences.LANGUAGES,
+        zone_options=_zone_options(chosen().time_zone),
+    )
+    return make_response(page, code)
+
+
+@functools.lru_cache(maxsize=64)  # hundreds of options, which change with the choice alone
+def _zone_options(chosen: str) -> Markup:
+    """The options of the zones, by part of the world."""
+    found: dict[str, list[Markup]] = {}
+    for name in preferences.time_zones()[2:]:
+        area, _, place = name.partition("/")
+        words, mark = place.replace("_", " ").replace("/", ", "), Markup(" selected") if name == chosen else ""
+        found.setdefault(area, []).append(Markup('<option value="{}"{}>{}</option>').format(name, mark, words))
+    groups = [Markup('<optgroup label="{}">{}</optgroup>').format(area, Markup("").join(found[area])) for area in found]
+    return Markup("").join(groups)
+
+
+def _with_theme(answer: AnyResponse, theme: str) -> Response:
+    response = make_response(answer)
+    security.write_theme(response, theme)
+    return response
+
+
+def browser(user_agent: str) -> str:
+    """A short name for a browser, such as ``Firefox on Linux``; good enough to recognise one's own."""
+    names = (("Edg", "Edge"), ("OPR", "Opera"), ("Firefox", "Firefox"), ("Chrom", "Chrome"), ("Safari", "Safari"))
+    systems = (
+        ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("Mac", "macOS"),
+        ("Linux", "Linux"),
+    )  # fmt: skip
+    name = next((words for mark, words in names if mark in user_agent), "A browser")
+    system = next((words for mark, words in systems if mark in user_agent), "")
+    return f"{name} on {system}" if system else name

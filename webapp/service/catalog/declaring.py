@@ -1,0 +1,104 @@
+"""What every component file declares: each is loaded in a process of its own by the runner, and judged.
+
+A file that cannot be loaded, or that declares what it should not, becomes a problem and is left out; the rest goes on.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from webapp.errors import Unavailable
+from webapp.service.catalog.sources import BUILT_IN, Component
+from webapp.service.components import authoring, loader, props
+from webapp.service.components.calls import Call, Reply
+
+Declare = Callable[[Call], Reply]
+DEADLINE_S = 20.0
+AT_ONCE = 4
+_KINDS = {"action": "action", "source": "trigger"}
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One component file and what it declares."""
+
+    component: Component
+    kind: str
+    facts: dict[str, Any]
+
+    def row(self, beside: Path) -> dict[str, Any]:
+        """The row of the catalog; a folder other than the built-in one is found from the folder ``beside``."""
+        one, facts = self.component, self.facts
+        return {
+            "key": one.key,
+            "version": one.version,
+            "kind": self.kind,
+            "app": one.app or facts["app"],
+            "name": facts["name"],
+            "description": facts["description"],
+            "configurable_props": json.dumps(facts["configurable_props"]),
+            "annotations": json.dumps(facts["annotations"]),
+            "has_reload": int(facts["has_reload"]),
+            "stash": facts["stash"],
+            "root": None if one.root == BUILT_IN else os.path.relpath(one.root, beside),
+            "path": one.path,
+        }
+
+
+def source() -> str:
+    """What declarations depend on besides the files themselves: the authoring API, as a hash."""
+    digest = hashlib.sha256()
+    for module in (authoring, loader, props):
+        digest.update(Path(module.__file__ or "").read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def declared(components: Iterable[Component], declare: Declare) -> tuple[list[Declared], list[str]]:
+    """What ``components`` declare, and what is wrong with the others as ``path: sentence``.
+
+    Raises :class:`Unavailable` when the runner cannot be asked: that says nothing of any component, so no catalog
+    without them may come of it.
+    """
+    files, found, problems = list(components), list[Declared](), list[str]()
+    for component, reply in zip(files, _replies(files, declare), strict=True):
+        if reply.error is not None:
+            problems.append(f"{component.path}: {reply.error.message}")
+            continue
+        wrong = list(_problems(component, reply.value))
+        problems += [f"{component.path}: {sentence}" for sentence in wrong]
+        if not wrong:
+            found.append(Declared(component, _KINDS[reply.value["kind"]], reply.value))
+    return found, problems
+
+
+def _replies(files: list[Component], declare: Declare) -> list[Reply]:
+    calls = [Call(path=str(one.file), method="declare", deadline_s=DEADLINE_S) for one in files]
+    replies = []
+    pool = ThreadPoolExecutor(AT_ONCE)
+    try:
+        for reply in pool.map(declare, calls):
+            if reply.error is not None and reply.error.kind == "runner":
+                raise Unavailable(f"The catalog cannot be built: {reply.error.message}")
+            replies.append(reply)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return replies
+
+
+def _problems(component: Component, facts: dict[str, Any]) -> Iterator[str]:
+    kind = _KINDS[facts["kind"]]
+    if component.kind not in (None, kind):
+        yield f"it holds {_a(kind)}, but stands in the folder of {component.kind}s."
+    if not (isinstance(facts["name"], str) and facts["name"]):
+        yield "it has no name; say what it is called."
+    if not isinstance(facts["description"], str):
+        yield "its description must be text."
+
+
+def _a(kind: str) -> str:
+    return "an action" if kind == "action" else "a trigger"

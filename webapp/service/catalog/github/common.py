@@ -1,0 +1,83 @@
+"""What the actions of GitHub share: repositories, labels, people and branches to choose from, and addresses."""
+
+from typing import Any
+from urllib.parse import quote
+
+from webapp.service.components.authoring import ComponentError, Context, Option, Options, integer, string, string_list
+
+PER_PAGE = 100
+PAGES_SEARCHED = 5
+
+
+def find_repositories(ctx: Context) -> Options:
+    """The person's repositories, the last pushed to first. GitHub cannot search in them, so a query looks itself."""
+    if not ctx.query:
+        return _names(_repositories(ctx, ctx.page + 1), "full_name")
+    found: list[Any] = []
+    for page in range(1, PAGES_SEARCHED + 1) if ctx.page == 0 else ():
+        rows = _repositories(ctx, page)
+        found += [one for one in rows if ctx.query.lower() in one["full_name"].lower()]
+        if len(rows) < PER_PAGE:
+            break
+    return _names(found, "full_name")
+
+
+def find_labels(ctx: Context) -> Options:
+    """The labels of the chosen repository."""
+    return _names(_page(ctx, of_repository(ctx, "labels")), "name")
+
+
+def find_assignees(ctx: Context) -> Options:
+    """Who may be assigned to an issue of the chosen repository."""
+    return _names(_page(ctx, of_repository(ctx, "assignees")), "login")
+
+
+def find_branches(ctx: Context) -> Options:
+    """The branches of the chosen repository."""
+    return _names(_page(ctx, of_repository(ctx, "branches")), "name")
+
+
+def find_issues(ctx: Context) -> Options:
+    """The open issues and pull requests of the chosen repository, the newest first."""
+    found = _page(ctx, of_repository(ctx, "issues"))
+    return Options([Option(f"#{one['number']} {one['title']}", one["number"]) for one in found])
+
+
+repository = string(label="Repository", description="As owner/name.", options=find_repositories, use_query=True)
+issue_number = integer(label="Issue", description="Issue or pull request.", options=find_issues, min=1)
+labels = string_list(label="Labels", options=find_labels, optional=True)
+assignees = string_list(label="Assignees", options=find_assignees, optional=True)
+branch = string(label="Branch", description="The default branch unless given.", options=find_branches, optional=True)
+
+
+def of_repository(ctx: Context, *rest: str) -> str:
+    """The address of the chosen repository, or of something below it. Raises :class:`ComponentError`."""
+    owner, slash, name = (ctx.props.repository or "").strip().partition("/")
+    if not (owner and slash and name) or "/" in name:
+        raise ComponentError("The repository must be written as owner/name, such as octocat/hello-world.")
+    return "/".join(("/repos", quote(owner, safe=""), quote(name, safe=""), *rest))
+
+
+def of_issue(ctx: Context, *rest: str) -> str:
+    """The address of the chosen issue, or of something below it."""
+    return of_repository(ctx, "issues", str(ctx.props.issue_number), *rest)
+
+
+def given(ctx: Context, *names: str) -> dict[str, Any]:
+    """Those of the props ``names`` that have a value, as members of a request."""
+    return {name: ctx.props[name] for name in names if ctx.props[name] is not None}
+
+
+def _repositories(ctx: Context, page: int) -> list[Any]:
+    params = {"sort": "pushed", "per_page": PER_PAGE, "page": page}
+    found: list[Any] = ctx.http.get("/user/repos", params=params).json()
+    return found
+
+
+def _page(ctx: Context, address: str) -> list[Any]:
+    found: list[Any] = ctx.http.get(address, params={"per_page": PER_PAGE, "page": ctx.page + 1}).json()
+    return found
+
+
+def _names(rows: list[Any], key: str) -> Options:
+    return Options([Option(one[key], one[key]) for one in rows])

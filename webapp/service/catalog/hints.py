@@ -1,0 +1,45 @@
+"""What the actions of many apps say alike: their annotations by one word, how many there were, and a number read.
+
+``openWorldHint`` is true throughout: every one of these actions speaks with a service outside (specification 2.5).
+"""
+
+import math
+from collections.abc import Sized
+from typing import Final
+
+from webapp.service.components.authoring import ComponentError
+
+Hints = dict[str, bool | str]
+
+
+def _hints(*, reads: bool, destroys: bool, repeats: bool) -> Hints:
+    return {"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": repeats, "openWorldHint": True}
+
+
+READS: Final = _hints(reads=True, destroys=False, repeats=True)
+"""Changes nothing."""
+CREATES: Final = _hints(reads=False, destroys=False, repeats=False)
+"""Adds something; running it twice adds it twice."""
+SETS: Final = _hints(reads=False, destroys=False, repeats=True)
+"""Brings something into a state, and takes nothing away; running it twice is the same as once."""
+OVERWRITES: Final = _hints(reads=False, destroys=True, repeats=True)
+"""What was there before is gone; running it twice is the same as once."""
+SPENDS: Final = _hints(reads=False, destroys=True, repeats=False)
+"""Cannot be taken back, and running it twice does it twice."""
+
+
+def counted(things: Sized | int, noun: str) -> str:
+    """``1 row``, ``2 rows``: how many ``things`` there are; the plural of ``noun`` takes an s."""
+    count = things if isinstance(things, int) else len(things)
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def number(text: str) -> float | int:
+    """The number that ``text`` writes, as JSON can carry it. Raises :class:`ComponentError`."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ComponentError(f"{text} is not a number. Write one such as 12.5.")
+    return int(value) if value.is_integer() else value

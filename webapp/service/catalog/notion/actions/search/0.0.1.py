@@ -1,0 +1,27 @@
+"""Search by title."""
+
+from typing import Any
+
+from webapp.service.catalog.hints import READS, counted
+from webapp.service.components.authoring import Action, Context, Option, integer, string
+
+from ..common import account, search, title
+
+
+class Search(Action):
+    name = "Search"
+    description = (
+        "Find pages and databases by their titles, among those that were shared with the connection. "
+        "[See the documentation](https://developers.notion.com/reference/post-search)"
+    )
+    annotations = READS
+
+    notion = account
+    query = string(label="Title", description="Part of it. Empty for all.", optional=True)
+    kind = string(label="Kind", optional=True, options=[Option("Pages", "page"), Option("Databases", "database")])
+    most = integer(label="At most", default=20, min=1, max=100, optional=True)
+
+    def run(self, ctx: Context) -> Any:
+        found = search(ctx, ctx.props.kind, ctx.props.query or "", most=ctx.props.most)["results"]
+        ctx.export("$summary", f"Found {counted(found, 'page')}")
+        return [{"object": one["object"], "id": one["id"], "title": title(one), "url": one["url"]} for one in found]

@@ -1,0 +1,99 @@
+"""What the Notion actions share: finding pages and databases, and text as blocks.
+
+Written for the version 2022-06-28 of the API, which app.toml names: a database is queried, not its data sources.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from webapp.service.components.authoring import Context, Option, Options, app, string
+
+_BLOCKS_AT_ONCE, _CHARACTERS = 100, 2000  # https://developers.notion.com/reference/request-limits
+_MARKS = {"# ": "heading_1", "## ": "heading_2", "### ": "heading_3", "- ": "bulleted_list_item"}
+Found = dict[str, Any]
+
+
+def search(ctx: Context, kind: str | None, query: str, cursor: str | None = None, most: int = 100) -> Found:
+    """One page of what was shared with the connection, last edited first; ``kind`` is ``page`` or ``database``."""
+    asked = {
+        "query": query,
+        "sort": {"direction": "descending", "timestamp": "last_edited_time"},
+        "filter": {"property": "object", "value": kind} if kind else None,
+        "start_cursor": cursor,
+        "page_size": most,
+    }
+    answer: Found = ctx.http.post("/v1/search", json=given(asked)).json()
+    return answer
+
+
+def find_pages(ctx: Context) -> Options:
+    """The pages that were shared with the connection."""
+    return _find(ctx, "page")
+
+
+def find_databases(ctx: Context) -> Options:
+    """The databases that were shared with the connection."""
+    return _find(ctx, "database")
+
+
+def _find(ctx: Context, kind: str) -> Options:
+    cursor = ctx.previous.get("cursor")
+    if ctx.page and not cursor:
+        return Options([])
+    answer = search(ctx, kind, ctx.query, cursor)
+    following = answer.get("next_cursor")
+    found = [Option(title(one), one["id"]) for one in answer["results"]]
+    return Options(found, {"cursor": following} if following else None)
+
+
+def title(found: Found) -> str:
+    """What a page or database is called."""
+    properties = found.get("properties", {}).values()
+    texts: list[Found] = found.get("title") or next(
+        (one["title"] for one in properties if one.get("type") == "title"), []
+    )
+    return "".join(one["plain_text"] for one in texts) or "Untitled"
+
+
+def given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """``fields`` without those that are None or empty."""
+    return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
+
+
+def rich_text(text: str) -> list[dict[str, Any]]:
+    """``text`` as rich text, in pieces that Notion takes."""
+    pieces = [text[at : at + _CHARACTERS] for at in range(0, len(text), _CHARACTERS)]
+    return [{"type": "text", "text": {"content": one}} for one in pieces]
+
+
+def blocks(text: str) -> list[dict[str, Any]]:
+    """A block for each line that is not empty: ``#`` to ``###`` for headings, ``-`` for a list, else a paragraph."""
+    return [_block(line.strip()) for line in text.splitlines() if line.strip()]
+
+
+def _block(line: str) -> dict[str, Any]:
+    mark, kind = next(((mark, kind) for mark, kind in _MARKS.items() if line.startswith(mark)), ("", "paragraph"))
+    return {"object": "block", "type": kind, kind: {"rich_text": rich_text(line.removeprefix(mark).strip())}}
+
+
+def append(ctx: Context, page_id: str, children: Sequence[dict[str, Any]]) -> int:
+    """Append blocks to a page, as many at once as Notion takes; how many there were."""
+    for at in range(0, len(children), _BLOCKS_AT_ONCE):
+        ctx.http.patch(
+            f"/v1/blocks/{quote(page_id, safe='')}/children", json={"children": children[at : at + _BLOCKS_AT_ONCE]}
+        )
+    return len(children)
+
+
+account = app("notion")
+page_prop = string(
+    label="Page", description="One that was shared with the connection.", options=find_pages, use_query=True
+)
+database_prop = string(
+    label="Database", description="One that was shared with the connection.", options=find_databases, use_query=True
+)
+content_prop = string(
+    label="Content",
+    description="A block for each line: # to ### begin a heading, - an item of a list, anything else a paragraph.",
+)

@@ -1,0 +1,67 @@
+"""What the actions of the sandbox share: projects and tasks to choose from, and a project's own fields as props."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from webapp.service.components.authoring import ComponentError, Context, Option, Options, Prop, boolean, integer, string
+
+PER_PAGE = 50
+FIELD = "field_"
+
+
+def find_projects(ctx: Context) -> Options:
+    """The projects whose name holds the query, page by page."""
+    params = {"q": ctx.query, "page": ctx.page + 1, "per_page": PER_PAGE}
+    found = ctx.http.get("/api/projects", params=params).json()["data"]
+    return Options([Option(one["name"], one["id"]) for one in found])
+
+
+def find_tasks(ctx: Context) -> Options:
+    """The tasks of the chosen project whose title holds the query, newest first."""
+    params = {"q": ctx.query, "page": ctx.page + 1, "per_page": PER_PAGE}
+    found = ctx.http.get(in_project(ctx.props.project_id, "tasks"), params=params).json()["data"]
+    return Options([Option(one["title"], one["id"]) for one in found])
+
+
+project = string(label="Project", options=find_projects, use_query=True, with_label=True)
+task = string(label="Task", options=find_tasks, use_query=True, with_label=True)
+title = string(label="Title", description="At most 200 characters.")
+notes = string(label="Notes", optional=True)
+due = string(label="Due", description="A date such as 2030-01-31.", optional=True)
+done = boolean(label="Done", optional=True)
+
+
+def in_project(project_id: str | None, *rest: str) -> str:
+    """The address of a project, or of something below it. Raises :class:`ComponentError` where none is chosen."""
+    if not project_id:
+        raise ComponentError("No project is chosen yet. Choose one first.")
+    return "/".join(("/api/projects", quote(project_id, safe=""), *rest))
+
+
+def of_task(task_id: str) -> str:
+    """The address of a task."""
+    return f"/api/tasks/{quote(task_id, safe='')}"
+
+
+def field_props(ctx: Context, project_id: str, values: Mapping[str, Any] | None = None) -> dict[str, Prop]:
+    """One prop for each custom field of a project. With the ``values`` of a task, none has to be given."""
+    fields = ctx.http.get(in_project(project_id, "fields")).json()["data"]
+    return {FIELD + one["key"]: _field(one, values) for one in fields}
+
+
+def field_values(ctx: Context) -> dict[str, Any]:
+    """What was given for the props of :func:`field_props`, by the keys of the fields."""
+    given = {name.removeprefix(FIELD): value for name, value in ctx.extra.items() if name.startswith(FIELD)}
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _field(field: Mapping[str, Any], values: Mapping[str, Any] | None) -> Prop:
+    label, optional = field["label"], not field["required"] or values is not None
+    prop = {
+        "boolean": boolean(label=label, optional=optional),
+        "number": integer(label=label, optional=optional),
+        "choice": string(label=label, optional=optional, options=field["choices"]),
+    }.get(field["type"], string(label=label, optional=optional))
+    value = (values or {}).get(field["key"])
+    return prop.but(default=None if isinstance(value, float) else value)  # an integer prop may not begin with 1.5

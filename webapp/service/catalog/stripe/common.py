@@ -1,0 +1,78 @@
+"""What the Stripe actions share: lists, amounts of money, and choosing a customer or a payment."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from webapp.service.components.authoring import Context, Option, Options, app, string
+
+_PAGES_AT_ONCE, _PAGE = 5, 100
+# https://docs.stripe.com/currencies; UGX has none, but amounts of it are written with two all the same.
+_NO_DECIMALS = frozenset(
+    {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"}
+)
+_THREE_DECIMALS = frozenset({"bhd", "jod", "kwd", "omr", "tnd"})
+Found = dict[str, Any]
+
+
+def money(amount: int, currency: str) -> str:
+    """An amount in the smallest unit of its currency, as people write it: ``19.99 USD``."""
+    decimals = 0 if currency in _NO_DECIMALS else 3 if currency in _THREE_DECIMALS else 2
+    return f"{amount / 10**decimals:.{decimals}f} {currency.upper()}"
+
+
+def listed(ctx: Context, path: str, most: int, **params: Any) -> list[Found]:
+    """Up to ``most`` of a list, newest first."""
+    found: list[Found] = []
+    while True:
+        after = found[-1]["id"] if found else None
+        asked = {**params, "limit": min(_PAGE, most - len(found)), "starting_after": after}
+        answer = ctx.http.get(path, params=asked).json()
+        found += answer["data"]
+        if not answer["has_more"] or len(found) >= most or not answer["data"]:
+            return found
+
+
+def as_metadata(fields: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The members of ``metadata`` as a form has them."""
+    return {f"metadata[{name}]": value for name, value in (fields or {}).items()}
+
+
+def find_customers(ctx: Context) -> Options:
+    """The customers, newest first."""
+    return _find(ctx, "/v1/customers", _customer)
+
+
+def find_payments(ctx: Context) -> Options:
+    """The payments that succeeded, newest first."""
+    return _find(ctx, "/v1/payment_intents", _payment)
+
+
+def _find(ctx: Context, path: str, name: Callable[[Found], str | None]) -> Options:
+    """Read pages until one holds something that fits the query. What has no ``name`` is not offered."""
+    after = ctx.previous.get("after")
+    found: list[Option] = []
+    if ctx.page and not after:
+        return Options([])
+    for _ in range(_PAGES_AT_ONCE):
+        answer = ctx.http.get(path, params={"limit": _PAGE, "starting_after": after}).json()
+        named = ((one["id"], name(one)) for one in answer["data"])
+        found = [Option(label, id) for id, label in named if label and ctx.query.lower() in label.lower()]
+        after = answer["data"][-1]["id"] if answer["has_more"] and answer["data"] else None
+        if found or not after:
+            break
+    return Options(found, {"after": after} if after else None)
+
+
+def _customer(one: Found) -> str:
+    return " · ".join(filter(None, (one.get("name"), one.get("email")))) or str(one["id"])
+
+
+def _payment(one: Found) -> str | None:
+    if one["status"] != "succeeded":
+        return None
+    return f"{money(one['amount'], one['currency'])} · {one.get('description') or one['id']}"
+
+
+account = app("stripe")
+customer_prop = string(label="Customer", description="Its id begins with cus_.", options=find_customers, use_query=True)
+payment_prop = string(label="Payment", description="Its id begins with pi_.", options=find_payments, use_query=True)

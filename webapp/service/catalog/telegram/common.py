@@ -1,0 +1,43 @@
+"""What the Telegram actions share: calling a method of the Bot API, and choosing a chat."""
+
+from typing import Any
+
+from webapp.service.components.authoring import ComponentError, Context, Option, Options, app, boolean, string
+
+_SOURCES = ("message", "edited_message", "channel_post", "edited_channel_post", "my_chat_member", "chat_member")
+
+
+def call(ctx: Context, method: str, **arguments: Any) -> Any:
+    """Call a method of the Bot API; its result. Raises :class:`ComponentError` with what Telegram says."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    answer = ctx.http.post(f"/{method}", json=given, check=False).json()
+    if answer.get("ok"):
+        return answer["result"]
+    raise ComponentError(f"Telegram refused: {answer.get('description', 'it does not say why')}.")
+
+
+def find_chats(ctx: Context) -> Options:
+    """The chats that the bot heard of in the last day: Telegram keeps updates no longer, and has no list of chats."""
+    if ctx.page:
+        return Options([])
+    chats = {}
+    for update in call(ctx, "getUpdates", limit=100, timeout=0):
+        for chat in (update[source]["chat"] for source in _SOURCES if source in update):
+            chats[chat["id"]] = chat_name(chat)
+    return Options([Option(name, str(id)) for id, name in chats.items() if ctx.query.lower() in name.lower()])
+
+
+def chat_name(chat: dict[str, Any]) -> str:
+    """What a chat is called: a group's title, else a person's name."""
+    person = " ".join(filter(None, (chat.get("first_name"), chat.get("last_name"))))
+    return str(chat.get("title") or person or chat.get("username") or chat["id"])
+
+
+account = app("telegram")
+chat_prop = string(
+    label="Chat",
+    description="A chat's id, or @name of a public channel. Chats that the bot heard of lately are offered.",
+    options=find_chats,
+    use_query=True,
+)
+silent_prop = boolean(label="Without a sound", optional=True)

@@ -1,0 +1,129 @@
+"""What an author of components imports: ``Action``, ``Trigger``, the prop constructors and the types around them.
+
+A component is one file with one class that reads like a description of the feature. Its class attributes are its
+props, in the order in which a person meets them (a trailing underscore is not part of the name, so that a prop may
+be called ``name_``); its methods get one :class:`Context`. README has a chapter with a whole example.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
+
+from webapp.service.components.context import Account, Context
+from webapp.service.components.errors import ComponentError, HttpError
+from webapp.service.components.http import Http, HttpResponse
+from webapp.service.components.props import (
+    FindOptions,
+    Option,
+    Options,
+    Prop,
+    airtable_base,
+    airtable_field,
+    airtable_table,
+    airtable_view,
+    alert,
+    any_,
+    app,
+    apphook,
+    boolean,
+    data_store,
+    dir_,
+    discord_channel,
+    discord_channel_list,
+    http_interface,
+    http_request,
+    integer,
+    integer_list,
+    object_,
+    service_db,
+    sql,
+    string,
+    string_list,
+    timer,
+)
+
+__all__ = [
+    "Account",
+    "Action",
+    "Component",
+    "ComponentError",
+    "Context",
+    "FindOptions",
+    "Http",
+    "HttpError",
+    "HttpResponse",
+    "Option",
+    "Options",
+    "Prop",
+    "Trigger",
+    "airtable_base",
+    "airtable_field",
+    "airtable_table",
+    "airtable_view",
+    "alert",
+    "any_",
+    "app",
+    "apphook",
+    "boolean",
+    "data_store",
+    "dir_",
+    "discord_channel",
+    "discord_channel_list",
+    "http_interface",
+    "http_request",
+    "integer",
+    "integer_list",
+    "object_",
+    "service_db",
+    "sql",
+    "string",
+    "string_list",
+    "timer",
+]
+
+
+class Component:
+    """What actions and triggers share."""
+
+    name: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+
+    def reload(self, ctx: Context) -> Mapping[str, Prop]:
+        """The props that follow from the values so far (``ctx.props``): added after the component's own.
+
+        Called again whenever a prop with ``reload_props`` changes; a name that the component has already replaces
+        that prop in its place. The values of added props are in ``ctx.extra``.
+        """
+        return {}
+
+    def run(self, ctx: Context) -> Any:
+        """Do the work. What it returns is the result: anything that JSON can carry."""
+        raise NotImplementedError
+
+
+class Action(Component):
+    """Something to do, once, for a person: its result goes back to the caller.
+
+    ``annotations`` say what running it means: ``readOnlyHint``, ``destructiveHint``, ``idempotentHint`` and
+    ``openWorldHint``, each true or false.
+    """
+
+    annotations: ClassVar[Mapping[str, bool | str]] = {}
+
+
+class Trigger(Component):
+    """Something to watch for: ``run`` is called on each tick of its timer or request, and emits what is new.
+
+    ``dedupe`` tells which emitted events count: ``unique`` ids, ids ``greatest`` so far, or ids other than the
+    ``last``; None for all.
+    """
+
+    dedupe: ClassVar[Literal["unique", "greatest", "last"] | None] = None
+
+    def deploy(self, ctx: Context) -> None:
+        """Called once, when the trigger is deployed: emit a few recent events as examples."""
+
+    def activate(self, ctx: Context) -> None:
+        """Called when the trigger is switched on: subscribe, for one that is told by the app."""
+
+    def deactivate(self, ctx: Context) -> None:
+        """Called when the trigger is switched off: unsubscribe."""

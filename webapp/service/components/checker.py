@@ -1,0 +1,113 @@
+"""What is wrong with a component file, as sentences for its author.
+
+:func:`check` asks a runner to load the file, since loading runs it; :func:`problems` judges what was loaded.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from webapp.service.components.authoring import Action, Component, Trigger
+from webapp.service.components.calls import Call, Reply
+from webapp.service.components.loader import props_of
+from webapp.service.components.props import Prop
+
+ANNOTATIONS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_PROP = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
+_DEFAULTS: dict[str, type | tuple[type, ...]] = {
+    "string": str, "string[]": list, "integer": int, "integer[]": list, "boolean": bool, "object": dict, "sql": dict,
+    "http_request": dict, "$.interface.timer": dict,
+}  # fmt: skip
+# Fields that name another prop of the same component.
+_POINTERS = ("appProp", "baseIdProp", "tableIdProp")
+_SELF_EXPLAINING = ("app", "alert")
+
+
+def check(path: Path, declare: Callable[[Call], Reply]) -> list[str]:
+    """Everything wrong with the file at ``path``, as ``path: sentence``; an empty list for a good one.
+
+    ``declare`` is a runner's ``call``.
+    """
+    reply = declare(Call(path=str(path.absolute()), method="declare"))
+    said = [f"it cannot be loaded. {reply.error.message}"] if reply.error else reply.value["problems"]
+    return [f"{path.parent.name}/{path.name}: {sentence}" for sentence in (*_names(path), *said)]
+
+
+def problems(component: type[Component]) -> list[str]:
+    """Everything wrong with a loaded component, as sentences."""
+    props = props_of(component)
+    found = [*_facts(component), *_annotations(component)]
+    for name, prop in props.items():
+        found += [f"the prop {name} {said}" for said in (*_prop(name, prop), *_pointers(prop, props))]
+    reloads = any(prop.reload_props for prop in props.values())
+    if component.reload is not Component.reload and not reloads:
+        found.append("it has reload(), but no prop says reload_props=True, so that nothing would call it.")
+    if component.reload is Component.reload and reloads:
+        found.append("a prop says reload_props=True, but there is no reload() to call.")
+    return found
+
+
+def _names(path: Path) -> Iterator[str]:
+    if not _VERSION.fullmatch(path.stem):
+        yield "the file must be named by its version, such as 1.0.0.py."
+    if not NAME.fullmatch(path.parent.name):
+        yield "its folder must be named in lower case with hyphens, such as create-task."
+
+
+def _facts(component: type[Component]) -> Iterator[str]:
+    if not component.name:
+        yield 'say what it is called: name = "Create task".'
+    if not component.description:
+        yield "say what it does: description, one or two sentences."
+    if component.run is Component.run:
+        yield "it has no run()."
+    if issubclass(component, Trigger) and component.dedupe not in (None, "unique", "greatest", "last"):
+        yield "dedupe must be unique, greatest, last or None."
+
+
+def _annotations(component: type[Component]) -> Iterator[str]:
+    if not issubclass(component, Action):
+        return
+    given = component.annotations
+    missing = [one for one in ANNOTATIONS if not isinstance(given.get(one), bool)]
+    if missing:
+        yield f"annotations must say {', '.join(missing)}, each True or False."
+    if unknown := [one for one in given if one not in (*ANNOTATIONS, "title")]:
+        yield f"annotations has {', '.join(unknown)}, which nobody knows."
+
+
+def _prop(name: str, prop: Prop) -> Iterator[str]:
+    if not _PROP.fullmatch(name):
+        yield "must be named by letters, digits and underscores, beginning with a letter."
+    if not prop.label and prop.type not in _SELF_EXPLAINING and not prop.type.startswith(("$.interface", "$.service")):
+        yield "needs a label."
+    if prop.use_query and prop.find_options is None:
+        yield "says use_query, but has no function as options that could use a query."
+    if prop.static_options == ():
+        yield "offers an empty list of options."
+    if prop.min is not None and prop.max is not None and prop.min > prop.max:
+        yield "has a min above its max."
+    if prop.secret and prop.default is not None:
+        yield "is secret and must have no default."
+    yield from _default(prop)
+
+
+def _default(prop: Prop) -> Iterator[str]:
+    wanted = _DEFAULTS.get(prop.type)
+    if prop.default is None or wanted is None:
+        return
+    if not isinstance(prop.default, wanted) or (wanted is int and isinstance(prop.default, bool)):
+        yield f"has a default that is not of its type, {prop.type}."
+        return
+    offered = [one.value for one in prop.static_options or ()]
+    chosen = prop.default if isinstance(prop.default, list) else [prop.default]
+    if offered and any(one not in offered for one in chosen):
+        yield "has a default that is not among its options."
+
+
+def _pointers(prop: Prop, props: dict[str, Prop]) -> Iterator[str]:
+    for field in _POINTERS:
+        if field in prop.own and prop.own[field] not in props:
+            yield f"points by {field} to {prop.own[field]}, which is no prop of this component."

@@ -1,0 +1,163 @@
+"""What a component's methods get: the values of its props, its accounts, HTTP, exports and a log.
+
+A context exists for one call, inside the process of that call; what it exports, logs, emits and remembers is handed
+to ``send`` as it happens, so that it survives whatever becomes of the component.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from webapp.kit.clock import now
+from webapp.service.components.calls import AccountGrant, Call
+from webapp.service.components.errors import ComponentError
+from webapp.service.components.http import Http
+from webapp.service.components.props import Prop
+from webapp.service.outbound.client import OutboundClient
+
+REQUEST_S = 20.0
+Send = Callable[[dict[str, Any]], None]
+
+
+class Props(Mapping[str, Any]):
+    """The values of the props: ``ctx.props.title`` or ``ctx.props["title"]``; None where the person gave none."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._values[name]
+        except KeyError:
+            raise AttributeError(f"The component has no prop named {name}.") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class Secrets(Mapping[str, str]):
+    """The fields of an account. Printing them shows their names alone."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Secrets({', '.join(self._values)})"
+
+
+class Account:
+    """A connected account: ``auth`` are its fields, ``http`` its app."""
+
+    def __init__(self, grant: AccountGrant, http: Http) -> None:
+        self.auth, self.http, self.base_url = Secrets(grant.values), http, grant.base_url
+
+
+class Memory:
+    """What a trigger remembers from one run to the next."""
+
+    def __init__(self, state: Mapping[str, Any], send: Send) -> None:
+        self._state, self._send = dict(state), send
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """What was remembered under ``key``."""
+        return self._state.get(key, default)
+
+    def set(self, key: str, value: Any) -> None:
+        """Remember ``value`` (JSON) under ``key``."""
+        self._state[key] = value
+        self._send({"set": key, "value": value})
+
+
+class Files:
+    """A folder of this call's own, removed when it ends."""
+
+    def path(self, name: str) -> Path:
+        """Where the file ``name`` stands. Raises :class:`ComponentError` for a name that leaves the folder."""
+        if name in ("", ".", "..") or "/" in name or "\0" in name:
+            raise ComponentError(f"{name!r} is not the name of a file. Use a name without slashes.")
+        return Path(tempfile.gettempdir()) / name
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Write a file; its path."""
+        path = self.path(name)
+        path.write_bytes(content)
+        return path
+
+
+class Context:
+    """One call. ``page``, ``query`` (empty without one) and ``previous`` are for functions that find options;
+    ``event``, ``db`` and :meth:`emit` for triggers."""
+
+    def __init__(self, call: Call, declared: Mapping[str, Prop], client: OutboundClient, send: Send) -> None:
+        self._send, self._labels = send, dict(call.labels)
+        self._ends = time.monotonic() + call.deadline_s
+        self.props = Props({name: prop.default for name, prop in declared.items()} | dict(call.props))
+        self.extra = {name: value for name, value in call.props.items() if name not in declared}
+        self.accounts = {
+            name: Account(grant, Http(client, grant, self._left_s)) for name, grant in call.accounts.items()
+        }
+        self._plain = Http(client, None, self._left_s)
+        self.page, self.query, self.previous = call.page, call.query or "", dict(call.previous)
+        self.event, self.files, self.db = call.event, Files(), Memory(call.state, send)
+        self.guard = client.guard
+
+    @property
+    def account(self) -> Account:
+        """The account of the only app prop. Raises :class:`ComponentError` where there is none, or more than one."""
+        if len(self.accounts) != 1:
+            raise ComponentError(
+                "This needs a connected account; choose one."
+                if not self.accounts
+                else "This component has several accounts; name one by ctx.accounts[prop]."
+            )
+        return next(iter(self.accounts.values()))
+
+    @property
+    def auth(self) -> Secrets:
+        """The fields of :attr:`account`."""
+        return self.account.auth
+
+    @property
+    def http(self) -> Http:
+        """The app of :attr:`account`; without any account, a client that knows none."""
+        return self.account.http if self.accounts else self._plain
+
+    def label(self, name: str) -> str | None:
+        """What the person saw when they chose the value of a ``with_label`` prop."""
+        return self._labels.get(name)
+
+    def export(self, name: str, value: Any) -> None:
+        """Give ``value`` (JSON) out under ``name``; ``$summary`` is the one-line result."""
+        self._send({"export": name, "value": value})
+
+    def log(self, *parts: Any) -> None:
+        """Add a line to the log of this call."""
+        self._send({"log": " ".join(map(str, parts)), "ts": now()})
+
+    def emit(
+        self, event: Any, *, id: str | int | None = None, summary: str | None = None, ts: int | None = None
+    ) -> None:
+        """Emit ``event`` (JSON) from a trigger; ``id`` is what ``dedupe`` looks at, ``ts`` epoch milliseconds."""
+        told = None if id is None else str(id)
+        self._send({"emit": event, "id": told, "summary": summary, "ts": now() if ts is None else ts})
+
+    def _left_s(self) -> float:
+        """Seconds for the next request: a little less than the call has, so that it can still say what happened."""
+        return min(REQUEST_S, self._ends - time.monotonic() - 0.5)

@@ -1,0 +1,131 @@
+"""Putting a Reply together from what the runner passes on: messages in, log lines and the outcome out, masked."""
+
+import signal
+import time
+from typing import Any, get_args
+
+from webapp.kit.clock import now
+from webapp.service.components.calls import Call, Emitted, ErrorInfo, ErrorKind, Observation, Reply
+from webapp.service.components.masking import Mask
+
+MAX_LINE = 8_000
+MAX_LINES = 2_000
+_NOTHING = object()
+
+
+class Hearing:
+    """One call's answer as it comes in."""
+
+    def __init__(self, call: Call) -> None:
+        self._call, self._mask, self._began = call, Mask.of(call), time.monotonic()
+        self._lines: list[Observation] = []
+        self._partial, self._partial_ts = "", 0
+        self._exports: dict[str, Any] = {}
+        self._state: dict[str, Any] = {}
+        self._events: list[Emitted] = []
+        self._value: Any = _NOTHING
+        self._error: ErrorInfo | None = None
+        self._ended = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the runner has said the last word."""
+        return self._ended
+
+    def take(self, message: dict[str, Any]) -> None:
+        """One message, of the child's or of the runner's. What cannot be understood is left out."""
+        match message:
+            case {"log": str(text), "ts": int(ts)}:
+                self._flush()
+                self._add(text, ts)
+            case {"print": str(text), "ts": int(ts)}:
+                self._print(text, ts)
+            case {"export": str(name), "value": value}:
+                self._exports[name] = value
+            case {"set": str(name), "value": value}:
+                self._state[name] = value
+            case {"emit": event, "id": (str() | None) as id, "summary": (str() | None) as summary, "ts": int(ts)}:
+                self._events.append(Emitted(event, id, summary, ts))
+            case {"value": value}:
+                self._value = value
+            case {"error": dict(fields)}:
+                self._error = self._info(fields)
+            case {"end": reason, "code": int(code)}:
+                self._ended = True
+                if reason in ("timeout", "output") or (self._value is _NOTHING and self._error is None):
+                    self._error = self._cut_off(reason, code)
+
+    def fail(self, message: str) -> Reply:
+        """The reply when the runner could not be asked, or fell silent."""
+        self._error = ErrorInfo("runner", "RunnerError", message)
+        return self.reply()
+
+    def reply(self) -> Reply:
+        """What came of the call."""
+        self._flush()
+        error = self._error
+        lines = [*self._lines]
+        if error is not None:
+            lines.append(Observation("error", now(), None, error))
+        return Reply(
+            value=None if error or self._value is _NOTHING else self._value,
+            exports=self._exports,
+            observations=tuple(lines),
+            error=error,
+            took_ms=round((time.monotonic() - self._began) * 1000),
+            events=tuple(self._events),
+            state=self._state,
+        )
+
+    def _print(self, text: str, ts: int) -> None:
+        """Cut what was printed into lines; a line may come in pieces."""
+        self._partial_ts = self._partial_ts or ts
+        *whole, self._partial = (self._partial + text).split("\n")
+        for line in whole:
+            self._add(line, self._partial_ts)
+            self._partial_ts = ts
+        if len(self._partial) > MAX_LINE:
+            self._flush()
+        if not self._partial:
+            self._partial_ts = 0
+
+    def _flush(self) -> None:
+        if self._partial:
+            self._add(self._partial, self._partial_ts)
+        self._partial, self._partial_ts = "", 0
+
+    def _add(self, text: str, ts: int) -> None:
+        if len(self._lines) < MAX_LINES:
+            self._lines.append(Observation("log", ts, self._mask(text)[:MAX_LINE]))
+        elif len(self._lines) == MAX_LINES:
+            self._lines.append(Observation("log", ts, f"(only the first {MAX_LINES:,} lines are kept)"))
+
+    def _info(self, fields: dict[str, Any]) -> ErrorInfo:
+        kind: ErrorKind = fields.get("kind") if fields.get("kind") in get_args(ErrorKind) else "exception"  # type: ignore[assignment]  # one of them
+        status = fields.get("status")
+        return ErrorInfo(
+            kind=kind,
+            name=str(fields.get("name", "Error"))[:200],
+            message=self._mask(str(fields.get("message", "")))[:MAX_LINE],
+            stack=self._mask(str(fields.get("stack", "")))[:MAX_LINE],
+            status=status if isinstance(status, int) else None,
+        )
+
+    def _cut_off(self, reason: str | None, code: int) -> ErrorInfo:
+        if reason == "timeout":
+            after = f"{self._call.deadline_s:g} s"
+            said = f"The component was still working after {after}, so it was stopped. Ask for less, or try again."
+            return ErrorInfo("timeout", "Timeout", said)
+        if reason == "output":
+            said = "The component gave more than 6 MiB of results and logs, so it was stopped. Ask for less."
+            return ErrorInfo("output", "TooMuchOutput", said)
+        manner = f"it was ended by {_signal(-code)}" if code < 0 else f"it exited with code {code}"
+        said = f"The component's process ended without a result: {manner}. Try again, or tell its author."
+        return ErrorInfo("crash", "Crash", said)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

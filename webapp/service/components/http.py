@@ -1,0 +1,190 @@
+"""The HTTP client of a component: an account's app by relative addresses, anything else through the same guard.
+
+The credential and the app's own headers go to the hosts that the app declares, and nowhere else. A bad answer is
+raised as an :class:`HttpError` with the provider's own message, unless ``check=False`` asks for the answer as it is.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from webapp.service.components.calls import AccountGrant
+from webapp.service.components.errors import HttpError
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.credentials import Applied, apply
+from webapp.service.outbound.hosts import HostRules
+from webapp.service.outbound.outcomes import Failure, Response, at_path, parse_json
+from webapp.service.outbound.templates import TemplateError
+
+HOPS = 3
+_MESSAGES = (
+    "error.message",
+    "message",
+    "error_description",
+    "error",
+    "detail",
+    "errors.0.message",
+    "errors.0",
+    "title",
+)
+
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class HttpResponse:
+    """An answer. Header names are matched without regard to case."""
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    url: str = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """True for 200 to 299."""
+        return 200 <= self.status < 300
+
+    @property
+    def text(self) -> str:
+        """The body as text; what is not UTF-8 is replaced."""
+        return self.body.decode(errors="replace")
+
+    def json(self) -> Any:
+        """The body as JSON; None for an empty one. Raises :class:`HttpError`."""
+        if not self.body.strip():
+            return None
+        parsed = parse_json(self.body)
+        if isinstance(parsed, Failure):
+            raise HttpError(parsed.sentence, self.status, self.body)
+        return parsed.value
+
+
+class Http:
+    """Sends requests for one account, or for none. ``left_s`` tells how many seconds the call has left."""
+
+    def __init__(self, client: OutboundClient, grant: AccountGrant | None, left_s: Callable[[], float]) -> None:
+        self._client, self._grant, self._left_s = client, grant or AccountGrant(), left_s
+
+    def get(self, url: str, **options: Any) -> HttpResponse:
+        """GET; takes the options of :meth:`request`, as its neighbours do."""
+        return self.request("GET", url, **options)
+
+    def post(self, url: str, **options: Any) -> HttpResponse:
+        """POST."""
+        return self.request("POST", url, **options)
+
+    def put(self, url: str, **options: Any) -> HttpResponse:
+        """PUT."""
+        return self.request("PUT", url, **options)
+
+    def patch(self, url: str, **options: Any) -> HttpResponse:
+        """PATCH."""
+        return self.request("PATCH", url, **options)
+
+    def delete(self, url: str, **options: Any) -> HttpResponse:
+        """DELETE."""
+        return self.request("DELETE", url, **options)
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Params | None = None,
+        headers: Mapping[str, str] | None = None,
+        json: Any = None,
+        data: bytes | Params | None = None,
+        auth: tuple[str, str] | None = None,
+        check: bool = True,
+    ) -> HttpResponse:
+        """Send one request and read the whole answer. Raises :class:`HttpError`.
+
+        ``url`` may begin with ``/``: it then follows the app's base URL. Members of ``params`` and of a form
+        (``data``) that are None are left out; a list is sent as one name several times. ``auth`` is user and
+        password for Basic, where no account gives a credential.
+        """
+        whole = self._absolute(url)
+        ours = self._hosts_of(whole)
+        credential = self._credential() if ours else Applied()
+        sent = {**(self._grant.headers if ours else {}), **(headers or {}), **credential.headers}
+        if isinstance(data, Mapping) and not any(name.lower() == "content-type" for name in sent):
+            sent["Content-Type"] = "application/x-www-form-urlencoded"
+        outcome = self._client.request(
+            method,
+            _with_query(whole, params or {}),
+            headers=sent,
+            params=credential.params,
+            json={**json, **credential.body} if isinstance(json, Mapping) else json,
+            data=_form({**data, **credential.body}) if isinstance(data, Mapping) else data,
+            auth=None if ours and credential.headers else auth,
+            deadline_s=max(0.1, self._left_s()),
+            allow_redirects=HOPS if method in ("GET", "HEAD") else 0,
+            allowed_hosts=ours,
+        )
+        return _judged(outcome, check)
+
+    def _absolute(self, url: str) -> str:
+        if "://" in url:
+            return url
+        if not self._grant.base_url:
+            raise HttpError(f"{url} is not a whole address, and the account gives none. Begin it with https://.")
+        return f"{self._grant.base_url.rstrip('/')}/{url.lstrip('/')}"
+
+    def _hosts_of(self, url: str) -> HostRules | None:
+        """The hosts within which a request with the credential stays; None for a request that goes without."""
+        rules = HostRules.of(*self._grant.allowed_hosts)
+        checked = self._client.guard.check(url)
+        return rules if not isinstance(checked, Failure) and rules.admit(checked) else None
+
+    def _credential(self) -> Applied:
+        try:
+            return apply(self._grant.placements, self._grant.values)
+        except TemplateError as error:
+            raise HttpError(str(error)) from None
+
+
+def _judged(outcome: Response | Failure, check: bool) -> HttpResponse:
+    if isinstance(outcome, Failure):
+        raise HttpError(outcome.sentence)
+    answer = HttpResponse(outcome.status, outcome.headers, outcome.body, outcome.url)
+    if check and not answer.ok:
+        raise HttpError(_sentence(answer), answer.status, answer.body)
+    return answer
+
+
+def _sentence(answer: HttpResponse) -> str:
+    said = _said(answer.body)
+    return f"The app answered with status {answer.status}" + (f": {said}" if said else ".")
+
+
+def _said(body: bytes) -> str:
+    """The provider's own message, wherever providers usually put one."""
+    parsed = parse_json(body) if body.strip() else None
+    if parsed is None or isinstance(parsed, Failure):
+        return ""
+    found = (at_path(parsed.value, path) for path in _MESSAGES)
+    return next((one.strip()[:500] for one in found if isinstance(one, str) and one.strip()), "")
+
+
+def _with_query(url: str, params: Params) -> str:
+    query = urlencode(_pairs(params))
+    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
+
+
+def _form(fields: Params) -> bytes:
+    return urlencode(_pairs(fields)).encode("ascii")
+
+
+def _pairs(fields: Params) -> list[tuple[str, str]]:
+    several = ((name, value if _is_list(value) else [value]) for name, value in fields.items() if value is not None)
+    return [(name, _text(one)) for name, values in several for one in values]
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,71 @@
+"""What one call may use, and how a process is bound to it. Linux knows all of it; elsewhere some of it is missing."""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+MEMORY_BYTES = 512 * 1024 * 1024
+SPARE_BYTES = 64 * 1024 * 1024
+OUTPUT_BYTES = 6 * 1024 * 1024
+FILE_BYTES = 256 * 1024 * 1024
+FILES = 256
+PROCESSES = 4096
+CALLS = 128
+NICE = 5
+_PDEATHSIG, _SUBREAPER = 1, 36  # linux/prctl.h
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process below whose own parent ends, so that none escapes."""
+    _prctl(_SUBREAPER, 1)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel end this process when ``parent`` does."""
+    _prctl(_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def bind() -> None:
+    """Limit memory, files and processes of this process; ``MEMORY_BYTES`` come on top of what it has already."""
+    has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _libc else 0
+    _limit(resource.RLIMIT_AS, has + MEMORY_BYTES, has + MEMORY_BYTES + SPARE_BYTES)
+    _limit(resource.RLIMIT_FSIZE, FILE_BYTES, FILE_BYTES)
+    _limit(resource.RLIMIT_NOFILE, FILES, FILES)
+    _limit(resource.RLIMIT_NPROC, PROCESSES, PROCESSES)
+    _limit(resource.RLIMIT_CORE, 0, 0)
+    os.nice(NICE)
+
+
+def spare_memory() -> None:
+    """Let this process use what was kept back, to say that it ran out of memory."""
+    with suppress(ValueError, OSError):
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+def children() -> list[int]:
+    """The processes directly below this one; empty where the kernel does not tell."""
+    try:
+        return [int(one) for one in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _limit(what: int, soft: int, hard: int) -> None:
+    """Set a limit, below the one that stands; what the system does not let us set stays."""
+    with suppress(ValueError, OSError):
+        standing = resource.getrlimit(what)[1]
+        top = hard if standing == resource.RLIM_INFINITY else min(hard, standing)
+        resource.setrlimit(what, (min(soft, top), top))
+
+
+def _prctl(option: int, value: int) -> None:
+    if _libc is not None:
+        _libc.prctl(option, value, 0, 0, 0)

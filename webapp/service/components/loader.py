@@ -1,0 +1,103 @@
+"""Loading one component file by its path, in isolation, and telling what it declares.
+
+``<folder>/<name>/<version>.py`` is loaded as the module ``<name>`` of the package ``<folder>``, under a fresh name:
+``from ..common import project`` reads ``common.py`` beside ``actions/``, and versions never meet. Loading runs the
+file: do it in a process that may be lost (the runner's ``declare``).
+"""
+
+import importlib.util
+import itertools
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from webapp.service.components.authoring import Action, Component, Trigger
+from webapp.service.components.errors import ComponentError
+from webapp.service.components.props import Prop
+
+_KINDS = ("actions", "triggers")
+_fresh = itertools.count(1)
+
+
+class LoadError(ComponentError):
+    """The file holds no component that can be loaded."""
+
+
+def load(path: Path) -> type[Component]:
+    """The one component class of the file at ``path``. Raises :class:`LoadError`, or what the file itself raises."""
+    module = _execute(path)
+    found = [
+        one
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Action | Trigger) and one.__module__ == module.__name__
+    ]
+    if len(found) != 1:
+        raise LoadError(f"The file must hold exactly one subclass of Action or Trigger; it holds {len(found)}.")
+    return found[0]
+
+
+def props_of(component: type[Component]) -> dict[str, Prop]:
+    """The declared props by their names on the wire, in order; a base class's come first."""
+    classes = [one for one in reversed(component.__mro__) if issubclass(one, Component)]
+    found = {name: value for one in classes for name, value in vars(one).items() if isinstance(value, Prop)}
+    return {wire_name(name): value for name, value in found.items()}
+
+
+def wire_name(attribute: str) -> str:
+    """The prop's name for a class attribute: one trailing underscore is not part of it."""
+    return attribute.removesuffix("_")
+
+
+def to_json(props: Mapping[str, Prop]) -> list[dict[str, Any]]:
+    """``props`` as the wire lists them."""
+    return [prop.to_json(name) for name, prop in props.items()]
+
+
+def declaration(component: type[Component]) -> dict[str, Any]:
+    """What the catalog keeps of a component; ``app`` is the slug of its first app prop.
+
+    ``kind`` is as in ``component_type``: ``action``, or ``source`` for a trigger.
+    """
+    props = props_of(component)
+    return {
+        "kind": "action" if issubclass(component, Action) else "source",
+        "name": component.name,
+        "description": component.description,
+        "app": next((one.own["app"] for one in props.values() if one.type == "app"), None),
+        "configurable_props": to_json(props),
+        "annotations": dict(component.annotations) if issubclass(component, Action) else {},
+        "has_reload": component.reload is not Component.reload,
+        "dedupe": component.dedupe if issubclass(component, Trigger) else None,
+        "stash": None,
+    }
+
+
+def _execute(path: Path) -> ModuleType:
+    name = f"{_package(path)}.{re.sub(r'[^A-Za-z0-9_]', '_', path.parent.name)}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise LoadError(f"There is no component file {path.parent.name}/{path.name}.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _package(path: Path) -> str:
+    """Stand-ins for the folders above ``path`` as packages of a fresh name; the name of the nearest."""
+    folder = path.parent.parent
+    root = f"_component_{next(_fresh)}"
+    if folder.name not in _KINDS:
+        return _stand_in(root, folder)
+    return _stand_in(f"{_stand_in(root, folder.parent)}.{folder.name}", folder)
+
+
+def _stand_in(name: str, place: Path) -> str:
+    package = ModuleType(name)
+    package.__path__ = [str(place)]
+    package.__package__ = name
+    sys.modules[name] = package
+    return name

@@ -1,0 +1,132 @@
+"""Asking the runner: :class:`Runner` hands a Call over and gives the Reply, from any thread; failures are values.
+
+A runner is either somebody else's (:meth:`Runner.connect`: the supervisor keeps it alive, and calls wait a moment
+while it is started again) or this process's own (:meth:`Runner.start`: begun at the first call, begun again should
+it die, ended with :meth:`Runner.close`).
+"""
+
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+from types import TracebackType
+
+from webapp.service.components import parent
+from webapp.service.components.calls import Call, Reply
+from webapp.service.components.hearing import Hearing
+from webapp.service.components.wire import MAX_MESSAGE, Line, encode
+
+START_S = 10.0  # how long a runner may take to (re)start before a call gives up
+GRACE_S = 15.0  # beyond a call's own deadline: its turn in the queue, and its way back
+SOCKET = "runner.sock"
+_NOT_RUNNING = "Components cannot run now, because the runner does not answer. Try again in a moment."
+_LOST = "The runner ended while the component was working. Run it again."
+_STUCK = "The runner has too much to do. Try again in a moment."
+
+
+class Runner:
+    """Runs calls. Threads may share one; use :meth:`connect` or :meth:`start`."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self._own, self._closed = path, path is None, False
+        self._lock = threading.Lock()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    def connect(cls, path: Path) -> "Runner":
+        """The runner that listens at ``path``; whoever made it keeps it alive."""
+        return cls(path)
+
+    @classmethod
+    def start(cls) -> "Runner":
+        """A runner of this process's own. It costs nothing until the first call."""
+        return cls(None)
+
+    def call(self, call: Call) -> Reply:
+        """Run ``call`` and wait for what comes of it; at the latest a little after its deadline."""
+        hearing = Hearing(call)
+        try:
+            request = encode({"deadline_s": call.deadline_s}) + encode(call.to_json())
+        except TypeError:
+            return hearing.fail("The values given hold something that JSON cannot carry. Check them.")
+        if len(request) > MAX_MESSAGE:
+            return hearing.fail("The values given are too large. Send less.")
+        line = self._line(time.monotonic() + call.deadline_s + GRACE_S)
+        if line is None:
+            return hearing.fail(_NOT_RUNNING)
+        try:
+            line.send(request)
+            while not hearing.ended:
+                hearing.take(line.receive())
+        except TimeoutError:
+            return hearing.fail(_STUCK)
+        except OSError:
+            return hearing.fail(_LOST)
+        finally:
+            line.close()
+        return hearing.reply()
+
+    def close(self) -> None:
+        """End a runner of our own, with all that it runs; leave somebody else's alone. Calls after it fail."""
+        with self._lock:
+            self._closed = True
+            self._end()
+            if self._folder is not None:
+                self._folder.cleanup()
+                self._folder = None
+
+    def __enter__(self) -> "Runner":
+        return self
+
+    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
+        self.close()
+
+    def _line(self, deadline: float) -> Line | None:
+        """A connection to a runner that may be starting just now; None when it does not come up."""
+        gives_up = time.monotonic() + START_S
+        while time.monotonic() < gives_up:
+            path = self._living()
+            if path is None:
+                return None
+            try:
+                return Line.open(path, deadline)
+            except OSError:
+                time.sleep(0.02)
+        return None
+
+    def _living(self) -> Path | None:
+        """Where the runner listens, begun if it is ours and does not live; None after :meth:`close`."""
+        if not self._own:
+            return None if self._closed else self._path
+        with self._lock:
+            if self._closed:
+                return None
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="patchbay-runner-")  # mode 0700
+            path = Path(self._folder.name) / SOCKET
+            if self._process is None or self._process.poll() is not None:
+                self._end()
+                arguments, environment = parent.command(path, lifeline=0)
+                self._process = subprocess.Popen(
+                    arguments,
+                    env=environment,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    start_new_session=True,  # Ctrl-C is for us to hear
+                )
+            return path
+
+    def _end(self) -> None:
+        """Let the lifeline go, and see the process end."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

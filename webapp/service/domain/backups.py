@@ -1,0 +1,70 @@
+"""Writing a backup while the service runs: one ZIP file with the database and the operator's own apps.
+
+The database is one consistent moment of it. What is sealed in it stays sealed, and the instance key is never part of
+it: a backup is worth nothing to whoever has it alone, so the operator keeps the key apart. Nor is the catalog, which
+is built from the apps, nor the sandbox. :mod:`restoring` reads it.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from webapp.errors import Conflict, Invalid
+from webapp.kit.clock import Clock, iso
+from webapp.settings import Settings
+from webapp.store import copies
+
+FORMAT = 1
+DATABASE, APPS, MANIFEST = "patchbay.db", "apps", "backup.json"
+
+
+def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
+    """Write a backup to ``target``, whole or not at all and for its owner alone; what it says of itself.
+
+    Raises :class:`Invalid` without a database, :class:`Conflict` when ``target`` is there already.
+    """
+    database = settings.data / DATABASE
+    if not database.exists():
+        raise Invalid(f"There is no database in {settings.data}; check PATCHBAY_DATA.")
+    if target.exists():
+        raise Conflict(f"{target} is there already; choose another name, so that no backup is lost.")
+    if not target.parent.is_dir():
+        raise Invalid(f"There is no folder {target.parent}; make it first.")
+    manifest = {"format": FORMAT, "made_at": iso(clock())}
+    with tempfile.TemporaryDirectory(prefix=".patchbay-backup-", dir=target.parent) as folder:
+        copy, draft = Path(folder) / DATABASE, Path(folder) / "backup.zip"
+        copies.copy(database, copy)
+        _pack(draft, manifest, copy, settings.data / APPS)
+        _publish(draft, target)
+    return manifest
+
+
+def _pack(draft: Path, manifest: dict[str, Any], copy: Path, apps: Path) -> None:
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False) as archive:
+            archive.writestr(MANIFEST, json.dumps(manifest))
+            archive.write(copy, DATABASE)
+            for path in _files(apps):
+                archive.write(path, f"{APPS}/{path.relative_to(apps).as_posix()}")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def _publish(draft: Path, target: Path) -> None:
+    try:
+        os.link(draft, target)  # unlike a rename, this never replaces another backup
+    except FileExistsError as error:
+        raise Conflict(f"{target} is there already; choose another name, so that no backup is lost.") from error
+    except OSError:  # a file system without links
+        shutil.copyfile(draft, target)
+        target.chmod(0o600)

@@ -1,0 +1,122 @@
+"""Statements for a PostgreSQL account, and their rows as JSON has them.
+
+A value that JSON has no type for comes as PostgreSQL writes it: numeric, dates and times, uuid, ranges. A statement
+that is still running at its deadline is cancelled on the server as well. What the statement may do is the role's
+matter: nothing here reads SQL.
+"""
+
+import math
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from psycopg.abc import Buffer
+from psycopg.adapt import Loader
+from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
+from psycopg.types.string import TextLoader
+
+from webapp.service.outbound.deadline import Deadline
+from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.postgres import PostgresAccount, PostgresOutcome, connected
+
+MAX_ROWS = 1000
+CANCEL_S = 1.0  # how long before the deadline the server is told
+_CANCELLED = "57014"
+_AS_JSON = frozenset({"bool", "int2", "int4", "int8", "oid", "float4", "float8", "json", "jsonb"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a statement gave: its first rows, how many there were (or were changed) in all, and the command."""
+
+    rows: tuple[Mapping[str, Any], ...] = field(repr=False)
+    count: int
+    command: str
+
+    @property
+    def cut(self) -> bool:
+        """Whether there were more rows than are kept."""
+        return bool(self.rows) and self.count > len(self.rows)
+
+
+def query(
+    guard: Guard,
+    account: PostgresAccount,
+    statement: str,
+    params: Sequence[Any] = (),
+    *,
+    deadline_s: float = 20.0,
+    max_rows: int = MAX_ROWS,
+) -> Rows | Failure:
+    """Run a statement, with `$1`, `$2` … standing for `params` (JSON values), committed when it succeeds.
+
+    Without params there may be several: they succeed or fail as one, and the last one's rows come back. A Failure's
+    sentence is the server's own word on the statement, or why no server could be asked.
+    """
+    found = connected(guard, account, deadline_s, lambda link, left: _run(link, left, statement, params, max_rows))
+    return Failure("connect", found.sentence) if isinstance(found, PostgresOutcome) else found
+
+
+def _run(
+    connection: psycopg.Connection[Any], deadline: Deadline, statement: str, params: Sequence[Any], max_rows: int
+) -> Rows | Failure:
+    _load_as_json(connection)
+    cancel = threading.Timer(max(0.0, deadline.remaining() - CANCEL_S), connection.cancel_safe)
+    cancel.daemon = True
+    cancel.start()
+    try:
+        return _read(connection, statement, params, max_rows)
+    except psycopg.Error as error:
+        if error.sqlstate is None and connection.broken:
+            raise  # the connection's end, not the statement's
+        connection.close()  # a refused COPY leaves it unable to end in any other way
+        return Failure("bad_response", _sentence(error))
+    except UnicodeEncodeError:
+        return Failure("bad_response", "The query or a parameter holds a character that is not text. Type it again.")
+    finally:
+        cancel.cancel()
+        cancel.join()
+
+
+def _read(connection: psycopg.Connection[Any], statement: str, params: Sequence[Any], max_rows: int) -> Rows:
+    with psycopg.RawCursor(connection, row_factory=dict_row) as cursor:
+        cursor.execute(statement.encode(), [_adapted(one) for one in params] or None)
+        while cursor.nextset():
+            pass
+        kept = tuple(cursor.fetchmany(max_rows)) if cursor.description else ()
+        return Rows(kept, max(0, cursor.rowcount), (cursor.statusmessage or "").partition(" ")[0])
+
+
+def _adapted(value: Any) -> Any:
+    """Objects go as JSON; a list goes as an array, unless it holds what an array cannot."""
+    nested = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    return Jsonb(value) if isinstance(value, dict) or nested else value
+
+
+class _Float(Loader):
+    """A float; NaN and the infinities, which JSON lacks, as PostgreSQL writes them."""
+
+    def load(self, data: Buffer) -> float | str:
+        number = float(bytes(data))
+        return number if math.isfinite(number) else bytes(data).decode("ascii")
+
+
+def _load_as_json(connection: psycopg.Connection[Any]) -> None:
+    adapters = connection.adapters
+    for one in adapters.types:
+        if one.name not in _AS_JSON:
+            adapters.register_loader(one.oid, TextLoader)
+    for name in ("float4", "float8"):
+        adapters.register_loader(name, _Float)
+
+
+def _sentence(error: psycopg.Error) -> str:
+    if error.sqlstate == _CANCELLED:
+        return "The query took too long and was stopped. Make it smaller, such as by a LIMIT."
+    said = (error.diag.message_primary or str(error)).strip().rstrip(".")
+    hint = f" ({error.diag.message_hint.rstrip('.')})" if error.diag.message_hint else ""
+    return f"PostgreSQL refused the query: {said}{hint}."
