@@ -1,0 +1,60 @@
+"""What README promises: a new action of an app that stands is one new file and its test, and nothing else."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from tests.service.catalog.components.acting import Component
+from tests.service.catalog.components.test_sandbox import Action, action, served
+from webapp.service.catalog import build
+from webapp.service.catalog.index import Catalog
+from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.components.runner import Runner
+
+__all__ = ["action", "served"]  # fixtures
+
+README = (Path(__file__).parents[4] / "README.md").read_text("utf-8")
+FILE = re.search(r"`webapp/service/catalog/(sandbox/actions/count-tasks/0\.0\.1\.py)`", README)
+EXAMPLE, TEST = (
+    re.search(rf"```python\n((?:(?!```).)*?{mark}.*?)```", README, re.DOTALL)
+    for mark in ("class CountTasks", "def test_count_tasks")
+)
+
+
+class Elsewhere(Component):
+    """An action of a copy of the catalog."""
+
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.app / "actions" / self.name / f"{self.version}.py"
+
+
+def test_the_new_file_is_all_it_takes(tmp_path: Path, action: Action, runner: Runner) -> None:
+    assert FILE and EXAMPLE and TEST
+    shutil.copytree(BUILT_IN / "sandbox", tmp_path / "apps" / "sandbox")
+    shutil.copy(BUILT_IN / "categories.toml", tmp_path / "apps")
+    file = tmp_path / "apps" / FILE[1]
+    file.parent.mkdir()
+    file.write_text(EXAMPLE[1], "utf-8")
+
+    report = build.build(tmp_path / "catalog.db", built_in=tmp_path / "apps", declare=runner.call)
+    assert report.problems == ()
+    catalog = Catalog.open(
+        tmp_path / "catalog.db", public_url="http://localhost", variables={"sandbox": "http://localhost:1"}
+    )
+    listed = catalog.component("sandbox-count-tasks")
+    catalog.close()
+    assert listed is not None and listed.name == "Count tasks"
+
+    def copied(name: str) -> Component:
+        found = action(name)
+        made = Elsewhere(found.runner, found.app, found.name, found.origin, found.fields)
+        object.__setattr__(made, "folder", tmp_path / "apps")
+        return made
+
+    space: dict[str, Any] = {"Action": Action}
+    exec(TEST[1], space)
+    space["test_count_tasks"](copied)
