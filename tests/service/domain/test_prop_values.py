@@ -87,6 +87,26 @@ def test_secrets_are_taken_out_of_what_is_kept() -> None:
     assert prop_values.secrets_in(props, {"key": "s-1", "keys": ["s-2"], "open": "o"}) == ["s-1", "s-2"]
 
 
+def test_credentials_of_a_request_are_taken_out_of_what_is_kept() -> None:
+    props = [prop("request", "http_request")]
+    request = {
+        "url": "https://api.example",
+        "auth": {"type": "basic", "username": "ada", "password": "s-1"},
+        "headers": [{"name": "X-Api-Key", "value": "s-2"}, {"name": "Accept", "value": "text/plain"}],
+    }
+    kept, masked = prop_values.without_secrets(props, {"request": request})
+    assert masked == ["request"]
+    assert kept["request"]["auth"] == {"type": "basic", "username": "ada", "password": None}
+    assert kept["request"]["headers"] == [
+        {"name": "X-Api-Key", "value": None},
+        {"name": "Accept", "value": "text/plain"},
+    ]
+    assert kept["request"]["url"] == "https://api.example"
+    assert prop_values.secrets_in(props, {"request": request}) == ["s-1", "s-2"]
+    plain = {"request": {"url": "https://api.example", "auth": {"type": "none"}}}
+    assert prop_values.without_secrets(props, plain) == (plain, [])
+
+
 def test_props_given_at_run_time_are_made_sound() -> None:
     good = [prop("a", default="x"), prop("b", "integer", min=1, max=2, default=2), prop("n", "alert", content="c")]
     assert sound_props.sound(good) == (good, [])

@@ -12,6 +12,8 @@ from webapp.errors import Detail, Invalid
 from webapp.service.domain import prop_types
 
 Prop = Mapping[str, Any]
+OPEN_AUTH = frozenset({"type", "username"})
+CREDENTIAL_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"})
 LABELLED = "__lv"
 MAX_DEPTH = 100
 FIELD = "configured_props"
@@ -83,20 +85,53 @@ def refused(problems: Sequence[Detail]) -> Invalid:
 
 
 def without_secrets(props: Sequence[Prop], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """``given`` as it may be kept and shown, and the names of the secret values that were taken out."""
-    secret = {prop["name"] for prop in props if prop.get("secret")}
-    masked = [name for name, value in given.items() if name in secret and value not in (None, "", [])]
-    return {name: None if name in masked else value for name, value in given.items()}, masked
+    """``given`` as it may be kept and shown, and the names of the values that secrets were taken out of."""
+    kept, masked = dict(given), list[str]()
+    for prop in props:
+        name, value = prop["name"], given.get(prop["name"])
+        if prop.get("secret") and value not in (None, "", []):
+            kept[name] = None
+            masked.append(name)
+        elif prop["type"] == "http_request" and http_secrets(plain := unwrapped(value)[0]):
+            kept[name] = without_http_secrets(plain)
+            masked.append(name)
+    return kept, masked
 
 
 def secrets_in(props: Sequence[Prop], values: Mapping[str, Any]) -> list[str]:
     """The texts of all secret values, so that they can be taken out of what a run wrote."""
     found = []
     for prop in props:
+        value = values.get(prop["name"])
         if prop.get("secret"):
-            value = values.get(prop["name"])
             found += [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
+        elif prop["type"] == "http_request":
+            found += http_secrets(value)
     return found
+
+
+def http_secrets(value: Any) -> list[str]:
+    """The credentials in the value of an ``http_request`` prop: in its ``auth``, and in headers that carry one."""
+    if not isinstance(value, dict):
+        return []
+    auth, headers = value.get("auth"), value.get("headers")
+    members = [text for name, text in auth.items() if name not in OPEN_AUTH] if isinstance(auth, dict) else []
+    carried = [one.get("value") for one in headers if _is_credential(one)] if isinstance(headers, list) else []
+    return [text for text in (*members, *carried) if isinstance(text, str) and text]
+
+
+def without_http_secrets(value: dict[str, Any]) -> dict[str, Any]:
+    """``value`` with what :func:`http_secrets` finds taken out."""
+    kept = dict(value)
+    if isinstance(value.get("auth"), dict):
+        kept["auth"] = {name: one if name in OPEN_AUTH else None for name, one in value["auth"].items()}
+    if isinstance(value.get("headers"), list):
+        kept["headers"] = [{**one, "value": None} if _is_credential(one) else one for one in value["headers"]]
+    return kept
+
+
+def _is_credential(header: Any) -> bool:
+    return isinstance(header, dict) and str(header.get("name", "")).strip().lower() in CREDENTIAL_HEADERS
 
 
 def _labelled(inner: Any, depth: int) -> tuple[Any, str | None]:
