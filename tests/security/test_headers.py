@@ -17,7 +17,8 @@ ORIGIN = "https://app.example.com"
 NOBODY = {
     "filename": "css/patchbay.css", "slug": "acme", "project_id": "proj_none", "ctok": "ctok_none", "app": "acme",
     "category_id": "appcat_none", "account_id": "apn_none", "external_user_id": "nobody", "rest": "nothing",
-    "session_id": "ls_none", "secret": "nothing", "attempt_id": "nothing",
+    "session_id": "ls_none", "secret": "nothing", "attempt_id": "nothing", "component_id": "acme-nothing",
+    "kind": "actions", "key": "acme-nothing", "name": "nothing", "run_id": "run_none",
 }  # fmt: skip
 PUBLIC_FILES = ("static", "logo", "healthz", "readyz")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -62,7 +63,7 @@ def rules(installation: Installation) -> list[Rule]:
 
 
 def path_of(rule: Rule) -> str:
-    path = re.sub(r"<(?:\w+:)?(\w+)>", lambda found: NOBODY[found[1]], rule.rule)
+    path = re.sub(r"<(?:[^:<>]+:)?(\w+)>", lambda found: NOBODY[found[1]], rule.rule)
     assert "<" not in path
     return path
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.catalog.samples import KEYS, OAUTH, bare
+from tests.service.catalog.test_build import write_component
 from webapp.kit.cursors import BadCursor, Window, encode
 from webapp.kit.ids import stable_id
 from webapp.service.catalog.build import build
@@ -35,10 +36,8 @@ def several(declare: Declare, opened: Open, folder: Path) -> Catalog:
     declare("alpha", bare("alpha", "alpha", weight=50, description="Works with Acme rockets."))
     declare("beans", bare("beans", "Crème & Beans", weight=10, category="cafe"))
     declare("my_sheets", bare("my_sheets", "My Sheets", weight=7))
-    for name in ("acme/actions/launch/1.0.0.py", "globex/triggers/rained/1.0.0.py"):
-        file = folder / name
-        file.parent.mkdir(parents=True)
-        file.write_text("", "utf-8")
+    write_component(folder, "acme/actions/launch/1.0.0.py")
+    write_component(folder, "globex/triggers/rained/1.0.0.py", "Trigger", "Rained")
     return opened()
 
 

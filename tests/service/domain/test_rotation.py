@@ -216,3 +216,15 @@ def test_killed_in_the_middle_it_resumes_and_nothing_is_lost(data: Path, acme: F
         assert set(told.connected) <= set(load.every_account(service))
         assert not any(account.dead for account in load.every_account(service).values())
         assert chains_are_whole(service, acme)
+
+
+def test_rows_that_come_in_between_two_pages_push_none_out_of_the_walk(bench: Any, monkeypatch: Any) -> None:
+    """With as many rows as a page holds, a new row in the middle moves the last one to the next page."""
+    made = [bench.connect() for _ in range(12)]
+    monkeypatch.setattr(rotation, "BATCH", 5)
+    monkeypatch.setattr(rotation.time, "sleep", lambda _: made.append(bench.connect()) if len(made) < 60 else None)
+    rotation.rotate(bench.service)
+    assert len(made) > 12
+    for account in made:
+        kept = accounts.get(bench.service.store, bench.scene, account.id)
+        assert kept.credentials_key == 2 and credentials.read(bench.service, kept)["oauth_access_token"]

@@ -64,14 +64,17 @@ def _begin(service: Service) -> Report:
 
 
 def _walk(service: Service, column: SealedColumn, report: Report) -> None:
+    """Page by page in the order of the ids. A row that comes in behind the page was sealed with the newest key."""
     after = ""
-    while rows := service.store.all(column.page, {"after": after, "limit": BATCH}):
+    while True:
         began = time.monotonic()
-        with service.store.write() as tx:
-            for row in tx.all(column.page, {"after": after, "limit": BATCH}):
+        with service.store.write() as tx:  # the page is read under the lock: one read before could lack a row by now
+            rows = tx.all(column.page, {"after": after, "limit": BATCH})
+            for row in rows:
                 _reseal(service, tx, column, row, report)
-                after = row["id"]
-        after = max(after, rows[-1]["id"])
+        if not rows:
+            return
+        after = rows[-1]["id"]
         time.sleep(max(time.monotonic() - began, 0.002))  # whoever waits for the write lock gets a turn
 
 
