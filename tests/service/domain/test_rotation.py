@@ -166,6 +166,7 @@ def test_no_sealed_column_is_forgotten(bench: Any) -> None:
     assert columns == known
 
 
+@pytest.mark.faults
 def test_rotating_twice_while_two_processes_connect_and_refresh(data: Path, acme: FakeProvider) -> None:
     load.furnish(data, acme)
     env = load.environment(data, acme)
@@ -195,6 +196,7 @@ main(["keys", "rotate"])
 """
 
 
+@pytest.mark.faults
 def test_killed_in_the_middle_it_resumes_and_nothing_is_lost(data: Path, acme: FakeProvider) -> None:
     load.furnish(data, acme)
     env = load.environment(data, acme)
