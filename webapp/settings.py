@@ -237,7 +237,7 @@ TABLE: tuple[Row, ...] = (
     Row("PROJECT", None, _project, "Project that the dashboard works in (the first one)."),
     Row("ENVIRONMENT", "development", _choice("development", "production"), "Environment the dashboard works in."),
     Row("SANDBOX", None, _switch, "on or off: the built-in third party (on while PUBLIC_URL is loopback)."),
-    Row("THREADS", 8, _number(1, 256), "Requests that are answered side by side."),
+    Row("THREADS", 64, _number(1, 256), "Requests that are answered side by side."),
     Row("LOG_LEVEL", "info", _choice("debug", "info", "warning", "error"), "How much is logged."),
     Row("CONNECT_URL", None, _base_url, "Another Connect service to drive instead of the embedded one."),
     Row("CONNECT_CLIENT_ID", None, _text, "OAuth client id at that service."),
