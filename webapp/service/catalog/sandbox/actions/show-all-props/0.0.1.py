@@ -92,7 +92,7 @@ class ShowAllProps(Action):
     texts = string_list(label="Several texts", optional=True, default=["one", "two"])
     choices = string_list(label="Several of a few", options=FLAVOURS, with_label=True, optional=True)
 
-    number = integer(label="Whole number", description="From 1 to 10.", min=1, max=10, default=3)
+    number = integer(label="Whole number", min=1, max=10, default=3)
     number_choice = integer(label="One of a few numbers", options=[15, 30, 60], optional=True)
     numbers = integer_list(label="Several whole numbers", min=0, optional=True)
     yes = boolean(label="Yes or no", optional=True, default=True)
