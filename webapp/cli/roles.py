@@ -15,7 +15,7 @@ from webapp.app import create_app
 from webapp.cli.httpd import serve
 from webapp.cli.sentences import sentence_of
 from webapp.cli.stopping import Stop
-from webapp.cli.supervisor import HOPELESS
+from webapp.cli.supervisor import ENDINGS, HOPELESS
 from webapp.sandbox.app import create_sandbox
 from webapp.service.components import parent
 from webapp.service.components.runner import Runner
@@ -73,6 +73,9 @@ def runner(path: Path, stop: Stop) -> NoReturn:
     lifeline = stop.lifeline if stop.lifeline is not None else os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(lifeline, True)
     arguments, environment = parent.command(path, lifeline)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # one that comes now waits for the program, which unblocks it
+    if stop.is_set():
+        raise SystemExit(0)
     os.execve(arguments[0], arguments, environment)  # noqa: S606  # no shell is wanted
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from webapp.cli.logs import configure, flush
 from webapp.cli.stopping import Stop, end_with
 
+ENDINGS = (signal.SIGTERM,)
 HOPELESS = 78  # EX_CONFIG of sysexits.h: trying again cannot help; the child has said why
 GRACE_S = 10.0
 DELAYS_S = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -73,9 +74,11 @@ class Supervisor:
 
     def _start(self, child: Child) -> None:
         flush()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # until the child hears for itself: none gets lost
         pid = os.fork()
         if pid == 0:
             self._be(child)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         child.pid, child.born_at = pid, time.monotonic()
 
     def _be(self, child: Child) -> None:
@@ -91,6 +94,7 @@ class Supervisor:
             configure(self.log_level, child.name)
             stop.lifeline = self._lifeline[0]
             end_with(stop.lifeline, GRACE_S)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)
             child.run(stop)
             code = 0
         except SystemExit as end:
