@@ -1,7 +1,6 @@
 """Wiring: the one Flask app that serves the API, the Connect Link and the dashboard. No rules stand here."""
 
 import logging
-from collections.abc import Callable
 
 from flask import Flask, Response, jsonify, request
 
@@ -27,10 +26,8 @@ _PROTECTION = (
 )
 
 
-def create_app(
-    settings: Settings, *, clock: Clock = now, wake: Callable[[], None] = lambda: None, service: Service | None = None
-) -> Flask:
-    """The web application over ``settings.data``; ``wake`` tells the worker that there is something to do.
+def create_app(settings: Settings, *, clock: Clock = now, service: Service | None = None) -> Flask:
+    """The web application over ``settings.data``, or over a ``service`` that is open already.
 
     Raises :class:`webapp.service.domain.keyring.WrongKey` and :class:`webapp.errors.Unavailable`.
     """
@@ -42,7 +39,6 @@ def create_app(
         static_url_path="/static",
     )
     app.extensions["patchbay"] = service
-    app.extensions["patchbay_wake"] = wake
     app.secret_key = service.keys.derive("web-sessions")
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)
     _add_probes(app, service)

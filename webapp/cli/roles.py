@@ -52,9 +52,9 @@ def web(
 ) -> None:
     """Answer the dashboard, the API and the Connect Link on ``sockets``; components run in ``runner``."""
     with _sentences():
-        service = open_service(settings, runner=runner)
+        service = open_service(settings, runner=runner, wake=ring)
         try:
-            app = create_app(settings, service=service, wake=ring)
+            app = create_app(settings, service=service)
             serve(app, sockets, threads=settings.threads, stop=stop)
         finally:
             close_service(service)

@@ -2,7 +2,7 @@
 
 import fcntl
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,10 +21,16 @@ USER_AGENT = "Patchbay/0.1"
 log = logging.getLogger(__name__)
 
 
-def open_service(settings: Settings, clock: Clock = now, runner: Runner | None = None) -> Service:
+def open_service(
+    settings: Settings,
+    clock: Clock = now,
+    runner: Runner | None = None,
+    wake: Callable[[], None] = lambda: None,
+) -> Service:
     """The service over ``settings.data``, its schema and catalog brought up to date.
 
-    Without a ``runner`` it has one of its own, which starts when a component is first called.
+    Without a ``runner`` it has one of its own, which starts when a component is first called. ``wake`` tells the
+    worker that there is something to do.
 
     Raises :class:`webapp.service.domain.keyring.WrongKey`, :class:`webapp.errors.Unavailable`.
     """
@@ -38,7 +44,7 @@ def open_service(settings: Settings, clock: Clock = now, runner: Runner | None =
             report = _build(settings, runner)
         for problem in report.problems:
             log.warning("This is left out of the catalog: %s", problem)
-        service = Service(settings, store, clock, keys, _catalog(settings), _outbound(settings), components)
+        service = Service(settings, store, clock, keys, _catalog(settings), _outbound(settings), components, wake)
         if settings.sandbox:
             provider_clients.ensure_sandbox(service)
     except BaseException:

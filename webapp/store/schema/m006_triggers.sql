@@ -1,0 +1,89 @@
+-- service/domain/deployed_triggers.py: what watches for whom. Four kinds of emitter share the table
+CREATE TABLE deployed_triggers (
+  id TEXT NOT NULL PRIMARY KEY,       -- dc_…, hi_…, ti_… or ei_…, by its emitter
+  project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  environment TEXT NOT NULL,
+  external_user_id TEXT NOT NULL REFERENCES external_users (id) ON DELETE CASCADE,
+  external_id TEXT NOT NULL,
+  emitter TEXT NOT NULL,              -- 'source', 'http', 'timer' or 'email'
+  component_id TEXT NOT NULL,
+  component_key TEXT NOT NULL,
+  component_version TEXT NOT NULL,
+  app TEXT,
+  name TEXT NOT NULL,
+  name_slug TEXT NOT NULL,
+  props TEXT NOT NULL,                -- JSON array: the configurable props it was deployed with
+  configured_sealed BLOB NOT NULL,    -- JSON object: configured_props as they were given
+  dynamic_props_id TEXT,
+  active INTEGER NOT NULL,
+  switched_off TEXT,                  -- why the system switched it off, in a sentence; null when a person did
+  emit_on_deploy INTEGER NOT NULL,
+  schedule TEXT,                      -- JSON: {"intervalSeconds"} or {"cron", "timezone"}
+  schedule_changed_at BIGINT,
+  next_run_at BIGINT,                 -- null when nothing is due
+  lease_until BIGINT NOT NULL DEFAULT 0,
+  turn BIGINT NOT NULL DEFAULT 0,     -- grows with every claim: fences a holder that was too slow
+  failures INTEGER NOT NULL DEFAULT 0,
+  last_run_at BIGINT,
+  last_error TEXT,
+  last_event_at BIGINT,
+  mark TEXT,                          -- the id that dedupe "greatest" and "last" compare with
+  endpoint_hash TEXT UNIQUE,          -- of the key in /h/<key>
+  endpoint_sealed BLOB,
+  email_local TEXT UNIQUE,            -- the part before the @
+  created_at BIGINT NOT NULL,
+  updated_at BIGINT NOT NULL,
+  UNIQUE (external_user_id, name_slug)
+);
+CREATE INDEX deployed_triggers_of_user ON deployed_triggers (external_user_id, emitter, created_at, id);
+CREATE INDEX deployed_triggers_of_place ON deployed_triggers (project_id, environment, emitter, created_at, id);
+CREATE INDEX deployed_triggers_due ON deployed_triggers (next_run_at) WHERE next_run_at IS NOT NULL;
+-- service/domain/trigger_accounts.py: which accounts a trigger works with
+CREATE TABLE trigger_accounts (
+  trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
+  prop TEXT NOT NULL,
+  account_id TEXT NOT NULL,           -- kept when the account is gone, so that the page can say which was
+  PRIMARY KEY (trigger_id, prop)
+);
+CREATE INDEX trigger_accounts_of_account ON trigger_accounts (account_id);
+-- service/domain/trigger_memory.py: what a trigger remembers from one run to the next, and which ids it has emitted
+CREATE TABLE trigger_memory (
+  trigger_id TEXT NOT NULL PRIMARY KEY REFERENCES deployed_triggers (id) ON DELETE CASCADE,
+  project_id TEXT NOT NULL,
+  state_sealed BLOB NOT NULL          -- JSON object
+);
+CREATE TABLE trigger_seen (
+  trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
+  emitted_id TEXT NOT NULL,
+  at BIGINT NOT NULL,
+  PRIMARY KEY (trigger_id, emitted_id)
+);
+CREATE INDEX trigger_seen_by_age ON trigger_seen (trigger_id, at);
+-- service/domain/trigger_inbox.py: requests that were accepted for a trigger and wait for its run
+CREATE TABLE trigger_inbox (
+  id TEXT NOT NULL PRIMARY KEY,
+  trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
+  project_id TEXT NOT NULL,
+  request_sealed BLOB NOT NULL,
+  received_at BIGINT NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_at BIGINT NOT NULL,
+  lease_until BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX trigger_inbox_due ON trigger_inbox (next_at);
+CREATE INDEX trigger_inbox_of_trigger ON trigger_inbox (trigger_id, received_at);
+-- service/domain/trigger_runs.py: the log of a trigger's runs
+CREATE TABLE trigger_runs (
+  id TEXT NOT NULL PRIMARY KEY,
+  trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
+  project_id TEXT NOT NULL,
+  at BIGINT NOT NULL,
+  cause TEXT NOT NULL,                -- 'timer', 'request', 'deploy', 'activate', 'deactivate'
+  ok INTEGER NOT NULL,
+  took_ms BIGINT NOT NULL,
+  emitted INTEGER NOT NULL,
+  error TEXT,
+  lines_sealed BLOB NOT NULL          -- JSON array of observations, masked
+);
+CREATE INDEX trigger_runs_of_trigger ON trigger_runs (trigger_id, at, id);
+CREATE INDEX trigger_runs_by_age ON trigger_runs (at);
