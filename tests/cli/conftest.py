@@ -3,6 +3,7 @@
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from webapp.service.catalog.build import build
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = [sys.executable, "-m", "webapp.cli.main"]
@@ -77,6 +80,23 @@ def free_ports() -> int:
             except (OSError, OverflowError):
                 continue
             return port
+
+
+@pytest.fixture(scope="session")
+def built_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The catalog of the built-in apps: building it is most of what a command over a new folder does."""
+    target = tmp_path_factory.mktemp("catalog") / "catalog.db"
+    build(target)
+    return target
+
+
+@pytest.fixture
+def data(tmp_path: Path, built_catalog: Path) -> Path:
+    """A data folder that holds nothing but the catalog."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    shutil.copy(built_catalog, folder)
+    return folder
 
 
 @pytest.fixture

@@ -85,6 +85,7 @@ def test_migrate_says_what_it_applied(shell: Any) -> None:
 
 
 def test_the_catalog_is_sound_and_can_be_built(shell: Any, data: Path) -> None:
+    (data / "catalog.db").unlink()
     checked = shell.json("catalog", "check")
     assert checked["problems"] == []
     assert {"github", "slack", "notion", "stripe", "openai"} <= {row["slug"] for row in checked["apps"]}

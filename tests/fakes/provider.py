@@ -5,6 +5,7 @@ second refresh of the same token shows as a dead grant.
 """
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -149,8 +150,22 @@ class FakeProvider:
 
 
 @contextmanager
-def serving() -> Iterator[FakeProvider]:
-    """A provider that answers until the block ends."""
+def seat() -> Iterator[int]:
+    """A port that nobody else gets while the block lasts, and on which one provider after another may answer."""
+    with socket.socket() as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
+class _Server(ThreadingHTTPServer):
+    allow_reuse_port = True
+    request_queue_size = 128
+
+
+@contextmanager
+def serving(port: int = 0) -> Iterator[FakeProvider]:
+    """A provider that answers until the block ends; ``port`` is one that :func:`seat` holds, or any."""
     provider = FakeProvider()
 
     class Handler(BaseHTTPRequestHandler):
@@ -179,8 +194,7 @@ def serving() -> Iterator[FakeProvider]:
         def log_message(self, *_: object) -> None:
             """Stay silent."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.request_queue_size = 128
+    server = _Server(("127.0.0.1", port), Handler)
     provider.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()

@@ -9,6 +9,7 @@ import pytest
 from tests.service.catalog.samples import CATEGORIES
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
+from webapp.service.components.runner import Runner
 
 PUBLIC_URL = "http://localhost:8000"
 SANDBOX = {"sandbox": "http://localhost:8001"}
@@ -37,13 +38,13 @@ def declare(folder: Path) -> Callable[[str, str], Path]:
 
 
 @pytest.fixture
-def opened(folder: Path, tmp_path: Path) -> Iterator[Callable[..., Catalog]]:
+def opened(folder: Path, tmp_path: Path, runner: Runner) -> Iterator[Callable[..., Catalog]]:
     """Build :func:`folder` and open what came of it; all of them are closed at the end."""
     catalogs = []
 
     def open_catalog(variables: Mapping[str, str] | None = None, **options: Any) -> Catalog:
         target = tmp_path / "catalog.db"
-        report = build(target, built_in=folder, **options)
+        report = build(target, built_in=folder, declare=runner.call, **options)
         assert report.problems == ()
         catalogs.append(Catalog.open(target, public_url=PUBLIC_URL, variables=variables))
         return catalogs[-1]

@@ -1,12 +1,13 @@
 """A service whose one own app, Acme, is a provider on loopback that the test steers."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from tests.fakes.provider import APP_TOML, FakeProvider, serving
+from tests.fakes.provider import APP_TOML, FakeProvider, seat, serving
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
 from webapp.service.domain import connecting, projects, provider_clients, tokens
@@ -20,11 +21,31 @@ from webapp.service.outbound.tokens import TokenResult
 from webapp.settings import Settings
 
 
+@pytest.fixture(scope="session")
+def acme_port() -> Iterator[int]:
+    """Where Acme answers in every test, so that the catalog that names it is built once."""
+    with seat() as port:
+        yield port
+
+
 @pytest.fixture
-def acme() -> Iterator[FakeProvider]:
+def acme(acme_port: int) -> Iterator[FakeProvider]:
     """The provider behind the app ``acme``."""
-    with serving() as provider:
+    with serving(acme_port) as provider:
         yield provider
+
+
+@pytest.fixture(scope="session")
+def acme_folder(acme_port: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with Acme, the schema and one project, to be copied: making it anew is most of a test's time."""
+    folder = tmp_path_factory.mktemp("acme")
+    (folder / "apps" / "acme").mkdir(parents=True)
+    (folder / "apps" / "acme" / "app.toml").write_text(APP_TOML.replace("{origin}", f"http://127.0.0.1:{acme_port}"))
+    service = open_service(Settings.from_env({}, data=folder), FakeClock())
+    project = projects.create(service, name="Shop", support_email="help@shop.example")
+    provider_clients.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
+    close_service(service)
+    return folder
 
 
 @dataclass
@@ -71,11 +92,9 @@ class Bench:
 
 
 @pytest.fixture
-def open_bench(data: Path, clock: FakeClock, acme: FakeProvider) -> Iterator[Callable[[], Bench]]:
+def open_bench(data: Path, clock: FakeClock, acme: FakeProvider, acme_folder: Path) -> Iterator[Callable[[], Bench]]:
     """Opens the service over the same data folder as often as a test likes, as several processes would."""
-    folder = data / "apps" / "acme"
-    folder.mkdir(parents=True)
-    (folder / "app.toml").write_text(APP_TOML.replace("{origin}", acme.origin))
+    shutil.copytree(acme_folder, data, dirs_exist_ok=True)
     settings = Settings.from_env({"PATCHBAY_ALLOW_HOSTS": f"127.0.0.1:{acme.port}"}, data=data)
     opened: list[Service] = []
 
@@ -83,9 +102,7 @@ def open_bench(data: Path, clock: FakeClock, acme: FakeProvider) -> Iterator[Cal
         service = open_service(settings, clock)
         opened.append(service)
         project = projects.first(service.store)
-        if project is None:
-            project = projects.create(service, name="Shop", support_email="help@shop.example")
-            provider_clients.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
+        assert project is not None
         return Bench(service, clock, acme, Scene(project.id, "development"))
 
     yield open_one

@@ -1,5 +1,5 @@
 """The worker's tests work on the same bench as the domain's."""
 
-from tests.service.domain.conftest import acme, bench, open_bench
+from tests.service.domain.conftest import acme, acme_folder, acme_port, bench, open_bench
 
-__all__ = ["acme", "bench", "open_bench"]
+__all__ = ["acme", "acme_folder", "acme_port", "bench", "open_bench"]
