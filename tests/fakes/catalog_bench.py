@@ -183,7 +183,8 @@ def _samples(app: App, kind: str) -> dict[str, str]:
             odd = ":+/=&%" if any(one.place == "url" for one in app.spec.credentials) else "+/=&%"
             found[field.name] = f"secret-{field.name}{odd}" if kind == "right" else f"other-{field.name}"
     if app.oauth:
-        found |= {name: _sample(app, name) for name in app.oauth.keep}
+        looked_up = app.oauth.look_up.keep if app.oauth.look_up else {}
+        found |= {name: _sample(app, name) for name in (*app.oauth.keep, *looked_up)}
         found |= {"oauth_access_token": f"secret-token-{kind}", "oauth_client_id": CLIENT_ID, "oauth_uid": IDENTITY_ID}
     return found
 
@@ -201,7 +202,7 @@ def _sample(app: App, name: str) -> str:
 def _hosts(app: App) -> set[str]:
     """The hosts to which a connection of ``app`` leads."""
     spec, values = app.spec, _samples(app, "right")
-    texts = [absolute(spec.base_url, one.url) for one in (spec.test, spec.identity) if one and one.url]
+    texts = [absolute(spec.base_url, one.url) for _, one in spec.requests if one.url]
     texts += [spec.oauth.authorize_url, spec.oauth.token_url] if spec.oauth else []
     return {urlsplit(fill(text, values)).hostname or "" for text in texts}
 

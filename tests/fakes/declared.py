@@ -15,6 +15,7 @@ from typing import Any, Literal
 from urllib.parse import parse_qsl, quote_plus, unquote, urlencode, urlsplit
 
 from webapp.service.catalog.app import App
+from webapp.service.catalog.oauth import LookUp, Revocation
 from webapp.service.catalog.requests import Credential, Request
 
 CLIENT_ID, CLIENT_SECRET = "client+1", "client secret/+=&%"
@@ -80,7 +81,7 @@ class DeclaredProvider:
 
     def _requests(self) -> list[tuple[str, Request]]:
         spec = self.app.spec
-        return [(name, one) for name, one in (("test", spec.test), ("identity", spec.identity)) if one and one.url]
+        return [(name, one) for name, one in spec.requests if one.url and name != "health"]
 
     def _place(self, request: Request, given: Mapping[str, str]) -> str:
         base = (self.app.base_url or "").rstrip("/") if request.url.startswith("/") else ""
@@ -89,7 +90,7 @@ class DeclaredProvider:
     def _serve(self, heard: Heard, request: Request, given: Mapping[str, str]) -> Answer:
         left = _Rest(dict(heard.query), dict(heard.headers), json.loads(heard.body) if heard.body else {}, heard.place)
         accepted = given is self.right or "url" not in {one.place for one in self.app.spec.credentials}
-        for credential in self.app.spec.credentials:
+        for credential in self._credentials(request):
             accepted &= left.take(credential, self.right)
         query = dict(parse_qsl(urlsplit(request.url).query)) | request.params
         self._expect("the query", left.query, {name: fill(value, self.right) for name, value in query.items()})
@@ -101,6 +102,16 @@ class DeclaredProvider:
         if not accepted:
             return self._refuse()
         return Answer(200, self._good(request))
+
+    def _credentials(self, request: Request) -> list[Credential]:
+        """What must come with ``request``: a revocation may be made with the client's id and secret instead."""
+        if not isinstance(request, Revocation):
+            return list(self.app.spec.credentials)
+        body = [Credential(place="body", name=n, value=text, source=request.source) for n, text in request.body.items()]
+        if request.credential == "account":
+            return [*self.app.spec.credentials, *body]
+        client = Credential(place="basic", username=CLIENT_ID, password=CLIENT_SECRET, source=request.source)
+        return [client, *body]
 
     def _refuse(self) -> Answer:
         refusals = self.app.spec.refusals
@@ -116,6 +127,11 @@ class DeclaredProvider:
         spec, body = self.app.spec, dict[str, Any]()
         if spec.refusals and spec.refusals.body and isinstance(spec.refusals.body.equals, bool):
             put(body, spec.refusals.body.path, not spec.refusals.body.equals)
+        if isinstance(request, LookUp):
+            kept: Any = body
+            for name, path in request.keep.items():
+                kept = put(kept, path, self.right[name])
+            return kept
         if spec.identity and (request is spec.identity or not spec.identity.url):
             body = put(body, spec.identity.id, IDENTITY_ID)
             if spec.identity.name:

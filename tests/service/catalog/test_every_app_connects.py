@@ -15,10 +15,10 @@ from tests.fakes.declared import (
     IDENTITY_ID,
     IDENTITY_NAME,
 )
-from webapp.errors import Invalid
+from webapp.errors import Invalid, UpstreamFailed
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.domain import accounts, apps, connecting, credentials, tokens
+from webapp.service.domain import accounts, apps, connecting, credentials, health, tokens
 from webapp.service.domain.failures import CredentialsRefused, ProviderDown
 from webapp.service.outbound.tokens import OAuthFailure
 
@@ -62,6 +62,43 @@ def _refuses_to_connect(bench: Bench, app: App) -> None:
     with pytest.raises(Invalid):
         connecting.connect_with_keys(bench.service, tokens.verify(bench.service, made["token"]), app, {})
     assert apps.why_not(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."
+
+
+REVOKED_BY_REQUEST = ["dropbox", "github", "linear", "slack"]
+
+
+def test_those_without_rfc_7009_are_known() -> None:
+    declared = [slug for slug in SLUGS if "[oauth.revocation]" in (BUILT_IN / slug / "app.toml").read_text("utf-8")]
+    assert declared == REVOKED_BY_REQUEST
+
+
+@pytest.mark.parametrize("slug", REVOKED_BY_REQUEST)
+def test_access_is_withdrawn_as_declared(bench: Bench, slug: str) -> None:
+    app = bench.app(slug)
+    fake = bench.provider(app)
+    account = bench.connect(app)
+    revoked = health.revoke(bench.service, account)
+    assert "oauth.revocation" in fake.asked
+    assert fake.problems == []
+    assert revoked.dead
+
+
+def test_a_withdrawal_that_the_provider_cannot_make_now_leaves_the_account(bench: Bench) -> None:
+    app = bench.app("slack")
+    fake = bench.provider(app)
+    account = bench.connect(app)
+    fake.down = "api"
+    with pytest.raises(UpstreamFailed):
+        health.revoke(bench.service, account)
+    assert not accounts.get(bench.service.store, bench.scene, account.id).dead
+
+
+def test_jira_works_with_the_site_that_the_sign_in_reaches(bench: Bench) -> None:
+    app = bench.app("jira")
+    fake = bench.provider(app)
+    kept = credentials.read(bench.service, bench.connect(app))
+    assert "oauth.look_up" in fake.asked
+    assert kept["cloud_id"] == bench.values(app, "right")["cloud_id"]
 
 
 CONNECTED = [slug for slug in SLUGS if 'auth_type = "none"' not in (BUILT_IN / slug / "app.toml").read_text("utf-8")]

@@ -55,9 +55,9 @@ def _carrying(spec: AppSpec) -> Iterator[tuple[str, str]]:
     """The addresses to which a credential is sent."""
     if spec.base_url:
         yield "base_url", spec.base_url
-    for place, request in (("test.url", spec.test), ("identity.url", spec.identity), ("health.url", spec.health)):
-        if request and request.url:
-            yield place, absolute(spec.base_url, request.url)
+    for place, request in spec.requests:
+        if request.url:
+            yield f"{place}.url", absolute(spec.base_url, request.url)
 
 
 def _addresses(spec: AppSpec) -> Iterator[tuple[str, str]]:
@@ -68,7 +68,7 @@ def _addresses(spec: AppSpec) -> Iterator[tuple[str, str]]:
     for field in spec.fields:
         if field.docs_url:
             yield f"the docs_url of the field {field.name}", field.docs_url
-    for part in (*spec.credentials, spec.test, spec.identity, spec.refusals, spec.health):
+    for part in (*spec.credentials, *(request for _, request in spec.requests), spec.refusals):
         if part:
             yield "source", part.source
     if spec.oauth:

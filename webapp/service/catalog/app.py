@@ -5,7 +5,7 @@ It holds no credential. ``values`` are an account's credentials by name, such as
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -145,6 +145,28 @@ class App:
         """The dotted paths of id and name in the identity answer; both empty where there is none."""
         identity = self.spec.identity
         return (identity.id, identity.name) if identity else ("", "")
+
+    @property
+    def look_up_request(self) -> RequestSpec | None:
+        """The request that completes the token answer; None where nothing is missing from it."""
+        look_up = self.oauth.look_up if self.oauth else None
+        return self._request(look_up) if look_up else None
+
+    @property
+    def can_revoke(self) -> bool:
+        """Whether its provider withdraws access when told so."""
+        return self.oauth is not None and bool(self.oauth.revoke_url or self.oauth.revocation)
+
+    @property
+    def revocation_request(self) -> RequestSpec | None:
+        """The request that withdraws access; None where that is RFC 7009, or cannot be done."""
+        revocation = self.oauth.revocation if self.oauth else None
+        if revocation is None:
+            return None
+        client = Placement("basic", username="{oauth_client_id}", password="{oauth_client_secret}")  # noqa: S106
+        body = tuple(Placement("body", name, text) for name, text in revocation.body.items())
+        own = (client,) if revocation.credential == "client" else self.placements
+        return replace(self._request(revocation), placements=own + body)
 
     @property
     def refusal_rules(self) -> RefusalRules:

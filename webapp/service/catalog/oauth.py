@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from webapp.service.catalog.facts import Address, Facts, FieldName, Slug, Text
+from webapp.service.catalog.requests import Request
 from webapp.service.outbound.tokens import OAuthFailureKind
 
 
@@ -42,6 +43,24 @@ class ClientNote(Facts):
     source: Address
 
 
+class Revocation(Request):
+    """How access is withdrawn where that is not RFC 7009: one request, which may hold ``{oauth_access_token}`` and
+    ``{oauth_client_id}``. ``body`` are members of its JSON body.
+
+    ``credential``: it is made with the account's own, or with the client's id and secret as Basic.
+    """
+
+    credential: Literal["account", "client"] = "account"
+    body: dict[str, str] = Field(default_factory=dict)
+
+
+class LookUp(Request):
+    """A request made once, right after the sign-in, for what the token answer lacks. ``keep``: dotted paths in its
+    answer, by the names of the fields that they become."""
+
+    keep: dict[FieldName, Text] = Field(min_length=1)
+
+
 class OAuth(Facts):
     """OAuth 2.0 authorization code flow (RFC 6749 section 4.1) as this provider has it.
 
@@ -67,6 +86,8 @@ class OAuth(Facts):
     error_codes: dict[str, OAuthFailureKind] = Field(default_factory=dict)
     refresh: Literal["rotating", "reusable", "none"] = "reusable"
     keep: dict[FieldName, Text] = Field(default_factory=dict)
+    look_up: LookUp | None = None
+    revocation: Revocation | None = None
     client: ClientNote
     scopes: tuple[Scope, ...] = ()
     scope_profiles: tuple[ScopeProfile, ...] = ()

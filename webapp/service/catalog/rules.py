@@ -84,7 +84,7 @@ def _fields(spec: AppSpec) -> Iterator[str]:
 def _templates(spec: AppSpec) -> Iterator[str]:
     known = {field.name for field in spec.fields}
     if spec.oauth:
-        known |= {*_GIVEN_BY_OAUTH, *spec.oauth.keep}
+        known |= {*_GIVEN_BY_OAUTH, *spec.oauth.keep, *(spec.oauth.look_up.keep if spec.oauth.look_up else ())}
     for place, text in _texts(spec):
         for name in fields_in(text.replace("${", "")):
             if name not in known:
@@ -101,11 +101,10 @@ def _texts(spec: AppSpec) -> Iterator[tuple[str, str]]:
             yield "credentials", one.username + one.password
         elif one.place != "url":
             yield "credentials", one.value
-    for part, request in (("test", spec.test), ("identity", spec.identity), ("health", spec.health)):
-        if request:
-            yield f"{part}.url", request.url
-            yield from ((f"{part}.params", value) for value in request.params.values())
-            yield from ((f"{part}.headers", value) for value in request.headers.values())
+    for part, request in spec.requests:
+        yield f"{part}.url", request.url
+        yield from ((f"{part}.params", value) for value in request.params.values())
+        yield from ((f"{part}.headers", value) for value in request.headers.values())
     if spec.oauth:
         for name in ("authorize_url", "token_url", "revoke_url", "issuer"):
             yield f"oauth.{name}", getattr(spec.oauth, name) or ""

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from webapp.service.catalog.facts import Address, Facts, FieldName, Slug, Text
 from webapp.service.catalog.oauth import OAuth, Scope, ScopeProfile
-from webapp.service.catalog.requests import Credential, Identity, Refusals, Test
+from webapp.service.catalog.requests import Credential, Identity, Refusals, Request, Test
 
 AuthType = Literal["oauth", "keys", "none"]
 
@@ -106,6 +106,19 @@ class AppSpec(Facts):
     identity: Identity | None = None
     refusals: Refusals | None = None
     health: Test | None = None
+
+    @property
+    def requests(self) -> tuple[tuple[str, Request], ...]:
+        """Every request that it declares, by the name of its section."""
+        oauth = self.oauth
+        named = {
+            "test": self.test,
+            "identity": self.identity,
+            "health": self.health,
+            "oauth.look_up": oauth.look_up if oauth else None,
+            "oauth.revocation": oauth.revocation if oauth else None,
+        }
+        return tuple((name, request) for name, request in named.items() if request is not None)
 
     @property
     def scopes(self) -> tuple[Scope, ...]:

@@ -94,6 +94,10 @@ def connect_with_grant(
     values = {**fields, **provider.extras(app, result), credentials.ACCESS_TOKEN: result.access_token}
     if result.refresh_token:
         values[credentials.REFRESH_TOKEN] = result.refresh_token
+    found = provider.look_up(service, app, values)
+    if isinstance(found, provider.Checked):
+        raise _not_accepted(found)
+    values |= found
     outcome = provider.identify(service, app, values)
     if outcome.kind != "ok":
         raise _not_accepted(outcome)

@@ -58,10 +58,12 @@ def revoke(service: Service, account: Account) -> Account:
     Raises :class:`Conflict` where the provider has no way to do it, :class:`UpstreamFailed` when it does not answer.
     """
     app = apps.get(service, account.app)
-    if app.oauth is None or not app.oauth.revoke_url:
+    if not app.can_revoke:
         raise Conflict(f"{app.name} cannot revoke access from here. Remove it in your settings at {app.name}.")
     if account.dead:
         raise Conflict("The access to this account has already ended.")
+    if app.revocation_request is not None:
+        account = refreshing.fresh(service, account)  # an expired token would look like one that is revoked
     outcome = provider.revoke(service, account, credentials.read(service, account))
     if isinstance(outcome, OAuthFailure):
         raise UpstreamFailed(outcome.sentence)

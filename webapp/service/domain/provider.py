@@ -5,7 +5,7 @@ The one place where the catalog's declarations meet the outbound client. Nothing
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from webapp.kit.text import one_line
 from webapp.service.catalog.app import App
@@ -20,6 +20,7 @@ from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.service.outbound.urls import parse_port
 
 MAX_KEPT = 2_000
+_GONE = frozenset({404, 410, 422})  # how providers answer a revocation of what they do not know any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,14 @@ def refresh(service: Service, account: Account, values: Mapping[str, str]) -> To
 
 
 def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAuthFailure | None:
-    """Revoke the grant of ``account`` at its provider (RFC 7009). Raises :class:`webapp.errors.NotFound`."""
+    """Revoke the grant of ``account`` at its provider: by RFC 7009, or by the request that the app declares.
+
+    Raises :class:`webapp.errors.NotFound` when its app or client is gone.
+    """
     app = apps.get(service, account.app)
     client = provider_clients.get(service.store, account.oauth_app_id or "")
+    if app.revocation_request is not None:
+        return _withdraw(service, app, app.revocation_request, client, values)
     provider, outbound = of(service, app, client, values), service.client_for(app)
     token = values.get("oauth_refresh_token")
     if token:
@@ -85,10 +91,42 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
 
 def extras(app: App, result: TokenResult) -> dict[str, str]:
     """What the app keeps of a token answer besides the tokens, such as the address of an instance."""
-    kept = app.oauth.keep if app.oauth else {}
-    found = {name: at_path(result.raw, path) for name, path in kept.items()}
+    return _kept(app.oauth.keep if app.oauth else {}, result.raw)
+
+
+def look_up(service: Service, app: App, values: Mapping[str, str]) -> dict[str, str] | Checked:
+    """What the app's look-up after a sign-in adds to ``values``, or why it could not be had."""
+    spec, wanted = app.look_up_request, app.oauth.look_up if app.oauth else None
+    if spec is None or wanted is None:
+        return {}
+    outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
+    if outcome.kind != "ok":
+        return Checked(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    found = _kept(wanted.keep, outcome.body)
+    if found.keys() == wanted.keep.keys():
+        return found
+    return Checked("refused", f"This sign-in gives access to no site of {app.name}. Get access to one, then try again.")
+
+
+def _kept(paths: Mapping[str, str], body: Any) -> dict[str, str]:
+    found = {name: at_path(body, path) for name, path in paths.items()}
     texts = {name: one_line(str(value), MAX_KEPT) for name, value in found.items() if isinstance(value, str | int)}
     return {name: text for name, text in texts.items() if text}
+
+
+def _withdraw(
+    service: Service, app: App, spec: probe.RequestSpec, client: ProviderClient, values: Mapping[str, str]
+) -> OAuthFailure | None:
+    """Make the app's own request for a revocation. A grant that is not known there any more is revoked."""
+    secret = provider_clients.secret(service, client) or ""
+    fields = {**values, "oauth_client_id": client.client_id, "oauth_client_secret": secret}
+    outcome = probe.probe(service.client_for(app), spec, fields, app.refusal_rules)
+    by_client = (
+        app.oauth is not None and app.oauth.revocation is not None and app.oauth.revocation.credential == "client"
+    )
+    if outcome.kind == "ok" or outcome.status in _GONE or (outcome.kind == "refused" and not by_client):
+        return None
+    return OAuthFailure("temporary" if outcome.kind == "trouble" else "misconfigured", outcome.sentence)
 
 
 def postgres_account(values: Mapping[str, str]) -> postgres.PostgresAccount | None:
