@@ -36,6 +36,7 @@ class Studio:
     run_answer: dict[str, Any] = field(default_factory=dict)
     history: bool = True
     refusal: tuple[int, str] | None = None  # what every run is refused with
+    refused_fields: dict[str, str] = field(default_factory=dict)
     configured: list[dict[str, Any]] = field(default_factory=list)
     reloads: list[dict[str, Any]] = field(default_factory=list)
     ran: list[dict[str, Any]] = field(default_factory=list)
@@ -111,7 +112,7 @@ def _routes(fake: Any, studio: Studio) -> None:
     def run() -> Response:
         given = body()
         if studio.refusal:
-            return _problem(*studio.refusal)
+            return _problem(*studio.refusal, **studio.refused_fields)
         studio.ran.append(given)
         answer = {
             "exports": {"$summary": "Created task 5"},
@@ -153,7 +154,8 @@ def _projects(studio: Studio, given: dict[str, Any]) -> dict[str, Any]:
     return {"options": found[page * 30 : (page + 1) * 30], "context": context}
 
 
-def _problem(code: int, sentence: str) -> Response:
-    response = jsonify(error=sentence)
+def _problem(code: int, sentence: str, **details: str) -> Response:
+    found = [{"field": f"configured_props.{name}", "message": message} for name, message in details.items()]
+    response = jsonify({"error": sentence} | ({"details": found} if found else {}))
     response.status_code = code
     return response

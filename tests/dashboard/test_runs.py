@@ -165,3 +165,13 @@ def test_a_refusal_of_the_service_is_an_outcome(stage: Any, studio: Studio, refu
     assert "Failed" in page.text
     assert says in page.text
     assert "Buy milk" in page.text
+
+
+def test_a_refused_value_says_so_at_its_field(stage: Any, studio: Studio) -> None:
+    studio.refusal, studio.refused_fields = (400, "title is not valid: Too long."), {"title": "Too long."}
+    page = stage.signed_in().send(f"{URL}/runs", SURE)
+    assert page.status_code == 422
+    assert 'aria-describedby="f-title-err f-title-help"' in page.text
+    assert "Too long." in page.text
+    assert "One field needs you" in page.text
+    assert "Buy milk" in page.text

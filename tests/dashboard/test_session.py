@@ -89,6 +89,14 @@ def test_cookie_is_locked_to_the_host_over_https(make_stage: Any) -> None:
         assert "HttpOnly" in value
 
 
+def test_a_browser_learns_the_theme_of_whoever_signs_in(stage: Any) -> None:
+    first = stage.signed_in()
+    first.send("/settings", {"theme": "dark", "time_zone": "UTC", "language": "en"})
+    answer = stage.browser().send("/sign-in", GOOD)
+    (cookie,) = [value for value in answer.headers.getlist("Set-Cookie") if value.startswith("theme=")]
+    assert cookie.startswith("theme=dark;")
+
+
 def test_session_slides_and_ends(stage: Any) -> None:
     browser = stage.signed_in()
     browser.get("/settings")

@@ -17,7 +17,7 @@ from webapp.dashboard.dashboard import dashboard, person
 from webapp.dashboard.desk import Desk, components
 from webapp.dashboard.htmx import fragment, go, wants_fragment
 from webapp.dashboard.run_shapes import Outcome
-from webapp.errors import PatchbayError
+from webapp.errors import Invalid, PatchbayError
 
 blueprint = Blueprint("runs", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>/runs")
 
@@ -86,9 +86,19 @@ def _run(desk: Desk, values: Mapping[str, Any], dynamic_id: str | None = None) -
         return _answer(desk, Said(trouble=_TWICE), 409)
     try:
         outcome = components().run(desk.component, values, desk.dynamic.id if dynamic_id is None else dynamic_id)
+    except Invalid as error:
+        if errors := at_fields(desk, error):
+            return _refused(desk, errors, _appeared(desk.props, desk, errors))
+        outcome = Outcome(ok=False, took_ms=None, summary="", problem=error.message)
     except PatchbayError as error:
         outcome = Outcome(ok=False, took_ms=None, summary="", problem=error.message)
     return _answer(desk, Said(outcome=outcome))
+
+
+def at_fields(desk: Desk, error: Invalid) -> dict[str, str]:
+    """What the service says of each value, by prop; nothing unless all of it is about fields of this form."""
+    said = {detail.field.removeprefix("configured_props."): detail.message for detail in error.details}
+    return said if said and said.keys() <= {prop.name for prop in desk.asked} else {}
 
 
 def _answer(desk: Desk, said: Said, code: int = 200) -> Response:

@@ -6,7 +6,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import security
 from webapp.dashboard.dashboard import dashboard, session_now
 from webapp.dashboard.htmx import go
-from webapp.people import attempts, sessions, users
+from webapp.people import attempts, preferences, sessions, users
 from webapp.people.users import User
 
 blueprint = Blueprint("session", __name__)
@@ -64,6 +64,9 @@ def sign_in(person: User, wanted: str) -> Response:
     session.clear()
     response = make_response(go(wanted))
     security.write_token(response, token)
+    theme = preferences.of_user(board.store, person.id).theme
+    if theme != (security.read_theme() or "auto"):
+        security.write_theme(response, theme)
     return response
 
 

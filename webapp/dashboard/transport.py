@@ -16,6 +16,7 @@ from requests.structures import CaseInsensitiveDict
 
 from webapp.errors import (
     Conflict,
+    Detail,
     Forbidden,
     Invalid,
     NotFound,
@@ -94,7 +95,7 @@ def _json(response: requests.Response) -> Any:
 
 
 _BY_STATUS: Mapping[int, type[PatchbayError]] = {
-    400: Invalid, 401: Unauthorized, 403: Forbidden, 404: NotFound, 405: NotFound, 409: Conflict, 422: Refused,
+    401: Unauthorized, 403: Forbidden, 404: NotFound, 405: NotFound, 409: Conflict, 422: Refused,
 }  # fmt: skip
 
 
@@ -102,17 +103,25 @@ def _error(response: requests.Response) -> PatchbayError:
     status = response.status_code
     if status == 429:
         return _throttled(response)
-    if status not in _BY_STATUS:
-        return ServiceDown()
-    return _BY_STATUS[status](_sentence(response))
+    body = _body(response)
+    sentence = body.get("error") if isinstance(body.get("error"), str) else None
+    if status == 400:
+        return Invalid(sentence, _details(body.get("details")))
+    return _BY_STATUS[status](sentence) if status in _BY_STATUS else ServiceDown()
 
 
-def _sentence(response: requests.Response) -> str | None:
+def _body(response: requests.Response) -> Mapping[str, Any]:
     try:
-        found = orjson.loads(response.content).get("error")
-    except (ValueError, AttributeError):
-        return None
-    return found if isinstance(found, str) else None
+        found = orjson.loads(response.content)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _details(found: Any) -> list[Detail]:
+    """What is wrong with which field; what cannot be understood is left out."""
+    listed = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [Detail(str(one.get("field", "")), str(one["message"])) for one in listed if one.get("message")]
 
 
 def _throttled(response: requests.Response) -> Throttled:
