@@ -10,7 +10,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	--no-annotate --python-version 3.11 --custom-compile-command "make lock"
 
-.PHONY: run test check bench browser faults peer lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test check bench browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -19,7 +19,7 @@ run: setup
 test: setup-dev
 	TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tmp}" \
 		'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }') \
-	$(BIN)/python -m pytest -n 2 -m "not browser and not faults and not peer"
+	$(BIN)/python -m pytest -n 2 -m "not browser and not faults and not peer and not schemathesis"
 
 check: setup-dev
 	$(BIN)/ruff check .
@@ -33,11 +33,21 @@ bench: setup
 browser: setup-dev frontend-tests
 	$(BIN)/python -m pytest -m browser
 
+# FULL=1: as long as it takes, 100 kills and 10,000 events among them.
 faults: setup-dev
-	$(BIN)/python -m pytest -m faults
+	PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(BIN)/python -m pytest -m faults
 
 peer: setup-dev frontend-tests
 	$(BIN)/python -m pytest -m peer
+
+schemathesis: setup-dev
+	$(BIN)/python -m pytest -m schemathesis
+
+# What pages say, for translators; nothing that is kept here.
+messages: setup-dev
+	@mkdir -p webapp/translations
+	$(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --keywords "lazy count_of:2,3" --project Patchbay \
+		--sort-by-file --output-file webapp/translations/patchbay.pot templates webapp
 
 lock: setup-dev
 	$(PIP) uv

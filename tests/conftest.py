@@ -4,10 +4,35 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from flask import Flask
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
 
 from webapp.kit.clock import FakeClock
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
+
+
+class CompiledOnce(BytecodeCache):
+    """Templates are compiled once for all the applications of a run, rather than once for each."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[object, ...], bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        if (code := self._kept.get(self._key(bucket))) is not None:
+            bucket.bytecode_from_string(code)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._kept[self._key(bucket)] = bucket.bytecode_to_string()
+
+    @staticmethod
+    def _key(bucket: Bucket) -> tuple[object, ...]:
+        env = bucket.environment
+        return bucket.key, bucket.checksum, env.trim_blocks, env.lstrip_blocks, tuple(sorted(env.extensions))
+
+
+Flask.jinja_options = {"bytecode_cache": CompiledOnce()}
 
 
 @pytest.fixture

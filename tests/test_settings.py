@@ -32,8 +32,19 @@ GOOD: dict[str, list[tuple[str, Any]]] = {
     "PROJECT": [("proj_8sKx2QeTn0bV4c", "proj_8sKx2QeTn0bV4c")],
     "ENVIRONMENT": [("production", "production")],
     "SANDBOX": [("on", True), ("OFF", False)],
+    "MAIL": [("off", False), ("ON", True)],
+    "MAIL_HOST": [("0.0.0.0", "0.0.0.0")],
+    "MAIL_PORT": [("25", 25)],
+    "MAIL_DOMAIN": [("In.Example.com", "in.example.com"), ("localhost", "localhost")],
+    "MIN_POLL_S": [("1", 1), ("86400", 86_400)],
     "THREADS": [("1", 1), ("256", 256)],
     "LOG_LEVEL": [("debug", "debug")],
+    "LOG_FORMAT": [("json", "json")],
+    "ACCESS_LOG": [("on", True)],
+    "METRICS_TOKEN": [("m" * 16, "m" * 16)],
+    "EVENT_DAYS": [("90", 90)],
+    "EVENTS_KEPT": [("500", 500)],
+    "LIMITS_STORAGE": [("redis://:pw@localhost:6379/1", "redis://:pw@localhost:6379/1")],
     "CONNECT_URL": [("https://api.example.com/v1x/", "https://api.example.com/v1x")],
     "CONNECT_CLIENT_ID": [("client", "client")],
     "CONNECT_CLIENT_SECRET": [("secret", "secret")],
@@ -54,8 +65,19 @@ BAD: dict[str, list[str]] = {
     "PROJECT": ["main", "proj_", "proj_a-b"],
     "ENVIRONMENT": ["staging", "Production"],
     "SANDBOX": ["yes", "1", "true"],
+    "MAIL": ["yes", "25"],
+    "MAIL_HOST": ["0.0.0.0:25", "[::1]"],
+    "MAIL_PORT": ["0", "65536", "smtp", "8600", "8601"],
+    "MAIL_DOMAIN": ["@example.com", "exa mple.com", "example.com.", ".com", "-a.com", "a" * 254],
+    "MIN_POLL_S": ["0", "86401", "often"],
     "THREADS": ["0", "257", "many"],
     "LOG_LEVEL": ["verbose"],
+    "LOG_FORMAT": ["xml"],
+    "ACCESS_LOG": ["yes"],
+    "METRICS_TOKEN": ["short", "a token with spaces", "é" * 16],
+    "EVENT_DAYS": ["0", "3651", "a month"],
+    "EVENTS_KEPT": ["0", "10000001", "all"],
+    "LIMITS_STORAGE": ["redis", "memory", "://x", "redis://a b"],
     "CONNECT_URL": ["api.example.com", "ftp://x", "https://x?y", "https://[::1"],
     "CONNECT_CLIENT_ID": [],
     "CONNECT_CLIENT_SECRET": [],
@@ -149,6 +171,26 @@ def test_another_service_needs_all_of_its_settings(missing: str) -> None:
     env = {name: value for name, value in REMOTE.items() if name != missing}
     with pytest.raises(BadSetting, match="together"):
         Settings.from_env(env)
+
+
+@pytest.mark.parametrize(
+    ("env", "port"),
+    [({}, 8625), ({"PATCHBAY_PORT": "65534"}, 65509), ({"PATCHBAY_SANDBOX_PORT": "8625"}, 8627)],
+)
+def test_mail_arrives_beside_the_other_ports(env: dict[str, str], port: int) -> None:
+    assert Settings.from_env(env).mail_port == port
+
+
+@pytest.mark.parametrize(
+    ("public_url", "domain"),
+    [
+        ("https://connect.example.com", "connect.example.com"),
+        ("http://127.0.0.1:8600", "[127.0.0.1]"),
+        ("http://[::1]:8600", "[IPv6:::1]"),
+    ],
+)
+def test_mail_is_addressed_to_the_public_host(public_url: str, domain: str) -> None:
+    assert Settings.from_env({"PATCHBAY_PUBLIC_URL": public_url}).mail_domain == domain
 
 
 def test_secrets_stay_out_of_the_representation() -> None:

@@ -79,6 +79,7 @@ class Filter:
     noun: str | None = None
     subject_id: str | None = None
     workspace: bool = True
+    actor: str | None = None
 
 
 @contextmanager
@@ -143,7 +144,7 @@ def _where(wanted: Filter) -> tuple[str, dict[str, Any]]:
     if wanted.environment is not None:
         conditions.append("(environment = :environment OR environment IS NULL)")
         params["environment"] = wanted.environment
-    for column in ("noun", "subject_id"):
+    for column in ("noun", "subject_id", "actor"):
         value = getattr(wanted, column)
         if value is not None:
             conditions.append(f"{column} = :{column}")

@@ -13,9 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import NamedTuple
 
 YEAR = 365 * 24 * 3600
 """Seconds for which a versioned file may be cached (RFC 9111 5.2.2.1, RFC 8246 immutable)."""
@@ -40,14 +38,6 @@ Run = Callable[[Sequence[str], Path], "subprocess.CompletedProcess[str]"]
 
 class FrontendError(RuntimeError):
     """The packages of the front end could not be installed; the message is one sentence with the next step."""
-
-
-class Moment(NamedTuple):
-    """A time as a page shows it: ``iso`` for machines, ``words`` to read, ``exact`` on hover."""
-
-    iso: str
-    words: str
-    exact: str
 
 
 def templates_dir() -> Path:
@@ -87,12 +77,6 @@ def cache_control(path: str, version: str | None) -> str:
     if path.startswith("vendor/") or (version and version == content_hash(path)):
         return f"public, max-age={YEAR}, immutable"
     return "no-cache"
-
-
-def moment(ms: int, now_ms: int, zone: tzinfo = UTC) -> Moment:
-    """``ms`` (epoch milliseconds) as a page shows it at ``now_ms``; ``exact`` is in ``zone``, and names it."""
-    iso, exact = _written(ms // 1000, zone)
-    return Moment(iso, _words(ms, now_ms, zone), exact)
 
 
 def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> list[Path]:
@@ -147,12 +131,6 @@ def main(arguments: Sequence[str] = ()) -> int:
     return 0
 
 
-@functools.lru_cache(maxsize=8192)  # lists show the same times again and again
-def _written(seconds: int, zone: tzinfo) -> tuple[str, str]:
-    at = datetime.fromtimestamp(seconds, zone)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}", f"{at.day} {at:%b %Y, %H:%M:%S %Z}"
-
-
 @functools.cache
 def _assets() -> Path:
     package = Path(__file__).resolve().parent
@@ -164,20 +142,6 @@ def _assets() -> Path:
 def _hash(file: Path, mtime_ns: int, size: int) -> str:
     """Keyed by time and size as well, so that an edited file gets a new URL without a restart."""
     return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
-
-
-def _words(ms: int, now_ms: int, zone: tzinfo) -> str:
-    """``4 minutes ago``, ``in 2 hours``; past a week the date says more. static/js/patchbay.js counts alike."""
-    seconds = abs(now_ms - ms) // 1000
-    if seconds < 45:
-        return "just now" if ms <= now_ms else "in a moment"
-    for unit, length, limit in (("minute", 60, 3600), ("hour", 3600, 86400), ("day", 86400, 7 * 86400)):
-        if seconds < limit:
-            count = max(1, seconds // length)
-            span = f"{count} {unit}{'' if count == 1 else 's'}"
-            return f"{span} ago" if ms <= now_ms else f"in {span}"
-    at, today = (datetime.fromtimestamp(value / 1000, zone) for value in (ms, now_ms))
-    return f"{at.day} {at:%b}" if at.year == today.year else f"{at.day} {at:%b %Y}"
 
 
 def _wanted(root: Path) -> list[tuple[str, str, str]]:

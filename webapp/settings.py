@@ -15,6 +15,9 @@ from urllib.parse import urlsplit
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _LAST_PORT = 65535
 _HOST_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_DOMAIN = re.compile(
+    r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*"
+)
 
 
 class BadSetting(ValueError):
@@ -36,8 +39,19 @@ class Settings:
     project: str | None
     environment: str
     sandbox: bool
+    mail: bool
+    mail_host: str
+    mail_port: int
+    mail_domain: str
+    min_poll_s: int
     threads: int
     log_level: str
+    log_format: str
+    access_log: bool
+    metrics_token: str | None = field(repr=False)
+    event_days: int
+    events_kept: int
+    limits_storage: str = field(repr=False)
     connect_url: str | None
     connect_client_id: str | None
     connect_client_secret: str | None = field(repr=False)
@@ -108,6 +122,7 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
         raise BadSetting("PATCHBAY_SANDBOX can only be on while PATCHBAY_PUBLIC_URL is a loopback address.")
     if values["sandbox"] and values["sandbox_port"] > _LAST_PORT:
         raise BadSetting("PATCHBAY_SANDBOX_PORT is PATCHBAY_PORT + 1 unless you set it, and that port does not exist.")
+    _complete_mail(values)
     remote = [name for name in ("connect_url", "connect_client_id", "connect_client_secret") if values[name]]
     if remote and (len(remote) < 3 or not values["project"]):
         raise BadSetting(
@@ -118,8 +133,39 @@ def _complete(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
+def _complete_mail(values: dict[str, Any]) -> None:
+    """Where mail for triggers arrives: a port beside the others, at addresses under the public host."""
+    taken = (values["port"], values["sandbox_port"] if values["sandbox"] else None)
+    if values["mail_port"] is None:
+        port = values["port"] + 25 if values["port"] + 25 <= _LAST_PORT else values["port"] - 25
+        values["mail_port"] = port + 2 if port in taken else port
+    elif values["mail"] and values["mail_port"] in taken:
+        raise BadSetting("PATCHBAY_MAIL_PORT must differ from PATCHBAY_PORT and PATCHBAY_SANDBOX_PORT.")
+    if values["mail_domain"] is None:
+        values["mail_domain"] = _mail_domain(urlsplit(values["public_url"]).hostname or "localhost")
+
+
+def _mail_domain(host: str) -> str:
+    """``host`` as it stands behind the @; a bare address is written in brackets (RFC 5321 section 4.1.3)."""
+    if not _is_ip_address(host):
+        return host.lower()
+    return f"[IPv6:{host}]" if ":" in host else f"[{host}]"
+
+
 def _text(_: str, given: str) -> str:
     return given
+
+
+def _token(name: str, given: str) -> str:
+    if len(given) < 16 or not given.isascii() or " " in given:
+        raise BadSetting(f"{name} must be 16 ASCII characters or more, without spaces.")
+    return given
+
+
+def _domain(name: str, given: str) -> str:
+    if not _DOMAIN.fullmatch(given):
+        raise BadSetting(f"{name} must be a domain such as in.example.com, not {given!r}.")
+    return given.lower()
 
 
 def _address(name: str, given: str) -> str:
@@ -210,6 +256,12 @@ def _networks(name: str, given: str) -> tuple[str, ...]:
     return entries
 
 
+def _storage(name: str, given: str) -> str:
+    if not re.fullmatch(r"[a-z0-9]+(?:\+[a-z0-9]+)*://\S*", given):
+        raise BadSetting(f"{name} must be memory:// or the address of a storage such as redis://localhost:6379.")
+    return given
+
+
 def _project(name: str, given: str) -> str:
     if not re.fullmatch(r"proj_[a-zA-Z0-9]+", given):
         raise BadSetting(f"{name} must be a project id such as proj_8sKx2QeTn0bV4c, not {given!r}.")
@@ -237,8 +289,24 @@ TABLE: tuple[Row, ...] = (
     Row("PROJECT", None, _project, "Project that the dashboard works in (the first one)."),
     Row("ENVIRONMENT", "development", _choice("development", "production"), "Environment the dashboard works in."),
     Row("SANDBOX", None, _switch, "on or off: the built-in third party (on while PUBLIC_URL is loopback)."),
+    Row("MAIL", True, _switch, "on or off: receive mail for e-mail triggers."),
+    Row("MAIL_HOST", "127.0.0.1", _address, "Address to listen on for mail."),
+    Row("MAIL_PORT", None, _number(1, _LAST_PORT), "Port to listen on for mail (PORT + 25)."),
+    Row(
+        "MAIL_DOMAIN",
+        None,
+        _domain,
+        "What stands behind the @ in the addresses of e-mail triggers (host of PUBLIC_URL).",
+    ),
+    Row("MIN_POLL_S", 15, _number(1, 86_400), "Shortest interval in seconds at which a trigger may poll an app."),
     Row("THREADS", 64, _number(1, 256), "Requests that are answered side by side."),
     Row("LOG_LEVEL", "info", _choice("debug", "info", "warning", "error"), "How much is logged."),
+    Row("LOG_FORMAT", "text", _choice("text", "json"), "How log lines are written: text or json."),
+    Row("ACCESS_LOG", False, _switch, "on or off: a log line for every request."),
+    Row("METRICS_TOKEN", None, _token, "Bearer token for /metrics, 16 characters or more (no /metrics when unset)."),
+    Row("EVENT_DAYS", 30, _number(1, 3650), "Days after which events and their deliveries are forgotten."),
+    Row("EVENTS_KEPT", 10_000, _number(1, 10_000_000), "Events that are kept of each trigger, the newest ones."),
+    Row("LIMITS_STORAGE", "memory://", _storage, "Where rate limits are counted, as the library limits names it."),
     Row("CONNECT_URL", None, _base_url, "Another Connect service to drive instead of the embedded one."),
     Row("CONNECT_CLIENT_ID", None, _text, "OAuth client id at that service."),
     Row("CONNECT_CLIENT_SECRET", None, _text, "OAuth client secret at that service."),

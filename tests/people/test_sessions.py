@@ -76,3 +76,13 @@ def test_dead_sessions_are_swept(people_store: SQLiteStore, people_clock: FakeCl
     people_clock.advance(15 * DAY)
     start(people_store, people_clock, alice)
     assert len(people_store.all("SELECT 1 FROM sessions")) == 1
+
+
+def test_a_clock_that_is_set_back_revives_no_session(
+    people_store: SQLiteStore, people_clock: FakeClock, alice: str
+) -> None:
+    token = start(people_store, people_clock, alice)
+    people_clock.advance(14 * DAY)
+    assert sessions.find(people_store, people_clock, token) is None
+    people_clock.advance(-DAY)
+    assert sessions.find(people_store, people_clock, token) is None

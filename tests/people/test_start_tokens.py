@@ -18,7 +18,10 @@ def test_token_makes_the_owner_once(people_store: SQLiteStore, people_clock: Fak
     token = start_tokens.issue(people_store, people_clock)
     assert token is not None
     assert token not in str(people_store.all("SELECT * FROM start_tokens"))
-    assert owner(people_store, people_clock, token).role == "owner"
+    made = owner(people_store, people_clock, token)
+    assert made.role == "owner"
+    (deed,) = people_store.all("SELECT actor_kind, actor FROM audit")
+    assert deed == {"actor_kind": "person", "actor": made.id}
     assert not start_tokens.admits(people_store, people_clock, token)
     with pytest.raises(Forbidden):
         start_tokens.create_owner(

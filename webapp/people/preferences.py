@@ -5,15 +5,14 @@ Somebody who never chose anything has the defaults, and no row. What a choice do
 
 import functools
 import zoneinfo
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from webapp.errors import Detail, Invalid
 from webapp.kit.clock import Clock
+from webapp.kit.translation import DEFAULT, LANGUAGES, gettext
 from webapp.store.contract import Store
 
 THEMES = ("auto", "light", "dark")
-LANGUAGES: Mapping[str, str] = {"en": "English"}  # by BCP 47 tag; each in its own words
 BROWSER_ZONE = ""  # the zone that the browser is in
 
 
@@ -23,7 +22,7 @@ class Preferences:
 
     theme: str = "auto"
     time_zone: str = BROWSER_ZONE
-    language: str = "en"
+    language: str = DEFAULT
 
 
 def of_user(store: Store, user_id: str) -> Preferences:
@@ -32,7 +31,7 @@ def of_user(store: Store, user_id: str) -> Preferences:
     if row is None:
         return Preferences()
     known = row["time_zone"] in time_zones()
-    language = row["language"] if row["language"] in LANGUAGES else "en"
+    language = row["language"] if row["language"] in LANGUAGES else DEFAULT
     return Preferences(row["theme"], row["time_zone"] if known else BROWSER_ZONE, language)
 
 
@@ -64,9 +63,9 @@ def time_zones() -> tuple[str, ...]:
 def _problems(chosen: Preferences) -> list[Detail]:
     found = []
     if chosen.theme not in THEMES:
-        found.append(Detail("theme", "Choose light, dark, or the same as the system."))
+        found.append(Detail("theme", gettext("Choose light, dark, or the same as the system.")))
     if chosen.time_zone not in time_zones():
-        found.append(Detail("time_zone", "Choose a time zone from the list."))
+        found.append(Detail("time_zone", gettext("Choose a time zone from the list.")))
     if chosen.language not in LANGUAGES:
-        found.append(Detail("language", "Choose a language from the list."))
+        found.append(Detail("language", gettext("Choose a language from the list.")))
     return found

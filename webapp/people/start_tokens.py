@@ -5,6 +5,8 @@ Every start without a user makes a new one and voids the one before. The first u
 
 import secrets
 
+from webapp import audit
+from webapp.audit import Actor
 from webapp.errors import Forbidden
 from webapp.kit.clock import DAY, Clock
 from webapp.kit.secrets import hash_token
@@ -47,4 +49,5 @@ def create_owner(store: Store, clock: Clock, *, token: str, email: str, password
         if not admits(tx, clock, token):
             raise Forbidden("Somebody else was faster: the owner exists already. Sign in instead.")
         tx.run("DELETE FROM start_tokens")
-        return users.insert(tx, new)
+        with audit.acting(Actor("person", new.user.id)):
+            return users.insert(tx, new)

@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
+from webapp import audit
+from webapp.audit import Deed
 from webapp.errors import Conflict, Detail, Invalid
 from webapp.kit.clock import Clock
 from webapp.kit.ids import new_id
+from webapp.kit.translation import gettext
 from webapp.store.contract import Row, Store, Tx
 
 ROLES = ("owner", "developer", "member")
@@ -81,6 +84,7 @@ def insert(tx: Tx, new: NewUser) -> User:
         " VALUES (:id, :email, :hash, :role, :at, :at)",
         {"id": user.id, "email": user.email, "hash": new.password_hash, "role": user.role, "at": user.created_at},
     )
+    audit.write(tx, user.created_at, Deed("person", user.id, "created", f"Gave a person a login as {user.role}."))
     return user
 
 
@@ -109,6 +113,7 @@ def set_password(store: Store, clock: Clock, *, user_id: str, password: str) -> 
             "UPDATE users SET password_hash = :hash, updated_at = :at WHERE id = :id",
             {"hash": hashed, "at": clock(), "id": user_id},
         )
+        audit.write(tx, clock(), Deed("person", user_id, "password_changed", "Gave a person another password."))
 
 
 def by_id(store: Store, user_id: str) -> User | None:
@@ -142,20 +147,24 @@ def normal_email(email: str) -> str:
 def _checked_email(email: str) -> tuple[str, list[Detail]]:
     email = normal_email(email)
     if not email:
-        return email, [Detail("email", "Enter your e-mail address.")]
+        return email, [Detail("email", gettext("Enter your e-mail address."))]
     if len(email) > MAX_EMAIL or not _EMAIL.fullmatch(email):
-        return email, [Detail("email", "That is not an e-mail address; write it as name@example.com.")]
+        sentence = gettext("That is not an e-mail address; write it as name@example.com.")
+        return email, [Detail("email", sentence)]
     return email, []
 
 
 def _checked_password(password: str) -> tuple[str, list[Detail]]:
     if not _encodes(password):
-        return password, [Detail("password", "The password has a character that cannot be stored; leave it out.")]
+        sentence = gettext("The password has a character that cannot be stored; leave it out.")
+        return password, [Detail("password", sentence)]
     password = unicodedata.normalize("NFKC", password)  # NIST SP 800-63B: the same keys give the same password
     if len(password) < MIN_PASSWORD:
-        return password, [Detail("password", f"Use at least {MIN_PASSWORD} characters; a few words make a good one.")]
+        sentence = gettext("Use at least {count} characters; a few words make a good one.").format(count=MIN_PASSWORD)
+        return password, [Detail("password", sentence)]
     if len(password) > MAX_PASSWORD:
-        return password, [Detail("password", f"Use at most {MAX_PASSWORD:,} characters.")]
+        sentence = gettext("Use at most {count} characters.").format(count=f"{MAX_PASSWORD:,}")
+        return password, [Detail("password", sentence)]
     return password, []
 
 

@@ -55,6 +55,12 @@ def m008_workspace(db: Database) -> None:
     _execute(db, "m008_workspace")
 
 
+@migrations()
+def m009_ended_tokens(db: Database) -> None:
+    """Tokens whose time is over, whatever the clock says later."""
+    _execute(db, "m009_ended_tokens")
+
+
 def _execute(db: Database, name: str) -> None:
     """Run the statements of a file one by one, within the migration's transaction."""
     for statement in (_SCHEMA / f"{name}.sql").read_text("utf-8").split(";\n"):

@@ -22,7 +22,9 @@ CREATE TABLE deployed_triggers (
   schedule_changed_at BIGINT,
   next_run_at BIGINT,                 -- null when nothing is due
   lease_until BIGINT NOT NULL DEFAULT 0,
-  turn BIGINT NOT NULL DEFAULT 0,     -- grows with every claim: fences a holder that was too slow
+  turn BIGINT NOT NULL DEFAULT 0,     -- grows with every claim and change: fences a holder that was too slow
+  busy_until BIGINT NOT NULL DEFAULT 0, -- its hooks are running: no other change begins, no tick is claimed
+  deployed INTEGER NOT NULL DEFAULT 0, -- 0 while the hooks of its deployment run: nobody sees it yet
   failures INTEGER NOT NULL DEFAULT 0,
   last_run_at BIGINT,
   last_error TEXT,
@@ -37,7 +39,10 @@ CREATE TABLE deployed_triggers (
 );
 CREATE INDEX deployed_triggers_of_user ON deployed_triggers (external_user_id, emitter, created_at, id);
 CREATE INDEX deployed_triggers_of_place ON deployed_triggers (project_id, environment, emitter, created_at, id);
-CREATE INDEX deployed_triggers_due ON deployed_triggers (next_run_at) WHERE next_run_at IS NOT NULL;
+CREATE INDEX deployed_triggers_due ON deployed_triggers (emitter, next_run_at) WHERE next_run_at IS NOT NULL;
+CREATE INDEX deployed_triggers_unfinished ON deployed_triggers (busy_until) WHERE deployed = 0;
+-- service/domain/history.py: an entry may be about a trigger; its account_id is then empty
+ALTER TABLE account_history ADD COLUMN trigger_id TEXT;
 -- service/domain/trigger_accounts.py: which accounts a trigger works with
 CREATE TABLE trigger_accounts (
   trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
@@ -61,17 +66,18 @@ CREATE TABLE trigger_seen (
 CREATE INDEX trigger_seen_by_age ON trigger_seen (trigger_id, at);
 -- service/domain/trigger_inbox.py: requests that were accepted for a trigger and wait for its run
 CREATE TABLE trigger_inbox (
-  id TEXT NOT NULL PRIMARY KEY,
+  id TEXT NOT NULL PRIMARY KEY,       -- grows with time: the order in which they are run
   trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   project_id TEXT NOT NULL,
   request_sealed BLOB NOT NULL,
   received_at BIGINT NOT NULL,
-  attempts INTEGER NOT NULL DEFAULT 0,
+  tries INTEGER NOT NULL DEFAULT 0,   -- how often its run has failed
   next_at BIGINT NOT NULL,
-  lease_until BIGINT NOT NULL DEFAULT 0
+  lease_until BIGINT NOT NULL DEFAULT 0,
+  turn BIGINT NOT NULL DEFAULT 0      -- grows with every claim: fences a holder that was too slow
 );
 CREATE INDEX trigger_inbox_due ON trigger_inbox (next_at);
-CREATE INDEX trigger_inbox_of_trigger ON trigger_inbox (trigger_id, received_at);
+CREATE INDEX trigger_inbox_of_trigger ON trigger_inbox (trigger_id, id);
 -- service/domain/trigger_runs.py: the log of a trigger's runs
 CREATE TABLE trigger_runs (
   id TEXT NOT NULL PRIMARY KEY,

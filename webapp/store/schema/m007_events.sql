@@ -7,12 +7,14 @@ CREATE TABLE events (
   kind TEXT NOT NULL,                 -- 'emit', or the name of a notification
   at BIGINT NOT NULL,
   emitted_id TEXT,
+  emitted_at BIGINT,                  -- the time that the component gave it, if any
   summary TEXT,
   body BLOB,                          -- JSON, byte for byte as it is sent
-  body_sealed BLOB                    -- instead of body, where it carries a Connect token
+  body_sealed BLOB                    -- instead of body, where it carries a Connect token or the key of a trigger's URL
 );
 CREATE INDEX events_of_trigger ON events (trigger_id, at, id);
 CREATE INDEX events_by_age ON events (at);
+CREATE INDEX events_sealed ON events (id) WHERE body_sealed IS NOT NULL;
 -- service/domain/signing_keys.py: what a project's notifications are signed with, one for each environment
 CREATE TABLE signing_keys (
   id TEXT NOT NULL PRIMARY KEY,       -- <project id>|<environment>
@@ -40,16 +42,18 @@ CREATE TABLE endpoints (
   consecutive_failures INTEGER NOT NULL DEFAULT 0,
   sheds INTEGER NOT NULL DEFAULT 0,   -- deliveries put off because this endpoint was failing
   failing_since BIGINT,
+  position INTEGER NOT NULL DEFAULT 0, -- its place among the webhooks of one trigger
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );
 CREATE UNIQUE INDEX endpoints_of_trigger ON endpoints (trigger_id, url) WHERE trigger_id IS NOT NULL;
-CREATE INDEX endpoints_of_project ON endpoints (project_id, environment, owner);
+CREATE INDEX endpoints_of_project ON endpoints (project_id, environment, owner, url);
 CREATE INDEX endpoints_of_owner ON endpoints (owner);
 -- which workflows a trigger's events go to
 CREATE TABLE trigger_workflows (
   trigger_id TEXT NOT NULL REFERENCES deployed_triggers (id) ON DELETE CASCADE,
   endpoint_id TEXT NOT NULL REFERENCES endpoints (id) ON DELETE CASCADE,
+  position INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (trigger_id, endpoint_id)
 );
 CREATE INDEX trigger_workflows_of_endpoint ON trigger_workflows (endpoint_id);
@@ -62,18 +66,21 @@ CREATE TABLE deliveries (
   status TEXT NOT NULL,               -- 'waiting', 'delivered' or 'failed'
   attempt INTEGER NOT NULL DEFAULT 0, -- how many were begun; fences a worker that was too slow
   tries INTEGER NOT NULL DEFAULT 0,   -- place in the retry schedule; begins anew with a resend
-  next_at BIGINT,                     -- null when nothing is to be sent
+  next_at BIGINT,                     -- when to send; the end of the lease while it is being sent; null: never again
   lease_until BIGINT NOT NULL DEFAULT 0,
+  last_at BIGINT,                     -- when the last attempt that ended began
   last_status INTEGER,
   last_error TEXT,
   took_ms BIGINT,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );
-CREATE INDEX deliveries_due ON deliveries (next_at) WHERE next_at IS NOT NULL;
+CREATE INDEX deliveries_due ON deliveries (next_at, endpoint_id) WHERE next_at IS NOT NULL;
+CREATE INDEX deliveries_due_of_endpoint ON deliveries (endpoint_id, next_at) WHERE next_at IS NOT NULL;
 CREATE INDEX deliveries_of_event ON deliveries (event_id);
-CREATE INDEX deliveries_of_endpoint ON deliveries (endpoint_id, next_at);
+CREATE INDEX deliveries_of_endpoint ON deliveries (endpoint_id);
 CREATE INDEX deliveries_of_trigger ON deliveries (trigger_id, created_at, id);
+CREATE INDEX deliveries_of_trigger_by_status ON deliveries (trigger_id, status, created_at, id);
 CREATE TABLE delivery_attempts (
   delivery_id TEXT NOT NULL REFERENCES deliveries (id) ON DELETE CASCADE,
   n INTEGER NOT NULL,
@@ -81,6 +88,9 @@ CREATE TABLE delivery_attempts (
   took_ms BIGINT NOT NULL,
   status INTEGER,
   error TEXT,
+  signed TEXT,                        -- JSON: the headers that this attempt was signed with
   response TEXT,                      -- JSON: headers (masked) and the first 2 kB of the body
   PRIMARY KEY (delivery_id, n)
 );
+-- service/domain/tokens.py: notifications name the Connect token they are about, so one that asks for them is kept sealed
+ALTER TABLE connect_tokens ADD COLUMN token_sealed BLOB;

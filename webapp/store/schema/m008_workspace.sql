@@ -5,29 +5,31 @@ CREATE TABLE project_logos (
   image BLOB NOT NULL,
   updated_at BIGINT NOT NULL
 );
--- service/domain/app_overrides.py: named preset fields for an app
+-- service/domain/provider_clients.py: scopes that people may leave out, as a JSON array
+ALTER TABLE provider_clients ADD COLUMN additional_scopes TEXT NOT NULL DEFAULT '[]';
+CREATE INDEX provider_clients_of_project ON provider_clients (project_id, created_at, id);
+-- service/domain/app_overrides.py: named preset fields for an app, in both environments of a project
 CREATE TABLE app_overrides (
   id TEXT NOT NULL PRIMARY KEY,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
-  environment TEXT NOT NULL,
   app TEXT NOT NULL,
   name TEXT NOT NULL,
   oauth_app_id TEXT,
   fields TEXT NOT NULL,               -- JSON object; never a secret field
-  owner_id TEXT NOT NULL,
   created_at BIGINT NOT NULL,
-  updated_at BIGINT NOT NULL
+  updated_at BIGINT NOT NULL,
+  UNIQUE (project_id, name)
 );
-CREATE INDEX app_overrides_of_project ON app_overrides (project_id, environment, created_at, id);
+CREATE INDEX app_overrides_of_project ON app_overrides (project_id, created_at, id);
 -- people/api_keys.py: one per person; a new one ends the old
 CREATE TABLE user_api_keys (
   user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
   key_hash TEXT NOT NULL UNIQUE,
   created_at BIGINT NOT NULL
 );
--- service/domain/file_stash.py: files that runs wrote; the bytes stand in DATA/files
+-- service/domain/file_stash.py: files that runs wrote or mails brought, for a day
 CREATE TABLE stashed_files (
-  id TEXT NOT NULL PRIMARY KEY,       -- the s3_key without its folders
+  id TEXT NOT NULL PRIMARY KEY,
   stash_id TEXT NOT NULL,
   project_id TEXT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
   environment TEXT NOT NULL,
@@ -35,11 +37,12 @@ CREATE TABLE stashed_files (
   name TEXT NOT NULL,
   media_type TEXT NOT NULL,
   size BIGINT NOT NULL,
+  content_sealed BLOB NOT NULL,
   created_at BIGINT NOT NULL,
   expires_at BIGINT NOT NULL
 );
 CREATE INDEX stashed_files_by_expiry ON stashed_files (expires_at);
-CREATE INDEX stashed_files_of_stash ON stashed_files (project_id, environment, stash_id);
+CREATE INDEX stashed_files_of_user ON stashed_files (project_id, environment, external_id);
 -- service/domain/custom_limits.py
 CREATE TABLE custom_limits (
   token_hash TEXT NOT NULL PRIMARY KEY,
@@ -57,7 +60,7 @@ CREATE TABLE usage (
   PRIMARY KEY (project_id, environment, hour, kind)
 );
 CREATE INDEX usage_by_hour ON usage (hour);
--- service/domain/audit.py: who did what; append-only
+-- audit.py: who did what; append-only
 CREATE TABLE audit (
   id TEXT NOT NULL PRIMARY KEY,       -- grows with time
   at BIGINT NOT NULL,

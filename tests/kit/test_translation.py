@@ -1,0 +1,99 @@
+"""What is said in a language that has a catalog, and what in English because no catalog has it."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import jinja2
+import pytest
+
+from tests.fakes.catalogs import teach
+from webapp.kit import translation
+from webapp.kit.moments import moment
+from webapp.kit.translation import gettext, language, lazy, ngettext, speak
+
+CLOSE = lazy("Close")  # a constant, made before anybody speaks
+POLISH = {("{count} app", "{count} apps"): ("{count} aplikacja", "{count} aplikacje", "{count} aplikacji")}
+
+
+@pytest.fixture(autouse=True)
+def languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """German, Polish with its three forms, and Portuguese as it is spoken in Brazil."""
+    german = {
+        "Close": "Schließen",
+        "Hello, %(name)s.": "Guten Tag, %(name)s.",
+        ("%(num)s app", "%(num)s apps"): ("%(num)s App", "%(num)s Apps"),
+        ("{count} hour ago", "{count} hours ago"): ("vor {count} Stunde", "vor {count} Stunden"),
+        "Dec": "Dez.",
+        "{day} {month} {year}": "{day}. {month} {year}",
+    }
+    for tag, words in (("de", german), ("pl", POLISH), ("pt-BR", {"Close": "Fechar"})):
+        teach(monkeypatch, tmp_path, tag, words)
+    yield
+    speak(translation.DEFAULT)
+    translation._catalog.cache_clear()
+
+
+def test_a_language_is_spoken_where_its_catalog_has_the_words() -> None:
+    speak("de")
+    assert (language(), gettext("Close"), gettext("Open")) == ("de", "Schließen", "Open")
+    speak("pt-BR")
+    assert gettext("Close") == "Fechar"
+    assert ngettext("{count} app", "{count} apps", 2) == "{count} apps"
+
+
+def test_a_language_that_nobody_offers_is_english() -> None:
+    speak("de")
+    speak("tlh")
+    assert (language(), gettext("Close")) == ("en", "Close")
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(1, "{count} aplikacja"), (3, "{count} aplikacje"), (5, "{count} aplikacji")]
+)
+def test_a_language_has_the_plurals_that_it_has(count: int, words: str) -> None:
+    speak("pl")
+    assert ngettext("{count} app", "{count} apps", count) == words
+
+
+def test_a_constant_shows_what_is_spoken_at_that_moment() -> None:
+    said = []
+    for tag in ("en", "de", "en"):
+        speak(tag)
+        said.append((str(CLOSE), f"{CLOSE}!", CLOSE.upper(), CLOSE == "Schließen"))
+    assert said == [
+        ("Close", "Close!", "CLOSE", False),
+        ("Schließen", "Schließen!", "SCHLIESSEN", True),
+        ("Close", "Close!", "CLOSE", False),
+    ]
+
+
+def test_threads_do_not_change_each_others_language() -> None:
+    speak("de")
+    with ThreadPoolExecutor(1) as other:
+        other.submit(speak, "pl").result()
+        assert (language(), other.submit(language).result()) == ("de", "pl")
+
+
+def test_templates_are_translated_and_escape_what_is_filled_in() -> None:
+    environment = jinja2.Environment(autoescape=True)
+    translation.install(environment)
+    template = environment.from_string(
+        '{{ _("Close") }} {{ close }} {% trans %}\n  Hello,\n  {{ name }}.\n{% endtrans %} '
+        "{% trans num=2 %}{{ num }} app{% pluralize %}{{ num }} apps{% endtrans %}"
+    )
+    english = template.render(close=CLOSE, name="<b>")
+    speak("de")
+    german = template.render(close=CLOSE, name="<b>")
+    assert english == "Close Close Hello, &lt;b&gt;. 2 apps"
+    assert german == "Schließen Schließen Guten Tag, &lt;b&gt;. 2 Apps"
+
+
+def test_times_are_told_in_the_language_that_is_spoken() -> None:
+    now, ago = 1_800_000_000_000, 40 * 86_400_000
+    english = moment(now - ago, now)
+    speak("de")
+    german = moment(now - ago, now)
+    assert (english.words, english.exact) == ("6 Dec 2026", "6 Dec 2026, 08:00:00 UTC")
+    assert (german.words, german.exact) == ("6. Dez. 2026", "6. Dez. 2026, 08:00:00 UTC")
+    assert moment(now - 3_600_000, now).words == "vor 1 Stunde"

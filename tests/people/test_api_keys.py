@@ -1,0 +1,23 @@
+"""API keys of people: one each, kept as a hash alone."""
+
+from typing import Any
+
+from webapp.people import api_keys, users
+
+
+def test_a_key_names_its_person_until_another_is_given(store: Any, clock: Any) -> None:
+    ada = users.create(store, clock, email="ada@example.com", password="ten letters", role="owner")
+    assert api_keys.given_at(store, ada.id) is None
+    first = api_keys.give(store, clock, ada.id)
+    assert api_keys.owner(store, first) == ada.id and api_keys.given_at(store, ada.id) == clock()
+    clock.advance(1000)
+    second = api_keys.give(store, clock, ada.id)
+    assert (api_keys.owner(store, first), api_keys.owner(store, second)) == (None, ada.id)
+    assert api_keys.given_at(store, ada.id) == clock()
+    kept = store.one("SELECT * FROM user_api_keys")
+    assert first not in str(kept) and second not in str(kept)
+
+
+def test_what_is_no_key_is_nobodys(store: Any) -> None:
+    for text in ("", "pbk_", "pbk_x", "ctok_" + "0" * 32):
+        assert api_keys.owner(store, text) is None

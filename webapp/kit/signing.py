@@ -1,0 +1,32 @@
+"""Signatures of what is delivered, as pure functions (WIRE "Events on the wire"). No keys are kept here.
+
+A key is shown as ``whsec_`` and base64. ``x-pd-signature`` is keyed with the UTF-8 bytes of the key as shown, the
+headers of Standard Webhooks 1.0 with the decoded bytes after ``whsec_``; both stand side by side on every request.
+"""
+
+import base64
+import hashlib
+import hmac
+import secrets
+
+PREFIX = "whsec_"
+KEY_BYTES = 32
+
+
+def new_signing_key() -> str:
+    """A fresh key, such as ``whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…``."""
+    return PREFIX + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
+
+
+def signed_headers(key: str, message_id: str, at_s: int, body: bytes) -> dict[str, str]:
+    """The headers that sign ``body`` with ``key`` at ``at_s`` (Unix seconds); ``message_id`` must hold no dot."""
+    stamp = str(at_s)
+    shown = hmac.new(key.encode(), f"{stamp}.".encode() + body, hashlib.sha256).hexdigest()
+    raw = base64.b64decode(key.removeprefix(PREFIX))
+    standard = hmac.new(raw, f"{message_id}.{stamp}.".encode() + body, hashlib.sha256).digest()
+    return {
+        "x-pd-signature": f"t={stamp},v1={shown}",
+        "webhook-id": message_id,
+        "webhook-timestamp": stamp,
+        "webhook-signature": f"v1,{base64.b64encode(standard).decode()}",
+    }
