@@ -4,9 +4,10 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from webapp.kit.clock import HOUR, MINUTE
-from webapp.service.domain import accounts, refreshing
+from webapp.kit.clock import DAY, HOUR, MINUTE
+from webapp.service.domain import accounts, lifecycle, refreshing
 from webapp.service.worker import loop
+from webapp.service.worker.clock_watch import ClockWatch
 
 
 def one_turn(bench, chores: list[loop.Chore] | None = None) -> None:
@@ -90,3 +91,27 @@ def test_run_stops_when_told_and_wakes_at_once(bench, monkeypatch) -> None:
         os.close(near)
         os.close(far)
     assert not thread.is_alive()
+
+
+def test_a_clock_that_is_set_back_puts_no_chore_and_no_account_off(bench) -> None:
+    done: list[str] = []
+    chores = [loop.Chore("sound", MINUTE, lambda _: done.append("sound"))]
+    bench.clock.advance(DAY)
+    account = bench.connect()
+    one_turn(bench, chores)
+    with bench.service.store.write() as tx:
+        tx.run("UPDATE accounts SET lease_until = :until", {"until": bench.clock.at + MINUTE})
+    bench.clock.advance(-DAY)
+    lifecycle.realign(bench.service)
+    one_turn(bench, chores)
+    assert done == ["sound"] * 2
+    again = accounts.get(bench.service.store, bench.scene, account.id)
+    assert (again.expires_at, again.lease_until) == (bench.clock.at + HOUR, 0)
+    assert bench.clock.at < (again.next_refresh_at or 0) < bench.clock.at + HOUR
+    assert (again.next_check_at or 0) <= bench.clock.at + 25 * HOUR
+
+
+def test_a_clock_watch_notices_a_step_back_and_no_jitter() -> None:
+    watch = ClockWatch()
+    found = [watch.is_set_back(now) for now in (10_000, 9_000, 8_000, 90_000, 87_999, 87_998)]
+    assert found == [True, False, False, False, True, False]

@@ -1,26 +1,51 @@
-"""The worker: one loop that claims due work and calls one domain verb for each piece.
+"""The worker: one loop that looks after accounts and does chores, beside engines with threads of their own.
 
-It sleeps until the next piece is due, at most :data:`LONGEST_SLEEP_S`, and wakes at once when the web process
-writes to its end of the wake pipe. It also is the only one that runs the store's checkpoints.
+The loop sleeps until the next piece is due, at most :data:`LONGEST_SLEEP_S`; it and the engines wake at once when the
+web process writes to its end of the wake pipe. It also is the only one that runs the store's checkpoints.
 """
 
 import logging
 import os
 import select
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Protocol
 
 from webapp.errors import PatchbayError, Unavailable
+from webapp.kit import heartbeat
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.service.domain import attempts, dynamic_props, health, link_sessions, refreshing, runs, tokens
+from webapp.service.components.runner import Runner
+from webapp.service.domain import (
+    attempts,
+    deploying,
+    dynamic_props,
+    ended_tokens,
+    file_stash,
+    health,
+    lifecycle,
+    link_sessions,
+    refreshing,
+    retention,
+    runs,
+    tokens,
+    trigger_memory,
+    trigger_runs,
+    usage,
+)
 from webapp.service.domain.opening import close_service, open_service
 from webapp.service.domain.service import Service
+from webapp.service.worker.clock_watch import ClockWatch
+from webapp.service.worker.delivery_engine import DeliveryEngine
+from webapp.service.worker.mail_server import MailServer
+from webapp.service.worker.trigger_engine import TriggerEngine
 from webapp.settings import Settings
 
 LONGEST_SLEEP_S = 15.0
+HEARTBEAT = "worker.seen"  # touched at every turn
 REFRESHES_AT_ONCE = 8
+GRACE_S = 8.0  # less than the supervisor gives us
 log = logging.getLogger(__name__)
 
 
@@ -34,24 +59,72 @@ class Chore:
     due: int = 0
 
 
-def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None) -> None:
-    """Work until ``stop`` is set; ``wake_fd`` becomes readable when there is something new to do."""
-    service = open_service(settings)
+class Engine(Protocol):
+    """Something that works in threads of its own."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    def wake(self) -> None:
+        """There may be something to do: look at once."""
+
+    def stop(self, grace_s: float) -> None:
+        """Begin nothing more, and let what is under way end within ``grace_s`` seconds."""
+
+
+def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, runner: Runner | None = None) -> None:
+    """Work until ``stop`` is set; ``wake_fd`` becomes readable when there is something new to do.
+
+    Components run in ``runner``; without one, in a runner of this process's own.
+    """
+    engines: list[Engine] = []
+
+    def wake() -> None:
+        for engine in engines:
+            engine.wake()
+
+    service = open_service(settings, runner=runner, wake=wake)
     chores = [
         Chore("checkpoint", MINUTE, lambda s: s.store.checkpoint()),
+        Chore("end tokens", MINUTE, tokens.expire),
         Chore("purge tokens", 10 * MINUTE, tokens.purge),
+        Chore("purge access tokens", 60 * MINUTE, ended_tokens.purge),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
         Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
         Chore("purge runs", 10 * MINUTE, runs.purge),
+        Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
+        Chore("purge trigger marks", 60 * MINUTE, trigger_memory.thin_out),
+        Chore("undo half deployments", MINUTE, deploying.purge),
         Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
+        Chore("purge files", 10 * MINUTE, file_stash.purge),
+        Chore("purge events", 10 * MINUTE, retention.purge),
+        Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
     ]
+    watch = ClockWatch()
     try:
+        for engine in (TriggerEngine(service), DeliveryEngine(service), MailServer(service)):
+            engine.start()
+            engines.append(engine)
         with ThreadPoolExecutor(REFRESHES_AT_ONCE, thread_name_prefix="refresh") as pool:
             while not stop.is_set():
+                heartbeat.beat(settings.data / HEARTBEAT)
+                if watch.is_set_back(service.clock()):
+                    _shielded("realign accounts", lambda: lifecycle.realign(service))
                 turn(service, chores, pool)
-                _sleep(stop, wake_fd, pause_s(service))
+                if _sleep(stop, wake_fd, pause_s(service)):
+                    wake()
     finally:
+        _end(engines)
         close_service(service)
+
+
+def _end(engines: Sequence[Engine]) -> None:
+    """Stop all of them at once: none has to wait for another's grace."""
+    threads = [threading.Thread(target=engine.stop, args=(GRACE_S,)) for engine in engines]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def turn(service: Service, chores: list[Chore], pool: ThreadPoolExecutor) -> None:
@@ -60,7 +133,7 @@ def turn(service: Service, chores: list[Chore], pool: ThreadPoolExecutor) -> Non
     _shielded("check accounts", lambda: _check(service, pool))
     now = service.clock()
     for chore in chores:
-        if chore.due <= now:
+        if not now < chore.due <= now + chore.every:  # due, or put too far away by a clock that was set back since
             chore.due = now + chore.every
             _shielded(chore.name, lambda chore=chore: chore.verb(service))  # type: ignore[misc]
 
@@ -96,13 +169,15 @@ def pause_s(service: Service) -> float:
     return min(max((min(due) - service.clock()) / SECOND, 0.2), LONGEST_SLEEP_S)
 
 
-def _sleep(stop: threading.Event, wake_fd: int | None, seconds: float) -> None:
+def _sleep(stop: threading.Event, wake_fd: int | None, seconds: float) -> bool:
+    """Sleep; whether somebody rang."""
     if wake_fd is None:
         stop.wait(seconds)
-        return
+        return False
     readable, _, _ = select.select([wake_fd], [], [], seconds)
     if readable:
         _drain(wake_fd)
+    return bool(readable)
 
 
 def _drain(wake_fd: int) -> None:

@@ -1,0 +1,154 @@
+"""The trigger engine: one thread that finds what is due, and threads that wait for runs.
+
+Native timers fire in the engine's own thread, hundreds in one transaction. Polls and accepted requests are claimed
+only as long as there is room to run them. It sleeps until the next is due, and wakes when something new was
+committed or a run ended.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from webapp.errors import PatchbayError, Unavailable
+from webapp.kit.clock import SECOND
+from webapp.service.domain import firing, receiving, trigger_claims, trigger_inbox
+from webapp.service.domain.deployed_triggers import DeployedTrigger
+from webapp.service.domain.service import Service
+from webapp.service.domain.trigger_inbox import Waiting
+from webapp.service.worker.clock_watch import ClockWatch
+
+RUNS = 16
+LONGEST_SLEEP_S = 1.0  # a web process without our bell (`patchbay web`) is heard within a second
+AFTER_TROUBLE_S = 0.5
+log = logging.getLogger(__name__)
+
+
+class TriggerEngine:
+    """Runs what is due until it is stopped."""
+
+    def __init__(self, service: Service, *, runs: int = RUNS) -> None:
+        """``runs`` of components go on side by side."""
+        self._service, self._runs = service, runs
+        self._wake, self._stopping = threading.Event(), threading.Event()
+        self._lock = threading.Lock()
+        self._polling: dict[str, DeployedTrigger] = {}
+        self._requests = 0
+        self._watch = ClockWatch()
+        self._thread = threading.Thread(target=self._run, name="triggers", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There may be something to run: look at once."""
+        self._wake.set()
+
+    def stop(self, grace_s: float) -> None:
+        """Claim nothing more, and let runs end within ``grace_s``; what does not is free for another worker at once."""
+        self._stopping.set()
+        self._wake.set()
+        ends = time.monotonic() + grace_s
+        if self._thread.is_alive():
+            self._thread.join(max(grace_s, 0.1))
+        while self.busy and time.monotonic() < ends:
+            time.sleep(0.02)
+        with self._lock:
+            left = list(self._polling.values())
+        for trigger in left:
+            _shielded("release a poll", lambda trigger=trigger: trigger_claims.release(self._service, trigger))  # type: ignore[misc]  # a default argument binds it
+
+    @property
+    def busy(self) -> int:
+        """How many runs are going on."""
+        with self._lock:
+            return len(self._polling) + self._requests
+
+    def turn(self) -> None:
+        """Begin everything that is due now, as far as there is room."""
+        self._mind_the_clock()
+        while trigger_claims.fire_timers(self._service) == trigger_claims.BATCH:
+            if self._stopping.is_set():
+                return
+        room = self._runs - self.busy
+        if room > 0:
+            for trigger in trigger_claims.claim_polls(self._service, room):
+                self._poll(trigger)
+        while self.busy < self._runs and (waiting := trigger_inbox.claim(self._service)) is not None:
+            self._request(waiting)
+
+    def pause_s(self) -> float:
+        """How long nothing is due; while every place is taken, until one is free."""
+        now = self._service.clock()
+        due = [trigger_claims.next_timer_at(self._service)]
+        if self.busy < self._runs:
+            due += [trigger_claims.next_poll_at(self._service), trigger_inbox.next_due_at(self._service.store, now)]
+        found = [at for at in due if at is not None]
+        if not found:
+            return LONGEST_SLEEP_S
+        return min(max((min(found) - now) / SECOND, 0.01), LONGEST_SLEEP_S)
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self.turn()
+                pause = self.pause_s()
+            except Unavailable as error:
+                log.info("triggers: %s", error.message)
+                pause = AFTER_TROUBLE_S
+            except Exception:
+                log.exception("A turn of the trigger engine failed.")
+                pause = AFTER_TROUBLE_S
+            self._wake.wait(pause)
+            self._wake.clear()
+
+    def _mind_the_clock(self) -> None:
+        """At the start, and whenever the clock was set back, bring near what it had put too far away."""
+        now = self._service.clock()
+        if self._watch.is_set_back(now):
+            with self._service.store.write() as tx:
+                trigger_inbox.realign(tx, now)
+            changed = trigger_claims.realign(self._service)
+            if changed:
+                log.info("The clock was set back; %d schedules were set anew.", changed)
+
+    def _poll(self, trigger: DeployedTrigger) -> None:
+        key = f"{trigger.id} {trigger.turn}"
+        with self._lock:
+            self._polling[key] = trigger
+
+        def leave() -> None:
+            del self._polling[key]
+
+        self._begin(f"poll {trigger.id}", lambda: firing.poll(self._service, trigger), leave)
+
+    def _request(self, waiting: Waiting) -> None:
+        with self._lock:
+            self._requests += 1
+
+        def leave() -> None:
+            self._requests -= 1
+
+        self._begin(f"a request to {waiting.trigger_id}", lambda: receiving.run_waiting(self._service, waiting), leave)
+
+    def _begin(self, name: str, work: Callable[[], object], leave: Callable[[], None]) -> None:
+        def run() -> None:
+            try:
+                _shielded(name, work)
+            finally:
+                with self._lock:
+                    leave()
+                self._wake.set()
+
+        threading.Thread(target=run, name=name, daemon=True).start()
+
+
+def _shielded(name: str, work: Callable[[], object]) -> None:
+    """What goes wrong in one run must not stop the others; its lease ends, and it is due again."""
+    try:
+        work()
+    except PatchbayError as error:
+        log.info("%s: %s", name, error.message)
+    except Exception:
+        log.exception("%s failed", name)
