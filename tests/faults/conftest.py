@@ -1,0 +1,58 @@
+"""Faults are done to the real server in processes of its own, or to engines over a store of their own."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import built_catalog, data, eventually, shell, start
+from tests.fakes.post import Post
+from tests.fakes.receiver import receiving
+from tests.service.conftest import (
+    catalog_folder,
+    open_at,
+    project,
+    provider,
+    provider_server,
+    runner,
+    scene,
+    service,
+)
+from webapp.kit.clock import FakeClock, now
+from webapp.service.domain import projects
+from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.projects import Scene
+from webapp.settings import Settings
+
+__all__ = [
+    "built_catalog", "catalog_folder", "data", "eventually", "open_at", "project", "provider", "provider_server",
+    "runner", "scene", "service", "shell", "start",
+]  # fmt: skip
+
+
+@contextmanager
+def posting(folder: Path) -> Iterator[Post]:
+    """The delivery side of a service over ``folder`` that goes by the wall clock; ``clock`` stands still beside it."""
+    with receiving() as receiver:
+        settings = Settings.from_env({"PATCHBAY_ALLOW_HOSTS": receiver.netloc}, data=folder, sandbox=False)
+        opened = open_service(settings, now)
+        acme = projects.create(opened, name="Acme")
+        yield Post(opened, FakeClock(), Scene(acme.id, "development"), receiver)
+        close_service(opened)
+
+
+@pytest.fixture
+def post(data: Path) -> Iterator[Post]:
+    """One of them."""
+    with posting(data) as made:
+        yield made
+
+
+@pytest.fixture
+def posts(data: Path, tmp_path: Path) -> Iterator[tuple[Post, Post]]:
+    """Two of them, side by side."""
+    shutil.copytree(data, tmp_path / "other")
+    with posting(data) as one, posting(tmp_path / "other") as other:
+        yield one, other

@@ -1,0 +1,66 @@
+"""When a delivery that failed is tried again (WIRE "Retries"), as data and pure functions."""
+
+import email.utils
+import random
+from collections.abc import Callable
+from datetime import UTC
+
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
+
+SCHEDULE = (
+    0,
+    5 * SECOND,
+    5 * MINUTE,
+    30 * MINUTE,
+    2 * HOUR,
+    5 * HOUR,
+    10 * HOUR,
+    14 * HOUR,
+    20 * HOUR,
+    24 * HOUR,
+)
+"""The pause before each attempt, in milliseconds; ten attempts, about three days."""
+JITTER = 0.2
+LONGEST_RETRY_AFTER = DAY
+GIVE_UP_AFTER = 5 * DAY
+"""An endpoint that fails this long without one success is deactivated."""
+GONE = 410
+WAITERS = frozenset({429, 503})
+PENALTY_FROM = 3
+"""So many failures in a row, and an endpoint gets fewer deliveries at once."""
+_PUT_OFF, _LONGEST_PUT_OFF = 2 * SECOND, 5 * MINUTE
+
+
+def pause(tries: int, retry_after: int | None = None, draw: Callable[[], float] = random.random) -> int | None:
+    """How long to wait (ms) after ``tries`` failed attempts; None when there is none left.
+
+    ``retry_after`` (ms) is what the receiver asked for: it is waited for, up to a day, when it is longer.
+    """
+    if tries >= len(SCHEDULE):
+        return None
+    return max(_jittered(SCHEDULE[tries], draw), min(retry_after or 0, LONGEST_RETRY_AFTER))
+
+
+def put_off(consecutive_failures: int, draw: Callable[[], float] = random.random) -> int:
+    """How long (ms) to put off what is due for an endpoint that fails, beyond the few that are tried."""
+    steps = min(max(consecutive_failures - PENALTY_FROM, 0), 16)
+    return _jittered(min(_PUT_OFF << steps, _LONGEST_PUT_OFF), draw)
+
+
+def retry_after_ms(status: int, header: str | None, now: int) -> int | None:
+    """What ``Retry-After`` of a 429 or 503 asks for (RFC 9110 section 10.2.3: seconds or a date); else None."""
+    if status not in WAITERS or not header:
+        return None
+    text = header.strip()
+    if text.isascii() and text.isdigit():
+        return min(int(text[:9]) * SECOND, LONGEST_RETRY_AFTER)
+    try:
+        moment = email.utils.parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    at = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return min(max(int(at.timestamp() * SECOND) - now, 0), LONGEST_RETRY_AFTER)
+
+
+def _jittered(ms: int, draw: Callable[[], float]) -> int:
+    return round(ms * (1 - JITTER + 2 * JITTER * draw()))
