@@ -1,0 +1,361 @@
+"""Requests to triggers' own URLs, through the whole web application."""
+
+import json
+import logging
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.fakes.planting import bodies, plant_trigger, switch
+from webapp.app import create_app
+from webapp.cli.httpd import listen, serve
+from webapp.cli.stopping import Stop
+from webapp.kit.clock import MINUTE, SECOND, FakeClock
+from webapp.kit.cursors import Window
+from webapp.service.components.masking import MASK
+from webapp.service.domain import deploying, receiving, trigger_inbox, trigger_json, trigger_runs
+from webapp.service.domain.deploying import Deployment
+from webapp.service.domain.projects import Scene
+from webapp.service.domain.service import Service
+
+BASE = "http://localhost:8600"
+HTTP = "http-new-requests"
+
+
+def send(web: FlaskClient, path: str, method: str = "POST", **given: Any) -> TestResponse:
+    return web.open(path, method=method, base_url=BASE, **given)
+
+
+def events(service: Service, trigger: Any) -> list[Any]:
+    return [orjson.loads(one) for one in bodies(service, trigger)]
+
+
+def test_a_request_becomes_an_event_with_the_documented_payload(
+    web: FlaskClient, service: Service, scene: Scene
+) -> None:
+    trigger, key = plant_trigger(service, scene, HTTP)
+    answer = send(
+        web,
+        f"/h/{key}/in/box?a=1&b=2&b=%C3%A9",
+        data='{"n": [1, "é"]}'.encode(),
+        headers={
+            "Content-Type": "application/json",
+            "Authorization": "Bearer canary-authorization",
+            "Proxy-Authorization": "Basic canary-proxy",
+            "Cookie": "session=canary-cookie",
+            "X-Twice": "one",
+        },
+    )
+    assert (answer.status_code, answer.get_json()) == (200, {"success": True})
+    (event,) = events(service, trigger)
+    headers = event.pop("headers")
+    assert event == {
+        "method": "POST",
+        "path": "/in/box",
+        "query": {"a": "1", "b": ["2", "é"]},
+        "body": {"n": [1, "é"]},
+        "bodyRaw": '{"n": [1, "é"]}',
+        "client_ip": "127.0.0.1",
+        "url": f"{BASE}/h/{key}/in/box?a=1&b=2&b=%C3%A9",
+    }
+    assert headers["authorization"] == headers["proxy-authorization"] == headers["cookie"] == MASK
+    assert (headers["x-twice"], headers["host"]) == ("one", "localhost:8600")
+    assert b"canary" not in b"".join(bodies(service, trigger))
+    row = service.store.one("SELECT summary FROM events WHERE trigger_id = :id", {"id": trigger.id})
+    assert row == {"summary": "POST /in/box"}
+
+
+def test_the_url_that_a_deployment_answers_takes_requests(web: FlaskClient, service: Service, scene: Scene) -> None:
+    component = service.catalog.component(HTTP)
+    assert component is not None
+    trigger = deploying.deploy(service, Deployment(scene, "alice", component, {"response_body": "thanks"}))
+    shown = trigger_json.to_json(service, trigger)
+    answer = send(web, shown["endpoint_url"].removeprefix(BASE))
+    assert (answer.status_code, answer.text) == (200, "thanks")
+    assert [event["url"] for event in events(service, trigger)] == [shown["endpoint_url"]]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE", "PROPFIND", "BREW"])
+def test_any_method_is_taken_and_nothing_is_said_to_other_origins(
+    web: FlaskClient, service: Service, scene: Scene, method: str
+) -> None:
+    trigger, key = plant_trigger(service, scene, HTTP)
+    answer = send(web, f"/h/{key}", method, headers={"Origin": "https://evil.example"})
+    assert answer.status_code == 200
+    assert events(service, trigger)[0]["method"] == method
+    assert events(service, trigger)[0]["path"] == "/"
+    names = {name.lower() for name, _ in answer.headers}
+    assert not names & {"set-cookie", "access-control-allow-origin", "access-control-allow-methods"}
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+
+
+def test_the_person_chooses_the_answer(web: FlaskClient, service: Service, scene: Scene) -> None:
+    chosen = {
+        "response_status": 202,
+        "response_content_type": "text/html",
+        "response_body": "<script>alert(1)</script>é",
+    }
+    _, key = plant_trigger(service, scene, HTTP, chosen)
+    answer = send(web, f"/h/{key}")
+    assert (answer.status_code, answer.text) == (202, chosen["response_body"])
+    assert answer.headers["Content-Type"] == "text/html"
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "status", "body", "content_type"),
+    [
+        ({"response_status": 204, "response_body": "x"}, 204, "", "application/json"),
+        ({"response_body": ""}, 200, "", "application/json"),
+        (
+            {"response_content_type": "text/plain\r\nSet-Cookie: a=b"},
+            200,
+            '{"success": true}',
+            "text/plain; charset=utf-8",
+        ),
+        (
+            {"response_content_type": {"__lv": {"label": "x", "value": "text/csv"}}},
+            200,
+            '{"success": true}',
+            "text/csv",
+        ),
+    ],
+)
+def test_an_answer_is_made_sound(
+    web: FlaskClient, service: Service, scene: Scene, chosen: dict[str, Any], status: int, body: str, content_type: str
+) -> None:
+    _, key = plant_trigger(service, scene, HTTP, chosen)
+    answer = send(web, f"/h/{key}")
+    assert (answer.status_code, answer.text, answer.headers["Content-Type"]) == (status, body, content_type)
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_unknown_paused_and_deleted_cannot_be_told_apart(web: FlaskClient, service: Service, scene: Scene) -> None:
+    paused, paused_key = plant_trigger(service, scene, HTTP)
+    switch(service, paused, active=False)
+    gone, gone_key = plant_trigger(service, scene, HTTP)
+    with service.store.write() as tx:
+        tx.run("DELETE FROM deployed_triggers WHERE id = :id", {"id": gone.id})
+    answers = [send(web, f"/h/{key}", data=b"x") for key in (paused_key, gone_key, "nobody", "%00", "%ED%A0%80", "é")]
+    for one in answers:
+        one.headers.pop("X-Request-Id", None)
+    shown = {(one.status_code, one.data, tuple(sorted(one.headers.items()))) for one in answers}
+    assert len(shown) == 1
+    assert answers[0].status_code == 404
+    assert bodies(service, paused) == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "content_type", "body"),
+    [
+        (b"", "application/json", ""),
+        (b"123", "text/plain", "123"),
+        (b"123", "application/json", 123),
+        (b'{"a": 1}', "application/x-www-form-urlencoded", {"a": 1}),
+        (b"a=1&b=2", "application/x-www-form-urlencoded", "a=1&b=2"),
+        (b'{"a": 1, "a": 2}', "application/json", {"a": 2}),
+        (b"\x00", "application/octet-stream", "\x00"),
+        (b'"\\u0000"', "application/json", "\x00"),
+        (b'"\\ud800"', "application/json", '"\\ud800"'),
+        (b"caf\xe9\xff", "text/plain", "caf��"),
+        (b"NaN", "application/json", "NaN"),
+    ],
+)
+def test_bodies_of_every_kind(
+    web: FlaskClient, service: Service, scene: Scene, raw: bytes, content_type: str, body: Any
+) -> None:
+    trigger, key = plant_trigger(service, scene, HTTP)
+    assert send(web, f"/h/{key}", data=raw, content_type=content_type).status_code == 200
+    (event,) = events(service, trigger)
+    assert event["body"] == body
+    assert event["bodyRaw"] == raw.decode("utf-8", "replace")
+
+
+def test_what_is_nested_beyond_reason_stays_text(web: FlaskClient, service: Service, scene: Scene) -> None:
+    trigger, key = plant_trigger(service, scene, HTTP)
+    deep = "[" * 10_000 + "]" * 10_000
+    assert send(web, f"/h/{key}", data=deep, content_type="application/json").status_code == 200
+    assert events(service, trigger)[0]["body"] == deep
+
+
+def test_ten_mebibytes_are_taken_and_not_a_byte_more(web: FlaskClient, service: Service, scene: Scene) -> None:
+    trigger, key = plant_trigger(service, scene, HTTP)
+    assert send(web, f"/h/{key}", data=b"x" * 10 * 2**20).status_code == 200
+    answer = send(web, f"/h/{key}", data=b"x" * (10 * 2**20 + 1))
+    assert (answer.status_code, answer.get_json()["error"]) == (413, "The body is larger than 10 MiB; send less.")
+    assert [len(event["bodyRaw"]) for event in events(service, trigger)] == [10 * 2**20]
+
+
+def test_a_path_may_hold_anything(web: FlaskClient, service: Service, scene: Scene) -> None:
+    trigger, key = plant_trigger(service, scene, HTTP)
+    for path in ("/a%0Ab", "/%00", "/%F0%28", "//x", "/"):
+        assert send(web, f"/h/{key}{path}", "GET").status_code == 200
+    assert [event["path"] for event in events(service, trigger)] == ["/a\nb", "/\x00", "/\ufffd(", "/x", "/"]
+
+
+def test_a_source_gets_its_requests_from_the_worker_in_order(
+    web: FlaskClient, service: Service, scene: Scene, clock: FakeClock
+) -> None:
+    trigger, key = plant_trigger(service, scene, "~/hook")
+    for number in (1, 2):
+        assert send(web, f"/h/{key}", json={"n": number}, headers={"X-Id": str(number)}).get_json() == {"success": True}
+    sealed = service.store.all("SELECT request_sealed FROM trigger_inbox")
+    assert b"bodyRaw" not in b"".join(row["request_sealed"] for row in sealed)
+    assert bodies(service, trigger) == []
+    received = clock()
+    clock.advance(SECOND)
+    while (waiting := trigger_inbox.claim(service)) is not None:
+        receiving.run_waiting(service, waiting)
+    emitted = events(service, trigger)
+    assert [(one["run"], one["event"]["body"]["n"], one["event"]["timestamp"]) for one in emitted] == [
+        (1, 1, received),
+        (2, 2, received),
+    ]
+    assert service.store.all("SELECT id FROM trigger_inbox") == []
+
+
+def test_a_failing_request_is_tried_again_and_given_up_and_holds_up_those_behind_it(
+    web: FlaskClient, service: Service, scene: Scene, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    trigger, key = plant_trigger(service, scene, "~/hook")
+    send(web, f"/h/{key}", json={"fail": True})
+    send(web, f"/h/{key}", json={"n": 2})
+    waits = []
+    while True:
+        waiting = trigger_inbox.claim(service)
+        assert waiting is not None and waiting.request["body"] == {"fail": True}
+        assert trigger_inbox.claim(service) is None
+        receiving.run_waiting(service, waiting)
+        due = trigger_inbox.next_due_at(service.store, clock())
+        assert due is not None
+        if due <= clock():
+            break
+        waits.append((due - clock()) // SECOND)
+        clock.at = due
+    assert tuple(waits) == trigger_inbox.RETRIES_S
+    assert [one.getMessage() for one in caplog.records if "given up" in one.getMessage()] == [
+        f"A request to {trigger.id} was given up after 6 runs: It was told to fail."
+    ]
+    last = trigger_inbox.claim(service)
+    assert last is not None
+    receiving.run_waiting(service, last)
+    assert [one["event"]["body"] for one in events(service, trigger)] == [{"n": 2}]
+    assert len(trigger_runs.page(service, trigger, Window()).items) == 7
+
+
+def test_a_paused_source_keeps_what_it_accepted(
+    web: FlaskClient, service: Service, scene: Scene, clock: FakeClock
+) -> None:
+    trigger, key = plant_trigger(service, scene, "~/hook")
+    send(web, f"/h/{key}", json={"n": 1})
+    switch(service, trigger, active=False)
+    waiting = trigger_inbox.claim(service)
+    assert waiting is not None
+    receiving.run_waiting(service, waiting)
+    assert trigger_inbox.claim(service) is None
+    assert events(service, trigger) == []
+    switch(service, trigger, active=True)
+    clock.advance(MINUTE)
+    again = trigger_inbox.claim(service)
+    assert again is not None and again.tries == 0
+    receiving.run_waiting(service, again)
+    assert len(events(service, trigger)) == 1
+
+
+def test_a_source_that_answers_is_run_at_once(web: FlaskClient, service: Service, scene: Scene) -> None:
+    trigger, key = plant_trigger(service, scene, "~/answering")
+    told = {"status": 201, "text": "hello é", "headers": {
+        "X-Hook-Secret": "abc", "Content-Type": "text/plain", "Set-Cookie": "a=b", "Location": "https://evil.example",
+        "Content-Security-Policy": "default-src *", "Access-Control-Allow-Origin": "*", "X-Accel-Redirect": "/etc",
+        "Cache-Control": "public",
+    }}  # fmt: skip
+    answer = send(web, f"/h/{key}", json=told)
+    assert (answer.status_code, answer.text, answer.headers["X-Hook-Secret"]) == (201, "hello é", "abc")
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    names = {name.lower() for name, _ in answer.headers}
+    assert not names & {"set-cookie", "location", "access-control-allow-origin", "x-accel-redirect"}
+    assert events(service, trigger) == [told]
+    assert send(web, f"/h/{key}", json={"quiet": True}).get_json() == {"success": True}
+
+
+def test_a_source_that_fails_says_so_without_its_reasons(web: FlaskClient, service: Service, scene: Scene) -> None:
+    trigger, key = plant_trigger(service, scene, "~/answering")
+    answer = send(web, f"/h/{key}", json={"fail": True})
+    assert answer.status_code == 500
+    assert "canary" not in answer.text
+    (run,) = trigger_runs.page(service, trigger, Window()).items
+    assert run["error"] == "canary-inner-reason"
+
+
+def test_a_full_inbox_asks_to_come_back(
+    web: FlaskClient, service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, key = plant_trigger(service, scene, "~/hook")
+    monkeypatch.setattr(trigger_inbox, "MAX_WAITING", 2)
+    assert [send(web, f"/h/{key}").status_code for _ in range(3)] == [200, 200, 429]
+    assert send(web, f"/h/{key}").headers["Retry-After"] == "60"
+
+
+def test_what_no_run_could_take_is_refused(web: FlaskClient, service: Service, scene: Scene) -> None:
+    _, key = plant_trigger(service, scene, "~/hook")
+    assert send(web, f"/h/{key}", data=b'["' + b"\x01" * 9 * 2**20).status_code == 413
+
+
+def test_trouble_names_no_key(
+    web: FlaskClient, service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    _, key = plant_trigger(service, scene, HTTP)
+    monkeypatch.setattr(receiving.firing, "emit", lambda *_, **__: 1 / 0)
+    answer = send(web, f"/h/{key}")
+    assert answer.status_code == 500
+    assert any(one.exc_info for one in caplog.records)
+    assert key not in caplog.text and key not in answer.text
+
+
+@pytest.fixture
+def port(service: Service) -> Iterator[int]:
+    """The application on a real port, which its public address does not name."""
+    stop = Stop()
+    sockets = listen("127.0.0.1", 0)
+    app = create_app(service.settings, service=service)
+    thread = threading.Thread(target=serve, args=(app, sockets), kwargs={"threads": 2, "stop": stop})
+    thread.start()
+    yield sockets[0].getsockname()[1]
+    stop._handle(signal.SIGTERM, None)
+    thread.join()
+
+
+def test_over_a_socket(port: int, service: Service, scene: Scene) -> None:
+    trigger, key = plant_trigger(service, scene, HTTP)
+    head = (
+        f"BREW /h/{key}/pot?x=%00 HTTP/1.1\r\nHost: localhost:8600\r\nX-Two: a\r\nX-Two: b\r\nX-Name: J\xc3\xbcrgen\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as line:
+        line.sendall((head + "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n").encode("latin-1"))
+        line.sendall(b'3\r\n{"a\r\n5\r\n": 1}\r\n0\r\n\r\n')
+        answer = b"".join(iter(lambda: line.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 200 OK") and answer.endswith(b'{"success": true}')
+    (event,) = events(service, trigger)
+    assert (event["method"], event["path"], event["query"], event["body"]) == ("BREW", "/pot", {"x": "\x00"}, {"a": 1})
+    assert (event["headers"]["x-two"], event["headers"]["x-name"]) == ("a, b", "Jürgen")
+    assert json.loads(event["bodyRaw"]) == {"a": 1}
+
+
+def test_a_flood_of_headers_is_refused_by_the_server(port: int, service: Service, scene: Scene) -> None:
+    trigger, key = plant_trigger(service, scene, HTTP)
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as line:
+        line.sendall(f"GET /h/{key} HTTP/1.1\r\nHost: localhost:8600\r\n".encode())
+        line.sendall(b"".join(b"X-%d: %s\r\n" % (number, b"x" * 100) for number in range(800)) + b"\r\n")
+        assert line.recv(65536).split()[1] == b"431"
+    assert bodies(service, trigger) == []

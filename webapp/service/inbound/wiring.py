@@ -1,0 +1,77 @@
+"""Hangs ``/h/<key>`` into the web application: the URLs of triggers, open to any method from anywhere.
+
+The key is all that a caller needs, so it is never logged; nor is there a cookie, a form or CORS. Whatever goes wrong is
+answered here, before the framework would log the address.
+"""
+
+import logging
+import threading
+
+from flask import Flask, Response
+from flask import request as current
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+from werkzeug.routing import BaseConverter, Rule
+
+from webapp.errors import NotFound, PatchbayError, Throttled
+from webapp.service.domain import receiving
+from webapp.service.domain.service import Service
+from webapp.service.inbound import answering, reading
+
+NAME = "inbound"
+log = logging.getLogger(__name__)
+
+
+class RestConverter(BaseConverter):
+    """Whatever stands behind the key: slashes and, unlike the framework's own, line breaks too."""
+
+    regex = "(?s:.*)"
+    part_isolating = False
+
+
+def register(app: Flask, service: Service) -> None:
+    """Serve the URLs of triggers from ``app``. A rule without methods answers all of them, unknown ones too."""
+    app.url_map.converters["behind_key"] = RestConverter
+    receiver = Receiver(service)
+    app.view_functions[f"{NAME}.receive"] = receiver.receive
+    for path in ("/h/<key>", "/h/<key>/<behind_key:rest>"):
+        app.url_map.add(Rule(path, endpoint=f"{NAME}.receive", strict_slashes=True, merge_slashes=False))
+
+
+class Receiver:
+    """Takes requests in. Those that wait for a run hold at most a quarter of the threads."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._runs = threading.BoundedSemaphore(max(1, service.settings.threads // 4))
+
+    def receive(self, key: str, rest: str = "") -> Response:
+        """Answer one request; never raises."""
+        try:
+            return self._received(key, rest)
+        except NotFound as error:
+            return answering.refusal(404, error.message)
+        except Throttled as error:
+            return answering.refusal(429, "Too many requests wait for this trigger.", error.retry_after)
+        except PatchbayError as error:
+            return answering.refusal(error.status, error.message, 5 if error.status == 503 else None)
+        except RequestEntityTooLarge:
+            return answering.refusal(413, "The body is larger than 10 MiB; send less.")
+        except HTTPException as error:
+            return answering.refusal(error.code or 400, "The request cannot be read; check the client that sent it.")
+        except Exception:
+            log.exception("A request to a trigger could not be taken in.")
+            return answering.refusal(500, "The request could not be taken in. Send it again.")
+
+    def _received(self, key: str, rest: str) -> Response:
+        service = self._service
+        trigger = receiving.listener(service, key)
+        base = f"{service.settings.public_url}/h/{key}"
+        received = reading.read(current, base, rest, service.clock())
+        if not receiving.answers_itself(trigger):
+            return answering.answer(receiving.request(service, trigger, received))
+        if not self._runs.acquire(blocking=False):
+            return answering.refusal(503, "Too many requests are being handled; send this one again.", 1)
+        try:
+            return answering.answer(receiving.request(service, trigger, received))
+        finally:
+            self._runs.release()

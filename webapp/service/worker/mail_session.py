@@ -1,0 +1,163 @@
+"""One conversation of the mail server: what a sender may do, and what comes of it (RFC 5321, codes of RFC 3463).
+
+Recipients are known at RCPT or refused; a mail is written down before it is accepted. Everything a sender may use is
+bounded: size, lines, recipients, commands, time.
+"""
+
+import asyncio
+import logging
+from concurrent.futures import Executor
+
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+from webapp.errors import NotFound, PatchbayError, TooLarge
+from webapp.service.domain import receiving
+from webapp.service.domain.deployed_triggers import DeployedTrigger
+from webapp.service.domain.mails import BadMail
+from webapp.service.domain.receiving import Delivered
+from webapp.service.domain.service import Service
+
+MAX_MAIL_BYTES = 10 * 1024 * 1024
+MAX_LINE_BYTES = 64 * 1024  # RFC 5321 asks for 1,000; many programs send longer ones
+MAX_RECIPIENTS = 50
+MAX_SESSIONS = 20
+COMMANDS = 100  # of one kind: an address is not found by trying
+IDLE_S = 300.0  # RFC 5321 section 4.5.3.2.7
+ACCEPTED = "250 2.0.0 The mail is accepted."
+UNKNOWN = "550 5.1.1 There is no such address here."
+LATER = "451 4.3.0 The mail cannot be taken now; try again later."
+FULL = "452 4.3.1 There is no room for the files of the mail now; try again tomorrow."
+CROWDED = "452 4.5.3 Too many recipients; send the mail again for the others."
+log = logging.getLogger(__name__)
+
+
+class Handler:
+    """Looks recipients up and takes mails in. ``pool`` bounds how many mails are read at once."""
+
+    def __init__(self, service: Service, pool: Executor) -> None:
+        self._service, self._pool = service, pool
+        self.domain = service.settings.mail_domain
+
+    async def handle_RCPT(
+        self, session: "MailSession", _: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        """Whether mail for ``address`` is taken."""
+        if len(envelope.rcpt_tos) >= MAX_RECIPIENTS:
+            return CROWDED
+        try:
+            await asyncio.to_thread(receiving.mailbox, self._service, self._local(address))
+        except NotFound:
+            return UNKNOWN
+        except Exception as error:
+            return _trouble(error)
+        envelope.rcpt_tos.append(address)
+        return "250 2.1.5 OK"
+
+    async def handle_DATA(self, session: "MailSession", _: Session, envelope: Envelope) -> str:
+        """Take the mail in; what is said is true when it is said."""
+        session.busy = True
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, self._take, envelope)
+        finally:
+            session.begin_mail()
+
+    async def handle_exception(self, error: Exception) -> str:
+        """What the library could not handle says nothing of us to the sender."""
+        return _trouble(error)
+
+    def _take(self, envelope: Envelope) -> str:
+        to: dict[str, tuple[str, DeployedTrigger]] = {}
+        try:
+            for address in envelope.rcpt_tos:
+                try:
+                    trigger = receiving.mailbox(self._service, self._local(address))
+                except NotFound:
+                    continue  # gone since RCPT
+                to.setdefault(trigger.id, (_shown(address), trigger))
+            mail = Delivered(_shown(envelope.mail_from or ""), list(to.values()), envelope.original_content or b"")
+            return ACCEPTED if to and receiving.mail(self._service, mail) else UNKNOWN
+        except BadMail as error:
+            return f"554 5.6.0 {error}"
+        except TooLarge:
+            return FULL
+        except Exception as error:
+            return _trouble(error)
+
+    def _local(self, address: str) -> str:
+        """What stands before the @ of one of our addresses, without a ``+tag``. Raises :class:`NotFound`."""
+        local, _, domain = address.rpartition("@")
+        local = local.partition("+")[0]
+        if domain.lower() != self.domain.lower() or not (local.isascii() and local.isalnum()):
+            raise NotFound("This is no address of ours.")
+        return local
+
+
+class MailSession(SMTP):
+    """One connection; ``busy`` while its mail is being written down."""
+
+    line_length_limit = MAX_LINE_BYTES
+
+    def __init__(self, handler: Handler, sessions: "set[MailSession]") -> None:
+        super().__init__(
+            handler,
+            data_size_limit=MAX_MAIL_BYTES,
+            enable_SMTPUTF8=True,
+            hostname=handler.domain,
+            ident="Patchbay",
+            timeout=IDLE_S,
+            command_call_limit={"*": COMMANDS},
+            auth_exclude_mechanism=["LOGIN", "PLAIN"],
+            loop=asyncio.get_running_loop(),
+        )
+        self._sessions, self._came = sessions, 0
+        self.busy = False
+
+    def begin_mail(self) -> None:
+        """The next mail may come."""
+        self.busy, self._came = False, 0
+
+    def end(self) -> None:
+        """Say that we go, and hang up."""
+        if isinstance(self.transport, asyncio.WriteTransport):
+            self.transport.write(b"421 4.3.2 The server is going down; send the mail again later.\r\n")
+            self.transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin, unless there are enough already."""
+        if len(self._sessions) < MAX_SESSIONS:
+            self._sessions.add(self)
+            super().connection_made(transport)
+        elif isinstance(transport, asyncio.WriteTransport):
+            transport.write(b"421 4.3.2 Too many connections; try again later.\r\n")
+            transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        """The library would keep a line that never ends, and all of a mail that is too large: that ends it here."""
+        self._came += len(data)
+        if self._came > 2 * MAX_MAIL_BYTES and isinstance(self.transport, asyncio.WriteTransport):
+            self.transport.abort()
+        elif self in self._sessions:
+            super().data_received(data)
+
+    def eof_received(self) -> bool | None:
+        """The sender has said all."""
+        return super().eof_received() if self in self._sessions else None
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The sender is gone."""
+        if self in self._sessions:
+            self._sessions.discard(self)
+            super().connection_lost(error)
+
+
+def _shown(address: str) -> str:
+    """``address`` without the lone surrogates that stand for bytes which are no UTF-8."""
+    return address.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _trouble(error: Exception) -> str:
+    if isinstance(error, PatchbayError):
+        log.warning("A mail could not be taken: %s", error.message)
+    else:
+        log.error("A mail could not be taken.", exc_info=error)
+    return LATER
