@@ -86,6 +86,11 @@ def test_key_pasted_on_the_page_shows_the_verdict_and_is_sealed(served: Served) 
     assert "x-pd-signature: unchecked" in requests.get(f"{served.url}/receiver", timeout=10).text
     bad = served.submit("/receiver", "/settings/receiver/key", path="my/events", key="nonsense")
     assert (bad.status_code, "no signing key" in bad.text) == (422, True)
+    served.submit("/receiver", "/settings/receiver/key", path="before/the/first", key=KEY)
+    assert (
+        '<code>before/the/first</code> <span class="tag ok">key set'
+        in requests.get(f"{served.url}/receiver", timeout=10).text
+    )
     good = served.submit("/receiver", "/settings/receiver/key", path="/receiver/my/events", key=f" {KEY} ")
     assert good.status_code == 303
     page = requests.get(f"{served.url}/receiver", timeout=10).text

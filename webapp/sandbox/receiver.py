@@ -97,6 +97,12 @@ class Receiver:
         """Let ``path`` answer so; None returns it to the choice for everywhere."""
         self._set(path, "answer", answer)
 
+    def paths(self) -> list[str]:
+        """Every path with a key or an answer of its own."""
+        kept = "SELECT path FROM receivers WHERE path <> :all AND (answer IS NOT NULL OR sealed_key IS NOT NULL)"
+        with self._store.read() as db:
+            return [row["path"] for row in db.query(f"{kept} ORDER BY path", {"all": EVERYWHERE})]
+
     def key(self, path: str) -> str | None:
         """The signing key that was pasted for ``path``, if any."""
         with self._store.read() as db:

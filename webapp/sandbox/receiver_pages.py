@@ -52,7 +52,7 @@ def clear() -> ResponseReturnValue:
 def _page(problem: str | None = None) -> str:
     receiver, chosen = current().receiver, current().receiver.answers()
     requests = receiver.requests()
-    paths = list(dict.fromkeys([one.path for one in requests] + [path for path in chosen if path]))
+    paths = list(dict.fromkeys([one.path for one in requests] + receiver.paths()))
     keys = {path: receiver.key(path) for path in paths}
     return render_template(
         "sandbox/receiver.html",

@@ -10,12 +10,15 @@ from webapp.kit import cursors
 from webapp.kit.ids import stable_id
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components, component, release
 
+UNSAID = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True}
+
 
 def one(key: str, version: str = "1.0.0", **facts: Any) -> ComponentInfo:
     app = facts.pop("app", key.split("-")[0])
     row = {
         "key": key, "version": version, "kind": "action", "name": key.split("-", 1)[-1].replace("-", " ").title(),
         "description": "Does it.", "configurable_props": "[]", "annotations": "{}", "has_reload": 0, "stash": None,
+        "dedupe": None, "hooks": "[]",
         "root": None, "path": f"{key}/{version}.py", "app": app,
     }  # fmt: skip
     return component({**row, **facts}, app and app.title(), Path("/somewhere"))
@@ -93,10 +96,10 @@ def test_the_component_object_is_the_one_of_the_specification() -> None:
     shown = json.loads(one("acme-do", configurable_props=json.dumps(props), stash="optional").json)
     assert shown == {
         "key": "acme-do", "name": "Do", "version": "1.0.0", "configurable_props": props, "description": "Does it.",
-        "component_type": "action", "annotations": {}, "stash": "optional",
+        "component_type": "action", "annotations": {"title": "Do", **UNSAID}, "stash": "optional",
     }  # fmt: skip
     watcher = json.loads(one("acme-up", kind="trigger").json)
-    assert (watcher["component_type"], "stash" in watcher) == ("source", False)
+    assert (watcher["component_type"], "stash" in watcher) == ("trigger", False)
 
 
 def test_a_version_is_three_numbers() -> None:

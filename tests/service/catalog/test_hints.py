@@ -1,8 +1,8 @@
-"""Counts and numbers, as the actions of many apps write and read them."""
+"""Counts, numbers and times, as the components of many apps write and read them."""
 
 import pytest
 
-from webapp.service.catalog.hints import counted, number
+from webapp.service.catalog.hints import counted, epoch_ms, number
 from webapp.service.components.errors import ComponentError
 
 
@@ -20,3 +20,10 @@ def test_a_number_is_read(text: str, value: float) -> None:
 def test_what_is_none_is_refused(text: str) -> None:
     with pytest.raises(ComponentError, match="is not a number"):
         number(text)
+
+
+@pytest.mark.parametrize(
+    ("time", "ms"), [("2030-01-31T08:00:00Z", 1896076800000), ("2030-01-31T09:00:00.250+01:00", 1896076800250)]
+)
+def test_times_are_read_as_providers_write_them(time: str, ms: int) -> None:
+    assert epoch_ms(time) == ms

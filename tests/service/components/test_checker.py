@@ -68,16 +68,54 @@ def test_names_of_file_and_folder(runner: Runner, write: Callable[..., Path]) ->
     ]
 
 
-def test_a_trigger_needs_no_annotations_but_a_known_dedupe(runner: Runner, write: Callable[..., Path]) -> None:
-    source = """
-    from webapp.service.components.authoring import Trigger, timer
-    class New(Trigger):
-        name = "New"
-        description = "Emits."
-        dedupe = "unique"
-        schedule = timer(default={"intervalSeconds": 900})
-        def run(self, ctx): pass
-    """
-    assert check(write(source), runner.call) == []
-    wrong = check(write(source.replace("unique", "often")), runner.call)
-    assert wrong == ["do-thing/1.0.0.py: dedupe must be unique, greatest, last or None."]
+TRIGGER = """
+from webapp.service.components.authoring import Trigger, http_interface, service_db, timer
+class New(Trigger):
+    name = "New"
+    description = "Emits."
+    dedupe = "unique"
+    schedule = timer(default={"intervalSeconds": 900})
+    def run(self, ctx): pass
+"""
+HTTP = "http = http_interface()"
+ON, OFF = "    def activate(self, ctx): pass\n", "    def deactivate(self, ctx): pass\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("", ""),
+        ('{"intervalSeconds": 900}', '{"cron": "0 9 * * 1-5", "timezone": "Europe/Berlin"}'),
+        ('default={"intervalSeconds": 900}', 'static={"intervalSeconds": 60}'),
+        ('schedule = timer(default={"intervalSeconds": 900})', f"{HTTP}\n{ON}{OFF}"),
+        ('schedule = timer(default={"intervalSeconds": 900})', "native = True"),
+    ],
+)
+def test_a_trigger_that_is_in_order(runner: Runner, write: Callable[..., Path], old: str, new: str) -> None:
+    assert check(write(TRIGGER.replace(old, new)), runner.call) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("unique", "often", "dedupe must be unique, greatest, last or None."),
+        ('schedule = timer(default={"intervalSeconds": 900})', "db = service_db()",
+         "nothing would set it off: it needs timer = timer(...) to poll, or http = http_interface() to be told."),
+        ("    schedule =", "    other = timer(default={'intervalSeconds': 9})\n    schedule =",
+         "it has 2 props of timer(); one is all that it may have."),
+        ('schedule = timer(default={"intervalSeconds": 900})', f"{HTTP}\n{ON}",
+         "it has activate(), but no deactivate() to undo what that does at the app."),
+        ('default={"intervalSeconds": 900}', "",
+         'the prop schedule needs a default, such as timer(default={"intervalSeconds": 900}).'),
+        ("900", "0.5", "the prop schedule has an intervalSeconds that is not a whole number of seconds, from 1 on."),
+        ('"intervalSeconds": 900', '"cron": "* * *"',
+         'the prop schedule has a cron that is not of five fields, such as "0 9 * * 1-5".'),
+        ('"intervalSeconds": 900', '"seconds": 900',
+         "the prop schedule must have either intervalSeconds or cron in its default."),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_trigger(
+    runner: Runner, write: Callable[..., Path], old: str, new: str, said: str
+) -> None:
+    assert old in TRIGGER
+    assert check(write(TRIGGER.replace(old, new)), runner.call) == [f"do-thing/1.0.0.py: {said}"]

@@ -1,6 +1,7 @@
 """What each method of a component gives back, through a real runner."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +214,38 @@ def test_a_trigger_emits_and_remembers(runner: Runner, write: Write) -> None:
     assert reply.state == {"seen": 5}
     for hook in ("deploy", "activate", "deactivate"):
         assert runner.call(Call(path=str(path), method=hook)).error is None  # type: ignore[arg-type]
+
+
+HOOK = """
+from webapp.service.components.authoring import ComponentError, Trigger, http_interface
+class Hook(Trigger):
+    name = "Hook"
+    description = "Answers."
+    http = http_interface(custom_response=%s)
+    def run(self, ctx):
+        ctx.respond(201, {"url": ctx.endpoint})
+        ctx.respond(**ctx.event)
+"""
+
+
+def test_a_trigger_knows_its_url_and_answers_its_request(runner: Runner, write: Write) -> None:
+    path = write(HOOK % True, "triggers/hook/1.0.0.py")
+    call = Call(path=str(path), endpoint="http://here/h/k", event={"headers": {"X-A": "b"}, "body": "ok"})
+    answer = runner.call(call).response
+    assert answer is not None
+    assert (answer.status, answer.body, answer.headers) == (200, "ok", {"x-a": "b"})
+    reply = runner.call(replace(call, event={"headers": {"X-A": "b\r\nSet-Cookie: c"}}))
+    assert reply.error is not None and "header" in reply.error.message
+    assert reply.response is not None
+    assert (reply.response.status, reply.response.body) == (201, '{"url":"http://here/h/k"}')
+    assert reply.response.headers == {"content-type": "application/json"}
+    assert runner.call(replace(call, event={"status": 99})).error is not None
+
+
+def test_only_a_trigger_that_says_so_may_answer(runner: Runner, write: Write) -> None:
+    reply = runner.call(Call(path=str(write(HOOK % False, "triggers/hook/1.0.0.py")), event={}))
+    assert reply.error is not None and "custom_response=True" in reply.error.message
+    assert reply.response is None
 
 
 def test_a_component_of_the_operators_own_has_its_common_file_beside_it(runner: Runner, tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ def test_long_lines_and_many_lines_are_cut() -> None:
     "message",
     [
         {}, {"log": 5, "ts": 1}, {"log": "x"}, {"emit": 1, "id": 5, "summary": None, "ts": 1},
-        {"export": 1, "value": 1}, {"end": None}, {"error": "text"}, ["list"], "text", None,
+        {"export": 1, "value": 1}, {"respond": "200", "body": "", "headers": {}},
+        {"end": None}, {"error": "text"}, ["list"], "text", None,
     ],
 )  # fmt: skip
 def test_what_cannot_be_understood_is_left_out(message: Any) -> None:

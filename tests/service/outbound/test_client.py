@@ -418,6 +418,7 @@ def test_a_body_is_not_repeated_to_another_origin(peer: Any, reach: Any) -> None
         "http://user@127.0.0.1:{port}/",
         "javascript:alert(1)",
         "http://127.0.0.1\\@x:{port}/",
+        "http://[::1/",
     ],
 )
 def test_a_redirect_to_a_private_address_is_refused(peer: Any, reach: Any, location: str) -> None:
@@ -506,3 +507,10 @@ def test_https_is_not_left_for_http(peer: Any, authority: Any, secure_client: An
     outcome = secure_client.request("GET", f"https://good.test:{target.port}/", allow_redirects=2)
     assert failure(outcome).kind == "redirect_refused"
     assert plain.connections == 0
+
+
+def test_what_is_cut_off_is_an_answer_all_the_same(peer: Any, reach: Any) -> None:
+    server = peer(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + b"x" * 5000)
+    found = reach(server).request("POST", server.url, data=b"{}", max_bytes=100, cut=True)
+    assert isinstance(found, Response)
+    assert (found.status, found.body) == (200, b"x" * 100)

@@ -155,7 +155,10 @@ def _create(database: Database) -> None:
         pk="id",
     ).create_index(["slug"], unique=True)
     database.table("categories").create({"slug": text, "name": text, "description": text}, pk="slug")
-    facts = ("kind", "app", "name", "description", "configurable_props", "annotations", "stash", "root", "path")
+    facts = (
+        "kind", "app", "name", "description", "configurable_props", "annotations", "dedupe", "hooks", "stash", "root",
+        "path",
+    )  # fmt: skip
     database.table("components").create(
         {"key": text, "version": text, **dict.fromkeys(facts, text), "has_reload": number}, pk=("key", "version")
     )

@@ -19,8 +19,12 @@ from webapp.service.catalog.filters import MAX_QUERY, MAX_WORDS, fold, words
 from webapp.service.catalog.listing import Listing, Order
 
 Kind = Literal["action", "trigger"]
+Dedupe = Literal["unique", "greatest", "last"]
 Registry = Literal["public", "private", "all"]
 OWN = "~/"
+# A trigger says nothing of what running it means, but clients that check types expect each hint: it may change
+# something out there, since it may subscribe at its app.
+_UNSAID = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True}
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 
@@ -28,7 +32,8 @@ _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 class ComponentInfo:
     """One version of one component, as declared. ``json`` is its Component object (specification 2.5).
 
-    ``app`` is the slug of the app that it belongs to; None for one of the operator's own without an account.
+    ``app`` is the slug of the app that it belongs to; None for one of the operator's own without an account. A
+    trigger's ``hooks`` are those of ``deploy``, ``activate`` and ``deactivate`` that it has.
     """
 
     id: str
@@ -44,6 +49,8 @@ class ComponentInfo:
     sort_name: str = field(repr=False)
     words: str = field(repr=False)
     name_words: str = field(repr=False)
+    dedupe: Dedupe | None = None
+    hooks: frozenset[str] = frozenset()
 
     @property
     def own(self) -> bool:
@@ -130,8 +137,8 @@ def component(row: Mapping[str, Any], app_name: str | None, folder: Path) -> Com
         "version": row["version"],
         "configurable_props": json.loads(row["configurable_props"]),
         "description": row["description"],
-        "component_type": "action" if row["kind"] == "action" else "source",
-        "annotations": json.loads(row["annotations"]),
+        "component_type": row["kind"],
+        "annotations": {"title": row["name"], **_UNSAID, **json.loads(row["annotations"])},
     }
     if row["stash"]:
         public["stash"] = row["stash"]
@@ -150,6 +157,8 @@ def component(row: Mapping[str, Any], app_name: str | None, folder: Path) -> Com
         sort_name=fold(row["name"]),
         words="".join(f" {word}" for word in words(searched)),
         name_words="".join(f" {word}" for word in words(f"{row['name']} {app_name or ''}")),
+        dedupe=row["dedupe"],
+        hooks=frozenset(json.loads(row["hooks"])),
     )
 
 

@@ -44,6 +44,8 @@ class Declared:
             "configurable_props": json.dumps(facts["configurable_props"]),
             "annotations": json.dumps(facts["annotations"]),
             "has_reload": int(facts["has_reload"]),
+            "dedupe": facts["dedupe"],
+            "hooks": json.dumps(facts["hooks"]),
             "stash": facts["stash"],
             "root": None if one.root == BUILT_IN else os.path.relpath(one.root, beside),
             "path": one.path,
@@ -74,6 +76,18 @@ def declared(components: Iterable[Component], declare: Declare) -> tuple[list[De
         if not wrong:
             found.append(Declared(component, _KINDS[reply.value["kind"]], reply.value))
     return found, problems
+
+
+def faults(components: Iterable[Component], declare: Declare) -> list[str]:
+    """Everything that an author of ``components`` should put right, as ``path: sentence``: what the checker says too.
+
+    Raises :class:`Unavailable`.
+    """
+    files, said = list(components), list[str]()
+    for component, reply in zip(files, _replies(files, declare), strict=True):
+        wrong = [reply.error.message] if reply.error else [*_problems(component, reply.value), *reply.value["problems"]]
+        said += [f"{component.path}: {sentence}" for sentence in dict.fromkeys(wrong)]
+    return said
 
 
 def _replies(files: list[Component], declare: Declare) -> list[Reply]:

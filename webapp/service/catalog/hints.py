@@ -1,4 +1,4 @@
-"""What the actions of many apps say alike: their annotations by one word, how many there were, and a number read.
+"""What the components of many apps say alike: an action's annotations by one word, how many there were, numbers read.
 
 ``openWorldHint`` is true throughout: every one of these actions speaks with a service outside (specification 2.5).
 """
@@ -7,6 +7,7 @@ import math
 from collections.abc import Sized
 from typing import Final
 
+from webapp.kit.clock import parse_iso
 from webapp.service.components.authoring import ComponentError
 
 Hints = dict[str, bool | str]
@@ -43,3 +44,8 @@ def number(text: str) -> float | int:
     if not math.isfinite(value):
         raise ComponentError(f"{text} is not a number. Write one such as 12.5.")
     return int(value) if value.is_integer() else value
+
+
+def epoch_ms(time: str) -> int:
+    """An ISO 8601 time with an offset, as providers write it, in epoch milliseconds. Raises ``ValueError``."""
+    return parse_iso(time)

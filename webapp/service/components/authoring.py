@@ -114,10 +114,11 @@ class Trigger(Component):
     """Something to watch for: ``run`` is called on each tick of its timer or request, and emits what is new.
 
     ``dedupe`` tells which emitted events count: ``unique`` ids, ids ``greatest`` so far, or ids other than the
-    ``last``; None for all.
+    ``last``; None for all. ``native`` ones are set off by the service itself in a way that no prop tells.
     """
 
     dedupe: ClassVar[Literal["unique", "greatest", "last"] | None] = None
+    native: ClassVar[bool] = False
 
     def deploy(self, ctx: Context) -> None:
         """Called once, when the trigger is deployed: emit a few recent events as examples."""

@@ -47,8 +47,10 @@ class Call:
     """One call of one method of a component. ``props`` are validated, unwrapped values without the app props.
 
     ``prop``, ``page``, ``query`` and ``previous`` (the context of the page before) belong to ``options``; ``state``
-    is what a trigger remembers, ``event`` what set it off. ``mask`` holds further values to mask in logs, such as
-    those of secret props. ``allow_hosts`` are private targets (``host[:port]``) that this call may reach.
+    is what a trigger remembers, ``event`` what set it off, ``endpoint`` its own URL. ``mask`` holds further values to
+    mask in logs, such as those of secret props. ``allow_hosts`` are private targets (``host[:port]``) that this call
+    may reach. ``files`` stand in the call's folder before it begins, by name and as base64; ``stash``: what it writes
+    by ``ctx.files`` is wanted.
     """
 
     path: str
@@ -64,6 +66,9 @@ class Call:
     previous: Mapping[str, Any] = field(default_factory=dict)
     state: Mapping[str, Any] = field(default_factory=dict, repr=False)
     event: Any = field(default=None, repr=False)
+    endpoint: str | None = None
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
+    stash: bool = False
     mask: tuple[str, ...] = field(default=(), repr=False)
     deadline_s: float = RUN_S
     allow_hosts: tuple[str, ...] = ()
@@ -124,6 +129,23 @@ class Emitted:
 
 
 @dataclass(frozen=True, slots=True)
+class HttpAnswer:
+    """What a trigger answers to the request that set it off. ``headers`` never hold a line break."""
+
+    status: int
+    body: str = field(repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that a component wrote. Its name is the component's choice, without slashes."""
+
+    name: str
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What came of a call. ``value`` by method:
 
@@ -132,7 +154,9 @@ class Reply:
     - reload: the whole new list of props, as wire JSON
     - run: what it returned
 
-    A failed call ends its ``observations`` with the error. ``state`` holds what a trigger changed in its memory.
+    A failed call ends its ``observations`` with the error. ``state`` holds what a trigger changed in its memory;
+    ``response`` is its answer to the request that set it off, if it gave one; ``files`` are what it wrote, where that
+    is wanted and it did not fail.
     """
 
     value: Any = field(repr=False)
@@ -142,6 +166,8 @@ class Reply:
     took_ms: int = 0
     events: tuple[Emitted, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    response: HttpAnswer | None = None
+    files: tuple[WrittenFile, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from webapp.service.components.authoring import Action, Component, Trigger
@@ -20,6 +20,8 @@ _DEFAULTS: dict[str, type | tuple[type, ...]] = {
     "string": str, "string[]": list, "integer": int, "integer[]": list, "boolean": bool, "object": dict, "sql": dict,
     "http_request": dict, "$.interface.timer": dict,
 }  # fmt: skip
+_TIMER, _HTTP, _APPHOOK, _DB = "$.interface.timer", "$.interface.http", "$.interface.apphook", "$.service.db"
+_CRON_FIELDS = 5
 # Fields that name another prop of the same component.
 _POINTERS = ("appProp", "baseIdProp", "tableIdProp")
 _SELF_EXPLAINING = ("app", "alert")
@@ -38,9 +40,11 @@ def check(path: Path, declare: Callable[[Call], Reply]) -> list[str]:
 def problems(component: type[Component]) -> list[str]:
     """Everything wrong with a loaded component, as sentences."""
     props = props_of(component)
-    found = [*_facts(component), *_annotations(component)]
+    found = [*_facts(component), *_annotations(component), *_emitter(component, props)]
     for name, prop in props.items():
         found += [f"the prop {name} {said}" for said in (*_prop(name, prop), *_pointers(prop, props))]
+        if prop.type == _TIMER and issubclass(component, Trigger):
+            found += [f"the prop {name} {said}" for said in _timer(prop)]
     reloads = any(prop.reload_props for prop in props.values())
     if component.reload is not Component.reload and not reloads:
         found.append("it has reload(), but no prop says reload_props=True, so that nothing would call it.")
@@ -76,6 +80,35 @@ def _annotations(component: type[Component]) -> Iterator[str]:
         yield f"annotations must say {', '.join(missing)}, each True or False."
     if unknown := [one for one in given if one not in (*ANNOTATIONS, "title")]:
         yield f"annotations has {', '.join(unknown)}, which nobody knows."
+
+
+def _emitter(component: type[Component], props: Mapping[str, Prop]) -> Iterator[str]:
+    """What a trigger needs to be set off: by one timer, or by one address of its own, or by its app."""
+    if not issubclass(component, Trigger):
+        return
+    types = [prop.type for prop in props.values()]
+    if not component.native and not any(one in types for one in (_TIMER, _HTTP, _APPHOOK)):
+        yield "nothing would set it off: it needs timer = timer(...) to poll, or http = http_interface() to be told."
+    for one, made_by in ((_TIMER, "timer()"), (_HTTP, "http_interface()"), (_DB, "service_db()")):
+        if types.count(one) > 1:
+            yield f"it has {types.count(one)} props of {made_by}; one is all that it may have."
+    if component.activate is not Trigger.activate and _HTTP in types and component.deactivate is Trigger.deactivate:
+        yield "it has activate(), but no deactivate() to undo what that does at the app."
+
+
+def _timer(prop: Prop) -> Iterator[str]:
+    """A polling trigger must know when to run, though nobody says so."""
+    schedule = prop.own.get("static") or prop.default
+    if not isinstance(schedule, dict):
+        yield 'needs a default, such as timer(default={"intervalSeconds": 900}).'
+        return
+    seconds, cron = schedule.get("intervalSeconds"), schedule.get("cron")
+    if "intervalSeconds" in schedule and (type(seconds) is not int or seconds < 1):
+        yield "has an intervalSeconds that is not a whole number of seconds, from 1 on."
+    if "cron" in schedule and not (isinstance(cron, str) and len(cron.split()) == _CRON_FIELDS):
+        yield 'has a cron that is not of five fields, such as "0 9 * * 1-5".'
+    if ("intervalSeconds" in schedule) == ("cron" in schedule):
+        yield "must have either intervalSeconds or cron in its default."
 
 
 def _prop(name: str, prop: Prop) -> Iterator[str]:

@@ -118,7 +118,10 @@ def _perform(call: Call) -> Any:
     if call.method == "reload":
         return to_json(_reloaded(component, declared, ctx))
     method: Callable[[Context], Any] = getattr(component, call.method)
-    return method(ctx)
+    found = method(ctx)
+    if call.stash:
+        ctx.files.hand_over(lambda message: _send_bytes(orjson.dumps(message)), ctx.log)
+    return found
 
 
 def _options(component: Component, declared: Mapping[str, Prop], name: str, ctx: Context) -> dict[str, Any]:

@@ -4,20 +4,23 @@ A context exists for one call, inside the process of that call; what it exports,
 to ``send`` as it happens, so that it survives whatever becomes of the component.
 """
 
-import tempfile
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
+
+import orjson
 
 from webapp.kit.clock import now
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.errors import ComponentError
+from webapp.service.components.files import Files
 from webapp.service.components.http import Http
 from webapp.service.components.props import Prop
 from webapp.service.outbound.client import OutboundClient
 
 REQUEST_S = 20.0
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110 section 5.6.2
 Send = Callable[[dict[str, Any]], None]
 
 
@@ -85,25 +88,9 @@ class Memory:
         self._send({"set": key, "value": value})
 
 
-class Files:
-    """A folder of this call's own, removed when it ends."""
-
-    def path(self, name: str) -> Path:
-        """Where the file ``name`` stands. Raises :class:`ComponentError` for a name that leaves the folder."""
-        if name in ("", ".", "..") or "/" in name or "\0" in name:
-            raise ComponentError(f"{name!r} is not the name of a file. Use a name without slashes.")
-        return Path(tempfile.gettempdir()) / name
-
-    def write(self, name: str, content: bytes) -> Path:
-        """Write a file; its path."""
-        path = self.path(name)
-        path.write_bytes(content)
-        return path
-
-
 class Context:
     """One call. ``page``, ``query`` (empty without one) and ``previous`` are for functions that find options;
-    ``event``, ``db`` and :meth:`emit` for triggers."""
+    ``event``, ``endpoint`` (its own URL), ``db``, :meth:`emit` and :meth:`respond` for triggers."""
 
     def __init__(self, call: Call, declared: Mapping[str, Prop], client: OutboundClient, send: Send) -> None:
         self._send, self._labels = send, dict(call.labels)
@@ -115,7 +102,9 @@ class Context:
         }
         self._plain = Http(client, None, self._left_s)
         self.page, self.query, self.previous = call.page, call.query or "", dict(call.previous)
-        self.event, self.files, self.db = call.event, Files(), Memory(call.state, send)
+        self.event, self.files, self.db = call.event, Files(call.files), Memory(call.state, send)
+        self.endpoint: str | None = call.endpoint
+        self._answers = any(prop.own.get("customResponse") for prop in declared.values())
         self.guard = client.guard
 
     @property
@@ -149,15 +138,38 @@ class Context:
 
     def log(self, *parts: Any) -> None:
         """Add a line to the log of this call."""
-        self._send({"log": " ".join(map(str, parts)), "ts": now()})
+        text = " ".join(map(str, parts))
+        self._send({"log": text.encode("utf-8", "replace").decode(), "ts": now()})
 
     def emit(
         self, event: Any, *, id: str | int | None = None, summary: str | None = None, ts: int | None = None
     ) -> None:
         """Emit ``event`` (JSON) from a trigger; ``id`` is what ``dedupe`` looks at, ``ts`` epoch milliseconds."""
-        told = None if id is None else str(id)
-        self._send({"emit": event, "id": told, "summary": summary, "ts": now() if ts is None else ts})
+        told, line = (None if one is None else str(one) for one in (id, summary))
+        self._send({"emit": event, "id": told, "summary": line, "ts": now() if ts is None else int(ts)})
+
+    def respond(
+        self, status: int = 200, body: str | Mapping[str, Any] = "", headers: Mapping[str, str] | None = None
+    ) -> None:
+        """Answer the request that set the trigger off; a mapping as ``body`` is sent as JSON. The last answer counts.
+
+        Only for a trigger with ``http_interface(custom_response=True)``. Raises :class:`ComponentError`.
+        """
+        if not self._answers:
+            raise ComponentError("Only a trigger with http_interface(custom_response=True) may answer its request.")
+        if not 200 <= status <= 599:
+            raise ComponentError(f"{status} is not a status to answer with. Use one from 200 to 599.")
+        given = {} if isinstance(body, str) else {"content-type": "application/json"}
+        given |= {name.lower(): value for name, value in (headers or {}).items()}
+        if not all(_is_header(name, value) for name, value in given.items()):
+            raise ComponentError("A header of the answer is not valid. Use names and values without line breaks.")
+        text = body if isinstance(body, str) else orjson.dumps(dict(body)).decode()
+        self._send({"respond": int(status), "body": text, "headers": given})
 
     def _left_s(self) -> float:
         """Seconds for the next request: a little less than the call has, so that it can still say what happened."""
         return min(REQUEST_S, self._ends - time.monotonic() - 0.5)
+
+
+def _is_header(name: str, value: str) -> bool:
+    return _HEADER_NAME.fullmatch(name) is not None and isinstance(value, str) and value.isprintable()

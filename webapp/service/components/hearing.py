@@ -1,15 +1,27 @@
 """Putting a Reply together from what the runner passes on: messages in, log lines and the outcome out, masked."""
 
+import base64
 import signal
 import time
 from typing import Any, get_args
 
 from webapp.kit.clock import now
-from webapp.service.components.calls import Call, Emitted, ErrorInfo, ErrorKind, Observation, Reply
+from webapp.service.components import limits
+from webapp.service.components.calls import (
+    Call,
+    Emitted,
+    ErrorInfo,
+    ErrorKind,
+    HttpAnswer,
+    Observation,
+    Reply,
+    WrittenFile,
+)
 from webapp.service.components.masking import Mask
 
 MAX_LINE = 8_000
 MAX_LINES = 2_000
+LATEST = 8_640_000_000_000_000  # milliseconds that a date can hold (ECMA-262, time values)
 _NOTHING = object()
 
 
@@ -23,6 +35,8 @@ class Hearing:
         self._exports: dict[str, Any] = {}
         self._state: dict[str, Any] = {}
         self._events: list[Emitted] = []
+        self._response: HttpAnswer | None = None
+        self._files: dict[str, bytes] = {}
         self._value: Any = _NOTHING
         self._error: ErrorInfo | None = None
         self._ended = False
@@ -45,7 +59,11 @@ class Hearing:
             case {"set": str(name), "value": value}:
                 self._state[name] = value
             case {"emit": event, "id": (str() | None) as id, "summary": (str() | None) as summary, "ts": int(ts)}:
-                self._events.append(Emitted(event, id, summary, ts))
+                self._events.append(Emitted(event, id, summary, ts if abs(ts) <= LATEST else now()))
+            case {"respond": int(status), "body": str(body), "headers": dict(headers)}:
+                self._response = HttpAnswer(status, body, {str(name): str(one) for name, one in headers.items()})
+            case {"file": str(name), "content": str(content)} if self._call.stash:
+                self._keep(name, content)
             case {"value": value}:
                 self._value = value
             case {"error": dict(fields)}:
@@ -75,7 +93,19 @@ class Hearing:
             took_ms=round((time.monotonic() - self._began) * 1000),
             events=tuple(self._events),
             state=self._state,
+            response=self._response,
+            files=() if error else tuple(WrittenFile(name, content) for name, content in self._files.items()),
         )
+
+    def _keep(self, name: str, content: str) -> None:
+        """Take a file in, as long as there is room: whoever sends it is not to be trusted to count."""
+        try:
+            found = base64.b64decode(content, validate=True)
+        except ValueError:
+            return
+        held = sum(map(len, self._files.values()))
+        if held + len(found) <= limits.STASH_BYTES and len(self._files) < limits.STASH_FILES:
+            self._files[name] = found
 
     def _print(self, text: str, ts: int) -> None:
         """Cut what was printed into lines; a line may come in pieces."""

@@ -28,6 +28,7 @@ _MESSAGES = (
     "errors.0",
     "title",
 )
+_DETAIL = "errors.0.message"
 
 Params = Mapping[str, Any]
 
@@ -165,7 +166,11 @@ def _said(body: bytes) -> str:
     if parsed is None or isinstance(parsed, Failure):
         return ""
     found = (at_path(parsed.value, path) for path in _MESSAGES)
-    return next((one.strip()[:500] for one in found if isinstance(one, str) and one.strip()), "")
+    said = next((one.strip() for one in found if isinstance(one, str) and one.strip()), "")
+    detail = at_path(parsed.value, _DETAIL)
+    if isinstance(detail, str) and detail.strip() not in said:
+        said = f"{said}: {detail.strip()}"  # such as "Validation Failed", which alone helps nobody
+    return said[:500]
 
 
 def _with_query(url: str, params: Params) -> str:

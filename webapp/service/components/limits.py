@@ -11,6 +11,8 @@ from pathlib import Path
 MEMORY_BYTES = 512 * 1024 * 1024
 SPARE_BYTES = 64 * 1024 * 1024
 OUTPUT_BYTES = 6 * 1024 * 1024
+STASH_BYTES = 10 * 1024 * 1024
+STASH_FILES = 50
 FILE_BYTES = 256 * 1024 * 1024
 FILES = 256
 PROCESSES = 4096
@@ -18,6 +20,11 @@ CALLS = 128
 NICE = 5
 _PDEATHSIG, _SUBREAPER = 1, 36  # linux/prctl.h
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+def output_bytes(stash: bool) -> int:
+    """How much a call may tell and print; one whose files are kept may send those besides, as base64."""
+    return OUTPUT_BYTES + (STASH_BYTES * 4 // 3 + STASH_FILES * 1024 if stash else 0)
 
 
 def adopt_orphans() -> None:

@@ -19,6 +19,7 @@ from webapp.service.components.errors import ComponentError
 from webapp.service.components.props import Prop
 
 _KINDS = ("actions", "triggers")
+HOOKS = ("deploy", "activate", "deactivate")
 _fresh = itertools.count(1)
 
 
@@ -59,7 +60,7 @@ def to_json(props: Mapping[str, Prop]) -> list[dict[str, Any]]:
 def declaration(component: type[Component]) -> dict[str, Any]:
     """What the catalog keeps of a component; ``app`` is the slug of its first app prop.
 
-    ``kind`` is as in ``component_type``: ``action``, or ``source`` for a trigger.
+    ``kind`` is ``action``, or ``source`` for a trigger; ``hooks`` are those that it has.
     """
     props = props_of(component)
     return {
@@ -71,8 +72,13 @@ def declaration(component: type[Component]) -> dict[str, Any]:
         "annotations": dict(component.annotations) if issubclass(component, Action) else {},
         "has_reload": component.reload is not Component.reload,
         "dedupe": component.dedupe if issubclass(component, Trigger) else None,
+        "hooks": [name for name in HOOKS if _overrides(component, name)],
         "stash": None,
     }
+
+
+def _overrides(component: type[Component], name: str) -> bool:
+    return issubclass(component, Trigger) and getattr(component, name) is not getattr(Trigger, name)
 
 
 def _execute(path: Path) -> ModuleType:

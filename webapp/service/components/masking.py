@@ -25,6 +25,11 @@ class Mask:
         """What may not be shown of ``call``: its accounts' secret fields, the credential as sent, its secret props."""
         return cls([*call.mask, *(secret for grant in call.accounts.values() for secret in _secrets(grant))])
 
+    @classmethod
+    def of_account(cls, grant: AccountGrant) -> "Mask":
+        """What may not be shown of one account."""
+        return cls(_secrets(grant))
+
     def __call__(self, text: str) -> str:
         """``text`` without the secrets."""
         for form in self._forms:

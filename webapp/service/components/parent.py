@@ -73,6 +73,7 @@ class _Job:
     outbox: bytearray = field(default_factory=bytearray)
     told: bytearray = field(default_factory=bytearray)
     deadline_s: float | None = None
+    output_bytes: int = limits.OUTPUT_BYTES
     pid: int = 0
     pipes: dict[int, Callable[[bytes], None]] = field(default_factory=dict)
     received: int = 0
@@ -193,8 +194,12 @@ class Parent:
     def _begin(self, job: _Job) -> None:
         if job.deadline_s is None:
             head = take(job.inbox)
-            job.deadline_s = None if head is None else float(orjson.loads(head)["deadline_s"])
-        request = take(job.inbox) if job.deadline_s is not None and not job.pid else None
+            if head is None:
+                return
+            wanted = orjson.loads(head)
+            job.deadline_s = float(wanted["deadline_s"])
+            job.output_bytes = limits.output_bytes(bool(wanted.get("stash")))
+        request = None if job.pid else take(job.inbox)
         if request is not None:
             self._fork(job, request)
 
@@ -227,7 +232,7 @@ class Parent:
             self._close_pipe(job, descriptor)
             return False
         job.received += len(block)
-        if job.received > limits.OUTPUT_BYTES + BLOCK:
+        if job.received > job.output_bytes + BLOCK:
             self._kill(job, "output")
             return False
         take_in(block)

@@ -48,7 +48,7 @@ class Runner:
         """Run ``call`` and wait for what comes of it; at the latest a little after its deadline."""
         hearing = Hearing(call)
         try:
-            request = encode({"deadline_s": call.deadline_s}) + encode(call.to_json())
+            request = encode({"deadline_s": call.deadline_s, "stash": call.stash}) + encode(call.to_json())
         except TypeError:
             return hearing.fail("The values given hold something that JSON cannot carry. Check them.")
         if len(request) > MAX_MESSAGE:

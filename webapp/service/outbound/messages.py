@@ -8,10 +8,11 @@ import json as json_codec
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.streams import Upload
 from webapp.service.outbound.urls import Url
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -26,7 +27,17 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
-Body = bytes | Mapping[str, str] | None
+Body = bytes | Mapping[str, str] | Upload | None
+
+
+class Head(Protocol):
+    """What every answer begins with. Header names are matched without regard to case."""
+
+    @property
+    def status(self) -> int: ...
+
+    @property
+    def headers(self) -> Mapping[str, str]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +47,7 @@ class Message:
     method: str
     url: Url = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
-    body: bytes | None = field(repr=False, default=None)
+    body: bytes | Upload | None = field(repr=False, default=None)
 
 
 def compose(
@@ -62,7 +73,7 @@ def basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode(errors="replace")).decode("ascii")
 
 
-def location(response: Response) -> str | None:
+def location(response: Head) -> str | None:
     """The target of a redirect; None when the answer is none."""
     return response.headers.get("location") if response.status in _REDIRECTS else None
 
@@ -89,7 +100,7 @@ def _as_get(message: Message, url: Url) -> Message:
     return Message("GET", url, headers)
 
 
-def _encode(data: Body, json: Any) -> tuple[bytes | None, str | None]:
+def _encode(data: Body, json: Any) -> tuple[bytes | Upload | None, str | None]:
     if json is not None:
         return json_codec.dumps(json, separators=(",", ":")).encode(), "application/json"
     if isinstance(data, Mapping):

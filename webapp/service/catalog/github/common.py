@@ -1,8 +1,12 @@
-"""What the actions of GitHub share: repositories, labels, people and branches to choose from, and addresses."""
+"""What the components of GitHub share: repositories, labels, people and branches to choose from, addresses, webhooks.
+
+A webhook is registered and told apart as https://docs.github.com/en/webhooks/using-webhooks says.
+"""
 
 from typing import Any
 from urllib.parse import quote
 
+from webapp.service.catalog import hooks
 from webapp.service.components.authoring import ComponentError, Context, Option, Options, integer, string, string_list
 
 PER_PAGE = 100
@@ -66,6 +70,37 @@ def of_issue(ctx: Context, *rest: str) -> str:
 def given(ctx: Context, *names: str) -> dict[str, Any]:
     """Those of the props ``names`` that have a value, as members of a request."""
     return {name: ctx.props[name] for name in names if ctx.props[name] is not None}
+
+
+def hook_on(ctx: Context, event: str) -> None:
+    """Register a webhook of the chosen repository for ``event``, in activate()."""
+    secret = hooks.new_secret()
+    config = {"url": ctx.endpoint, "content_type": "json", "secret": secret, "insecure_ssl": "0"}
+    asked = {"name": "web", "active": True, "events": [event], "config": config}
+    place = of_repository(ctx, "hooks")
+    made = ctx.http.post(place, json=asked).json()
+    hooks.keep(ctx, f"{place}/{made['id']}", secret)
+
+
+def hook_off(ctx: Context) -> None:
+    """Remove the webhook, in deactivate()."""
+    if place := hooks.kept(ctx):
+        hooks.remove(ctx, place)
+
+
+def told(ctx: Context, event: str) -> dict[str, Any] | None:
+    """What GitHub tells of ``event``; None for anything else: a ping, or a request whose signature does not fit."""
+    expected = "sha256=" + hooks.hmac_sha256(hooks.kept_secret(ctx), ctx.event["bodyRaw"])
+    if not hooks.same(hooks.header(ctx, "X-Hub-Signature-256"), expected):
+        hooks.refuse(ctx, "GitHub")
+        return None
+    payload: dict[str, Any] = ctx.event["body"]
+    return payload if hooks.header(ctx, "X-GitHub-Event") == event else None
+
+
+def delivery(ctx: Context) -> str:
+    """The id of a delivery: a redelivery bears that of the first."""
+    return hooks.header(ctx, "X-GitHub-Delivery")
 
 
 def _repositories(ctx: Context, page: int) -> list[Any]:

@@ -1,4 +1,4 @@
-"""What the Google Sheets actions share: choosing a spreadsheet and a worksheet, and reading and writing its cells.
+"""What the Google Sheets components share: choosing a spreadsheet and a worksheet, and reading and writing its cells.
 
 The first row of a worksheet names its columns; a column is known by its letter, as in the prop ``column_B``.
 """

@@ -1,4 +1,4 @@
-"""What the actions of the sandbox share: projects and tasks to choose from, and a project's own fields as props."""
+"""What the sandbox's components share: projects and tasks to choose from, lists of tasks, a project's fields."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +7,7 @@ from urllib.parse import quote
 from webapp.service.components.authoring import ComponentError, Context, Option, Options, Prop, boolean, integer, string
 
 PER_PAGE = 50
+MOST_PER_PAGE, MOST_PAGES = 100, 50
 FIELD = "field_"
 
 
@@ -42,6 +43,24 @@ def in_project(project_id: str | None, *rest: str) -> str:
 def of_task(task_id: str) -> str:
     """The address of a task."""
     return f"/api/tasks/{quote(task_id, safe='')}"
+
+
+def listed_tasks(ctx: Context, **params: Any) -> list[dict[str, Any]]:
+    """One page of the tasks of the chosen project, or of all when none is chosen, the newest first."""
+    place = in_project(ctx.props.project_id, "tasks") if ctx.props.project_id else "/api/tasks"
+    found: list[dict[str, Any]] = ctx.http.get(place, params=params).json()["data"]
+    return found
+
+
+def all_tasks(ctx: Context, **params: Any) -> list[dict[str, Any]]:
+    """All pages of :func:`listed_tasks`. One that is created meanwhile may make another stand in it twice."""
+    found: list[dict[str, Any]] = []
+    for page in range(1, MOST_PAGES + 1):
+        rows = listed_tasks(ctx, per_page=MOST_PER_PAGE, page=page, **params)
+        found += rows
+        if len(rows) < MOST_PER_PAGE:
+            break
+    return found
 
 
 def field_props(ctx: Context, project_id: str, values: Mapping[str, Any] | None = None) -> dict[str, Prop]:

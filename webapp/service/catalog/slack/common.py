@@ -1,7 +1,8 @@
-"""What the Slack actions share: calling a method of the Web API, choosing a channel, naming a message."""
+"""What Slack's components share: calling a method of the Web API, choosing a channel, naming a message, signatures."""
 
 from typing import Any
 
+from webapp.service.catalog import hooks
 from webapp.service.components.authoring import ComponentError, Context, Option, Options, app, string
 
 _PAGES_AT_ONCE = 5
@@ -50,6 +51,13 @@ def find_channels(ctx: Context) -> Options:
         if found or not cursor:
             break
     return Options(found, {"cursor": cursor} if cursor else None)
+
+
+def signed_by_slack(ctx: Context, secret: str) -> bool:
+    """Whether the request that came is signed: https://docs.slack.dev/authentication/verifying-requests-from-slack."""
+    sent = hooks.header(ctx, "X-Slack-Request-Timestamp")
+    expected = "v0=" + hooks.hmac_sha256(secret, f"v0:{sent}:{ctx.event['bodyRaw']}")
+    return hooks.same(hooks.header(ctx, "X-Slack-Signature"), expected) and hooks.recent(ctx, sent)
 
 
 account = app("slack")

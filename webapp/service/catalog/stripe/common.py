@@ -1,8 +1,9 @@
-"""What the Stripe actions share: lists, amounts of money, and choosing a customer or a payment."""
+"""What the Stripe components share: lists, amounts of money, choosing a customer, a payment or types of events."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from webapp.service.catalog import hooks
 from webapp.service.components.authoring import Context, Option, Options, app, string
 
 _PAGES_AT_ONCE, _PAGE = 5, 100
@@ -11,6 +12,25 @@ _NO_DECIMALS = frozenset(
     {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"}
 )
 _THREE_DECIMALS = frozenset({"bhd", "jod", "kwd", "omr", "tnd"})
+# Of https://docs.stripe.com/api/events/types, which is long, those that most integrations ask for.
+_EVENT_TYPES = (
+    "*",
+    "charge.dispute.created", "charge.failed", "charge.refunded", "charge.succeeded",
+    "checkout.session.async_payment_failed", "checkout.session.async_payment_succeeded", "checkout.session.completed",
+    "checkout.session.expired",
+    "customer.created", "customer.deleted", "customer.updated",
+    "customer.subscription.created", "customer.subscription.deleted", "customer.subscription.paused",
+    "customer.subscription.resumed", "customer.subscription.trial_will_end", "customer.subscription.updated",
+    "invoice.created", "invoice.finalized", "invoice.overdue", "invoice.paid", "invoice.payment_action_required",
+    "invoice.payment_failed", "invoice.payment_succeeded", "invoice.upcoming", "invoice.voided",
+    "payment_intent.canceled", "payment_intent.created", "payment_intent.payment_failed",
+    "payment_intent.requires_action", "payment_intent.succeeded",
+    "payment_method.attached", "payment_method.detached",
+    "payout.created", "payout.failed", "payout.paid",
+    "price.created", "price.updated", "product.created", "product.updated",
+    "refund.created", "refund.failed", "refund.updated",
+    "setup_intent.setup_failed", "setup_intent.succeeded",
+)  # fmt: skip
 Found = dict[str, Any]
 
 
@@ -45,6 +65,23 @@ def find_customers(ctx: Context) -> Options:
 def find_payments(ctx: Context) -> Options:
     """The payments that succeeded, newest first."""
     return _find(ctx, "/v1/payment_intents", _payment)
+
+
+def find_event_types(ctx: Context) -> Options:
+    """The everyday types of events; any other may be typed in."""
+    return Options([] if ctx.page else [one for one in _EVENT_TYPES if ctx.query.lower() in one])
+
+
+def signed_by_stripe(ctx: Context, secret: str) -> bool:
+    """Whether ``Stripe-Signature`` fits the request that came: https://docs.stripe.com/webhooks/signature.
+
+    The header holds a time and, while a secret is exchanged, several signatures of which one has to fit.
+    """
+    parts = [part.strip().partition("=") for part in hooks.header(ctx, "Stripe-Signature").split(",")]
+    sent = next((value for name, _, value in parts if name == "t"), "")
+    expected = hooks.hmac_sha256(secret, f"{sent}.{ctx.event['bodyRaw']}")
+    fits = [hooks.same(value, expected) for name, _, value in parts if name == "v1"]
+    return any(fits) and hooks.recent(ctx, sent)
 
 
 def _find(ctx: Context, path: str, name: Callable[[Found], str | None]) -> Options:

@@ -1,4 +1,4 @@
-"""What the Telegram actions share: calling a method of the Bot API, and choosing a chat."""
+"""What Telegram's components share: calling a method of the Bot API, choosing a chat, and the bot's webhook."""
 
 from typing import Any
 
@@ -33,10 +33,21 @@ def chat_name(chat: dict[str, Any]) -> str:
     return str(chat.get("title") or person or chat.get("username") or chat["id"])
 
 
+def webhook(ctx: Context) -> str:
+    """The address that the bot sends updates to; empty when it sends none."""
+    return str(call(ctx, "getWebhookInfo").get("url", ""))
+
+
+def is_chat(chat: dict[str, Any], wanted: str | None) -> bool:
+    """Whether ``chat`` is the ``wanted`` one, which is an id or ``@name``; every chat when none is."""
+    return not wanted or wanted in (str(chat["id"]), f"@{chat.get('username')}")
+
+
 account = app("telegram")
+CHAT_HELP = "A chat's id, or @name of a public channel. Chats that the bot heard of lately are offered."
 chat_prop = string(
     label="Chat",
-    description="A chat's id, or @name of a public channel. Chats that the bot heard of lately are offered.",
+    description=CHAT_HELP,
     options=find_chats,
     use_query=True,
 )

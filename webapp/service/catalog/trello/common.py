@@ -8,24 +8,24 @@ from webapp.service.components.authoring import Context, Option, Options, app, s
 
 def find_boards(ctx: Context) -> Options:
     """The person's open boards."""
-    return _find(ctx, "/members/me/boards")
+    return _find(ctx, "/members/me/boards", filter="open")
 
 
 def find_lists(ctx: Context) -> Options:
     """The open lists of the chosen board, from left to right."""
-    return _find(ctx, f"/boards/{quote(ctx.props.board_id, safe='')}/lists")
+    return _find(ctx, f"/boards/{quote(ctx.props.board_id, safe='')}/lists", filter="open")
 
 
 def find_cards(ctx: Context) -> Options:
-    """The open cards of the chosen board."""
+    """The open cards of the chosen board, which are all that Trello lists there."""
     return _find(ctx, f"/boards/{quote(ctx.props.board_id, safe='')}/cards")
 
 
-def _find(ctx: Context, path: str) -> Options:
+def _find(ctx: Context, path: str, **params: str) -> Options:
     """Trello answers with the whole list."""
     if ctx.page:
         return Options([])
-    found: list[dict[str, Any]] = ctx.http.get(path, params={"filter": "open", "fields": "name"}).json()
+    found: list[dict[str, Any]] = ctx.http.get(path, params={**params, "fields": "name"}).json()
     return Options([Option(one["name"], one["id"]) for one in found if ctx.query.lower() in one["name"].lower()])
 
 

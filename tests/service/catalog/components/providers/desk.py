@@ -1,4 +1,4 @@
-"""A desk at which the actions of one app work, through the real runner, against a fake of its provider.
+"""A desk at which the actions and triggers of one app work, through the real runner, against a fake of its provider.
 
 The account is made from the app's own ``app.toml``; only its base URL leads to loopback instead. The fake answers the
 paths it is told of, and a request without the account's credential and the app's headers finds nothing there.
@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
+from tests.service.catalog.components.watching import Watch
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.calls import AccountGrant, Call, Reply
@@ -133,6 +134,11 @@ class Desk:
         reply = self.call("reload", action, props)
         assert reply.error is None, reply.error
         return [one for one in reply.value if one["type"] != "app"]
+
+    def watch(self, trigger: str, **props: Any) -> Watch:
+        """A trigger, which is not deployed yet."""
+        path = BUILT_IN / self.app.spec.slug / "triggers" / trigger / "0.0.1.py"
+        return Watch(self.runner, path, props, {self.app.spec.slug: self.grant}, (self.host,))
 
     def call(self, method: Any, action: str, props: Mapping[str, Any], **more: Any) -> Reply:
         """Any call."""

@@ -1,17 +1,27 @@
-"""What holds for every action of the catalog: its file is in order, and it says where the provider describes it."""
+"""What holds for every action and trigger of the catalog: its file is in order, and says where to read about it."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from tests.service.catalog.components.watching import Watch, logged
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.checker import problems
 from webapp.service.components.loader import load, props_of
+from webapp.service.components.runner import Runner
 
 ACTIONS = sorted(BUILT_IN.glob("*/actions/*/*.py"))
+TRIGGERS = sorted(BUILT_IN.glob("*/triggers/*/*.py"))
 LINK = re.compile(r".+\. \[See the documentation\]\(https://[a-z0-9.-]+/[^) ]*\)")
-OFFLINE = ("sandbox", "http", "rss", "postgresql")  # of these, none has a page of its own at a provider
+OFFLINE = (
+    "sandbox",
+    "http",
+    "rss",
+    "postgresql",
+    "schedule",
+    "email",
+)  # of these, none has a page of its own at a provider
 
 
 def name(path: Path) -> str:
@@ -37,3 +47,21 @@ def test_its_annotations_do_not_contradict_each_other(path: Path) -> None:
     hints = vars(load(path))["annotations"]
     assert not (hints["readOnlyHint"] and hints["destructiveHint"])
     assert hints["openWorldHint"] is True
+
+
+@pytest.mark.parametrize("path", TRIGGERS, ids=name)
+def test_a_trigger_is_in_order(path: Path) -> None:
+    component = load(path)
+    assert problems(component) == []
+    if path.parts[-4] not in OFFLINE:
+        assert LINK.fullmatch(component.description)
+        assert next(iter(props_of(component).values())).own["app"] == path.parts[-4]
+
+
+@pytest.mark.parametrize("path", [path for path in TRIGGERS if "http_interface" in path.read_text("utf-8")], ids=name)
+def test_whoever_sends_requests_has_to_prove_it(action_runner: Runner, path: Path) -> None:
+    if path.parts[-4] == "http":
+        return  # that one is for anybody's requests
+    props = {"signing_secret": "s"} if path.parts[-4] == "slack" else {}
+    reply = Watch(action_runner, path, props, state={"secret": "s"}).receive({}, {})
+    assert (reply.events, logged(reply).startswith("A request was ignored: its signature is not")) == ((), True)

@@ -23,7 +23,9 @@ def test_boards_lists_and_cards_are_offered(trello: Desk) -> None:
     assert trello.options("create-card", "board_id", query="wo")["found"] == {"Work": "b1"}
     assert trello.last.query == {"filter": "open", "fields": "name", **CREDENTIAL}
     assert trello.options("create-card", "list_id", board_id="b1")["found"] == {"To do": "l1", "Done": "l2"}
+    assert trello.last.query["filter"] == "open"
     assert trello.options("move-card", "card_id", board_id="b1")["found"] == {"Ship": "c1"}
+    assert trello.last.query == {"fields": "name", **CREDENTIAL}  # the reference knows no filter there
     assert trello.options("create-card", "board_id", page=1)["found"] == {}
 
 

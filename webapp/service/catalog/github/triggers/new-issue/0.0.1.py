@@ -1,0 +1,34 @@
+"""Be told by GitHub when an issue is opened."""
+
+from webapp.service.catalog.hints import epoch_ms
+from webapp.service.components.authoring import Context, Trigger, app, http_interface, service_db
+
+from .. import common
+
+
+class NewIssue(Trigger):
+    name = "New issue"
+    description = (
+        "Emits each issue that is opened in a repository, at once, as GitHub's webhook tells it. "
+        "[See the documentation](https://docs.github.com/en/webhooks/webhook-events-and-payloads#issues)"
+    )
+    dedupe = "unique"
+
+    account = app("github")
+    repository = common.repository
+    http = http_interface()
+    db = service_db()
+
+    def activate(self, ctx: Context) -> None:
+        common.hook_on(ctx, "issues")
+
+    def deactivate(self, ctx: Context) -> None:
+        common.hook_off(ctx)
+
+    def run(self, ctx: Context) -> None:
+        told = common.told(ctx, "issues")
+        if told is None or told["action"] != "opened":
+            return
+        issue = told["issue"]
+        summary = f"#{issue['number']} {issue['title']}"
+        ctx.emit(told, id=common.delivery(ctx), summary=summary, ts=epoch_ms(issue["created_at"]))

@@ -1,0 +1,84 @@
+"""Webhooks at providers: what a trigger keeps of the one it registered, and how it tells a real request from a forged.
+
+Everything secret is compared in constant time. Whoever finds a request forged emits nothing for it, and says so by
+:func:`refuse`.
+"""
+
+import hashlib
+import hmac
+import secrets
+from typing import Final
+
+from webapp.kit.clock import SECOND, now
+from webapp.service.components.authoring import ComponentError, Context
+
+TOLERANCE_S: Final = 300
+"""How old a signed time may be: what Slack and Stripe recommend."""
+_HOOK, _SECRET = "hook", "secret"
+
+
+def new_secret() -> str:
+    """A random secret to share with a provider: 43 characters, of ``A-Z a-z 0-9 _ -``."""
+    return secrets.token_urlsafe(32)
+
+
+def keep(ctx: Context, hook: str | int | None, secret: str) -> None:
+    """Remember the webhook that was registered: its id at the provider, if it has one, and the shared secret."""
+    ctx.db.set(_HOOK, None if hook is None else str(hook))
+    ctx.db.set(_SECRET, secret)
+
+
+def kept(ctx: Context) -> str | None:
+    """The id of the webhook that was registered."""
+    found: str | None = ctx.db.get(_HOOK)
+    return found
+
+
+def kept_secret(ctx: Context) -> str:
+    """The shared secret. Raises :class:`ComponentError` while there is none: the request may be tried again later."""
+    found: str | None = ctx.db.get(_SECRET)
+    if not found:
+        raise ComponentError("A request came before the webhook was in place. It is tried again.")
+    return found
+
+
+def remove(ctx: Context, address: str) -> None:
+    """DELETE the webhook at ``address``, and forget it. It may be gone already. Raises :class:`ComponentError`."""
+    answer = ctx.http.delete(address, check=False)
+    if not answer.ok and answer.status not in (404, 410):
+        raise ComponentError(f"The webhook could not be removed: the app answered with status {answer.status}.")
+    forget(ctx)
+
+
+def forget(ctx: Context) -> None:
+    """Forget the webhook that was registered."""
+    ctx.db.set(_HOOK, None)
+    ctx.db.set(_SECRET, None)
+
+
+def header(ctx: Context, name: str) -> str:
+    """A header of the request that set the trigger off; empty when it has none."""
+    return str(ctx.event["headers"].get(name.lower(), ""))
+
+
+def hmac_sha256(secret: str, signed: str) -> str:
+    """The HMAC-SHA256 of a text, both as UTF-8, in hex (RFC 2104)."""
+    return hmac.new(secret.encode(), signed.encode(), hashlib.sha256).hexdigest()
+
+
+def same(given: str, expected: str) -> bool:
+    """Whether two texts are equal, found out in a time that tells nothing about the expected one."""
+    return hmac.compare_digest(given.encode(), expected.encode())
+
+
+def recent(ctx: Context, seconds: str, tolerance_s: int = TOLERANCE_S) -> bool:
+    """Whether a signed time (epoch seconds) is at most ``tolerance_s`` away from when the request came."""
+    if not (seconds.isascii() and seconds.isdigit()) or len(seconds) > 12:
+        return False
+    came: int = ctx.event.get("timestamp") or now()
+    return abs(came - int(seconds) * SECOND) <= tolerance_s * SECOND
+
+
+def refuse(ctx: Context, provider: str) -> None:
+    """Say in the log that a request was not taken for one of ``provider``."""
+    ctx.log(f"A request was ignored: its signature is not the one of {provider}, or the secret has changed.")

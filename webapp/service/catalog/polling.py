@@ -1,0 +1,35 @@
+"""What triggers that look again and again share: telling what is new by its time, and remembering where they were."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from webapp.service.components.authoring import Context
+
+EXAMPLES: Final = 5
+"""How many things that are there already a trigger emits, when it is deployed, as examples."""
+
+Row = Mapping[str, Any]
+_MARK = "mark"
+
+
+def last_time(ctx: Context) -> str | None:
+    """The time of the newest thing that :func:`unseen` has told of; None before the first."""
+    mark = ctx.db.get(_MARK)
+    return mark["at"] if mark else None
+
+
+def unseen(ctx: Context, rows: Sequence[Row], *, at: Callable[[Row], str], id: str = "id") -> Iterator[Row]:
+    """Those of ``rows`` that came after all that were seen before, oldest first; in the end, they count as seen.
+
+    ``rows`` are listed with the newest first, or nearly so, and may hold one twice. ``at`` gives the time of a row as
+    text that sorts by time, such as ISO 8601 in UTC. Several rows may bear the same time, so those of the newest one
+    are remembered by their ``id``.
+    """
+    mark = ctx.db.get(_MARK) or {"at": "", "ids": []}
+    later = {row[id]: row for row in reversed(rows) if at(row) >= mark["at"]}
+    new = sorted((row for row in later.values() if at(row) > mark["at"] or row[id] not in mark["ids"]), key=at)
+    yield from new
+    if new:  # remembered only now, so that a run that ends half-way loses none
+        newest = at(new[-1])
+        ids = [row[id] for row in new if at(row) == newest]
+        ctx.db.set(_MARK, {"at": newest, "ids": ids + (mark["ids"] if newest == mark["at"] else [])})

@@ -1,0 +1,52 @@
+"""What the components of RSS share: reading a feed, as RSS or as Atom, and its entries as plain values."""
+
+import hashlib
+import io
+from calendar import timegm
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import feedparser  # type: ignore[import-untyped]  # it comes without type hints
+
+from webapp.service.components.authoring import ComponentError, HttpResponse, string
+
+ACCEPT: Final = (
+    "application/rss+xml, application/atom+xml, application/rdf+xml, application/xml;q=0.9, text/xml;q=0.9, */*;q=0.1"
+)
+url_prop = string(label="Feed address", description="Such as https://example.com/feed.xml.")
+
+
+def parsed(answer: HttpResponse) -> Any:
+    """The feed in an answer, as feedparser has it. Raises :class:`ComponentError` where there is none."""
+    # A stream, because feedparser would take bare bytes for the name of a file.
+    told = {"content-type": answer.headers.get("content-type", ""), "content-location": answer.url}
+    found = feedparser.parse(io.BytesIO(answer.body), response_headers=told)
+    if not found.get("version"):
+        raise ComponentError("There is no RSS or Atom feed at this address. Check it in a browser.")
+    return found
+
+
+def entry(one: Any) -> dict[str, Any]:
+    """An entry of a feed as JSON can carry it."""
+    return {
+        "id": one.get("id") or one.get("link"),
+        "title": one.get("title"),
+        "link": one.get("link"),
+        "author": one.get("author"),
+        "published": _time(one.get("published_parsed") or one.get("updated_parsed")),
+        "summary": one.get("summary"),
+        "content": next((part.get("value") for part in one.get("content", [])), None),
+        "categories": [tag["term"] for tag in one.get("tags", []) if tag.get("term")],
+        "enclosures": [part["href"] for part in one.get("enclosures", []) if part.get("href")],
+    }
+
+
+def identity(item: dict[str, Any]) -> str:
+    """What tells an :func:`entry` from every other: its id or link, else its title and text. 16 hex digits."""
+    own = item["id"] or "\0".join(str(item[name]) for name in ("title", "published", "summary"))
+    return hashlib.sha256(own.encode()).hexdigest()[:16]
+
+
+def _time(moment: Any) -> str | None:
+    """What feedparser read, which is in UTC, as ISO 8601."""
+    return datetime.fromtimestamp(timegm(moment), UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None

@@ -1,0 +1,35 @@
+"""Be told by the sandbox when a task changes."""
+
+from webapp.service.catalog import hooks
+from webapp.service.catalog.hints import epoch_ms
+from webapp.service.components.authoring import Context, Trigger, app, http_interface, service_db
+
+from .. import common
+
+
+class TaskUpdated(Trigger):
+    name = "Task updated"
+    description = "Emits each task that is changed, at once. [See the documentation](${sandbox}/)"
+    dedupe = "unique"
+
+    account = app("sandbox")
+    project_id = common.project.but(optional=True, description="Leave it empty to hear of all projects.")
+    http = http_interface()
+    db = service_db()
+
+    def activate(self, ctx: Context) -> None:
+        asked = {"url": ctx.endpoint, "event": "task.updated", "project_id": ctx.props.project_id}
+        hook = ctx.http.post("/api/webhooks", json=asked).json()
+        hooks.keep(ctx, hook["id"], hook["secret"])
+
+    def deactivate(self, ctx: Context) -> None:
+        if hook := hooks.kept(ctx):
+            hooks.remove(ctx, f"/api/webhooks/{hook}")
+
+    def run(self, ctx: Context) -> None:
+        expected = "sha256=" + hooks.hmac_sha256(hooks.kept_secret(ctx), ctx.event["bodyRaw"])
+        if not hooks.same(hooks.header(ctx, "X-Sandbox-Signature"), expected):
+            hooks.refuse(ctx, "the sandbox")
+            return
+        told = ctx.event["body"]
+        ctx.emit(told["task"], id=told["id"], summary=told["task"]["title"], ts=epoch_ms(told["sent_at"]))

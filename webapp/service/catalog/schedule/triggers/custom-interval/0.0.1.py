@@ -1,0 +1,19 @@
+"""Emit at fixed intervals. The service does so itself, without a runner."""
+
+from typing import Any
+
+from webapp.service.components.authoring import Context, Trigger, timer
+
+
+class CustomInterval(Trigger):
+    name = "Custom interval"
+    description = "Emit an event again and again, after as many seconds as you choose."
+
+    cron = timer(
+        label="Interval",
+        description='Such as {"intervalSeconds": 900}; from 1 second.',
+        default={"intervalSeconds": 900},
+    )
+
+    def run(self, ctx: Context) -> Any:
+        ctx.emit(ctx.event)

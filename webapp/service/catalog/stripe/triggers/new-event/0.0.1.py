@@ -1,0 +1,41 @@
+"""Be told by Stripe of events of the kinds that were chosen."""
+
+from webapp.service.catalog import hooks
+from webapp.service.components.authoring import Context, Trigger, http_interface, service_db, string_list
+
+from .. import common
+
+
+class NewEvent(Trigger):
+    name = "New event"
+    description = (
+        "Emits Stripe's events of the types that you choose, at once. A restricted key must be allowed to write "
+        "webhook endpoints. [See the documentation](https://docs.stripe.com/api/webhook_endpoints/create)"
+    )
+    dedupe = "unique"
+
+    stripe = common.account
+    event_types = string_list(
+        label="Event types",
+        description="Such as payment_intent.succeeded; * is every type.",
+        options=common.find_event_types,
+        use_query=True,
+    )
+    http = http_interface()
+    db = service_db()
+
+    def activate(self, ctx: Context) -> None:
+        asked = {"url": ctx.endpoint, "enabled_events[]": ctx.props.event_types}
+        made = ctx.http.post("/v1/webhook_endpoints", data=asked).json()
+        hooks.keep(ctx, made["id"], made["secret"])
+
+    def deactivate(self, ctx: Context) -> None:
+        if hook := hooks.kept(ctx):
+            hooks.remove(ctx, f"/v1/webhook_endpoints/{hook}")
+
+    def run(self, ctx: Context) -> None:
+        if not common.signed_by_stripe(ctx, hooks.kept_secret(ctx)):
+            hooks.refuse(ctx, "Stripe")
+            return
+        told = ctx.event["body"]
+        ctx.emit(told, id=told["id"], summary=told["type"], ts=told["created"] * 1000)

@@ -1,0 +1,68 @@
+"""The files of one call: a folder of its own, and what of it is handed over when the asker wants to keep it.
+
+What the component wrote by ``ctx.files`` is handed over, and nothing else that lies in the folder. Files that stood in
+it before the call are handed over only if they were changed.
+"""
+
+import base64
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from webapp.service.components import limits
+from webapp.service.components.errors import ComponentError
+
+Mark = tuple[int, int]
+
+
+class Files:
+    """A folder of this call's own, removed when it ends. ``given`` stand in it: their names and contents (base64)."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self._before: dict[str, Mark | None] = {}
+        for name, content in given.items():
+            path = self.path(name)
+            path.write_bytes(base64.b64decode(content))
+            self._before[name] = _mark(path)
+
+    def path(self, name: str) -> Path:
+        """Where the file ``name`` stands. Raises :class:`ComponentError` for a name that leaves the folder."""
+        if name in ("", ".", "..") or "/" in name or "\0" in name:
+            raise ComponentError(f"{name!r} is not the name of a file. Use a name without slashes.")
+        self._before.setdefault(name, None)
+        return Path(tempfile.gettempdir()) / name
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Write a file; its path."""
+        path = self.path(name)
+        path.write_bytes(content)
+        return path
+
+    def hand_over(self, send: Callable[[dict[str, Any]], None], log: Callable[[str], None]) -> None:
+        """Send what was written, one message for each file; ``log`` says which had no room."""
+        left = limits.STASH_BYTES
+        for number, path in enumerate(self._written()):
+            size = path.stat().st_size
+            if size > left or number >= limits.STASH_FILES:
+                most = f"{limits.STASH_BYTES // 2**20} MiB and {limits.STASH_FILES} files"
+                log(f"{path.name} ({size:,} bytes) was not kept: a run may keep at most {most}.")
+                continue
+            left -= size
+            send({"file": path.name, "content": base64.b64encode(path.read_bytes()).decode()})
+
+    def _written(self) -> Iterator[Path]:
+        for name, before in self._before.items():
+            path = Path(tempfile.gettempdir()) / name
+            if _mark(path) not in (None, before):
+                yield path
+
+
+def _mark(path: Path) -> Mark | None:
+    """What changes when a file does; None for what is no regular file."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None

@@ -1,0 +1,59 @@
+"""An answer that is handed on while it arrives, so that it is never held in memory as a whole; and its counterpart,
+a body that is read while it is sent."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import IO
+
+from urllib3._collections import HTTPHeaderDict
+from urllib3.connection import HTTPConnection
+from urllib3.response import BaseHTTPResponse
+
+from webapp.service.outbound.failures import NETWORK_ERRORS, exchange_failure
+from webapp.service.outbound.sockets import LimitedSocket, LimitedTLSSocket
+
+BLOCK = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A body of ``length`` bytes that is read when it is sent; it can be sent once."""
+
+    source: IO[bytes] = field(repr=False)
+    length: int
+
+
+class Broken(Exception):
+    """The answer broke off in the middle; the message is one sentence."""
+
+
+class Stream:
+    """An answer whose head has arrived. Close it, whether or not it was read to its end."""
+
+    def __init__(
+        self, response: BaseHTTPResponse, connection: HTTPConnection, sock: LimitedSocket | LimitedTLSSocket, url: str
+    ) -> None:
+        self.status, self.url = response.status, url
+        self.headers: HTTPHeaderDict = response.headers
+        self._response, self._connection, self._sock = response, connection, sock
+
+    def blocks(self) -> Iterator[bytes]:
+        """The body, encoded as it came. Raises :class:`Broken`."""
+        try:
+            while block := self._response.read1(BLOCK, decode_content=False):
+                yield block
+        except NETWORK_ERRORS as error:
+            raise Broken(exchange_failure(error, self._connection.host, 0).sentence) from error
+        finally:
+            self.close()
+
+    def hide(self, mask: Callable[[str], str]) -> None:
+        """Put the address and every header through ``mask``."""
+        self.url = mask(self.url)
+        self.headers = HTTPHeaderDict((name, mask(value)) for name, value in self.headers.iteritems())
+
+    def close(self) -> None:
+        """Give back the connection; again does nothing."""
+        self._response.close()
+        self._connection.close()
+        self._sock.close()
