@@ -1,23 +1,28 @@
 """Wiring: the one Flask app that serves the API, the Connect Link and the dashboard. No rules stand here."""
 
 import logging
+from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
-from webapp import frontend
+from webapp import frontend, telemetry
 from webapp.dashboard import wiring as dashboard
 from webapp.errors import PatchbayError
+from webapp.kit import heartbeat, request_ids, translation
 from webapp.kit.clock import Clock, now
 from webapp.service.api import wiring as api
 from webapp.service.api.slashes import collapse_slashes
 from webapp.service.domain import clients, projects
 from webapp.service.domain.opening import open_service
 from webapp.service.domain.service import Service
+from webapp.service.inbound import wiring as inbound
 from webapp.service.link import wiring as link
+from webapp.service.worker.loop import HEARTBEAT
 from webapp.settings import Settings
 from webapp.trust import trusted
 
 log = logging.getLogger(__name__)
+WORKER_LATE_S = 120  # a turn of its loop may wait for slow providers
 MAX_BODY_BYTES = 10 * 1024 * 1024
 _PROTECTION = (
     ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
@@ -32,7 +37,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     Raises :class:`webapp.service.domain.keyring.WrongKey` and :class:`webapp.errors.Unavailable`.
     """
     service = service or open_service(settings, clock)
-    app = Flask(
+    app = _App(
         "webapp",
         template_folder=str(frontend.templates_dir()),
         static_folder=str(frontend.static_dir()),
@@ -41,11 +46,14 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     app.extensions["patchbay"] = service
     app.secret_key = service.keys.derive("web-sessions")
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)
+    app.before_request(_speak)
+    telemetry.register(app, settings, service)
     _add_probes(app, service)
     app.after_request(_cache_static)
     app.after_request(_protect)
     api.register(app, service)
     link.register(app, service)
+    inbound.register(app, service)
     client_id, client_secret = clients.dashboard(service)
     dashboard.register(
         app,
@@ -59,6 +67,21 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     )
     app.wsgi_app = trusted(collapse_slashes(app.wsgi_app), settings)  # type: ignore[method-assign, assignment]
     return app
+
+
+class _App(Flask):
+    """The framework would log the address of a request that fails, where a token or a trigger's key may stand."""
+
+    def log_exception(self, exc_info: Any) -> None:
+        """Log what went wrong, by the name of the route."""
+        self.logger.error("Exception in %s [%s]", request.endpoint, request.method, exc_info=exc_info)
+
+
+def _speak() -> None:
+    """What the browser asks for, until a page knows who reads it; a thread serves one person after another."""
+    if request_ids.ENVIRON in request.environ:  # a page asks the API
+        return
+    translation.speak(request.accept_languages.best_match(tuple(translation.LANGUAGES)) or translation.DEFAULT)
 
 
 def _first_project(service: Service) -> str:
@@ -84,7 +107,8 @@ def _protect(response: Response) -> Response:
 
 
 def _add_probes(app: Flask, service: Service) -> None:
-    """``/healthz``: the process answers. ``/readyz``: the store answers too."""
+    """``/healthz``: the process answers. ``/readyz``: so does the store; and whether the worker is seen, without which
+    pages and the API still answer."""
 
     @app.get("/healthz")
     def healthz() -> Response:
@@ -96,7 +120,8 @@ def _add_probes(app: Flask, service: Service) -> None:
             service.store.one("SELECT 1 AS one")
         except PatchbayError as error:
             return jsonify(status="unavailable", error=error.message), 503
-        return jsonify(status="ok"), 200
+        seen = heartbeat.age_s(service.settings.data / HEARTBEAT)
+        return jsonify(status="ok", worker="ok" if seen is not None and seen < WORKER_LATE_S else "not seen"), 200
 
     @app.get("/logos/<slug>.svg")
     def logo(slug: str) -> Response:

@@ -14,6 +14,8 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from tests.fakes.post import Post
+from tests.fakes.receiver import Receiver, receiving
 from tests.fakes.shop import stock
 from webapp.kit.clock import FakeClock
 from webapp.kit.ids import new_id
@@ -294,3 +296,18 @@ def plant_in() -> Callable[[Service, Scene], Plant]:
 def plant(service: Service, scene: Scene, plant_in: Callable[[Service, Scene], Plant]) -> Plant:
     """Puts accounts into :func:`scene`."""
     return plant_in(service, scene)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """Where deliveries go."""
+    with receiving() as server:
+        yield server
+
+
+@pytest.fixture
+def post(service: Service, clock: FakeClock, scene: Scene, receiver: Receiver) -> Post:
+    """The delivery side of :func:`service`, with a receiver that it may reach."""
+    made = Post(service, clock, scene, receiver)
+    made.allow(receiver.netloc)
+    return made

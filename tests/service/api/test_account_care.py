@@ -87,7 +87,7 @@ class TestHistory:
             world.call("PATCH", f"P/accounts/{account.id}", server, json={"name": name})
         first = world.get(f"P/accounts/{account.id}/history?limit=2", server).json
         assert [entry["sentence"] for entry in first["data"]] == ["Renamed to “Three”.", "Renamed to “Two”."]
-        assert set(first["data"][0]) == {"id", "account_id", "app", "at", "kind", "good", "sentence"}
+        assert set(first["data"][0]) == {"id", "account_id", "trigger_id", "app", "at", "kind", "good", "sentence"}
         assert first["page_info"]["total_count"] == 3
         cursor = first["page_info"]["end_cursor"]
         rest = world.get(f"P/accounts/{account.id}/history?after={cursor}", server).json

@@ -305,6 +305,7 @@ class TestRemove:
         account = world.plant()
         answer = world.call("DELETE", f"P/accounts/{account.id}", server)
         assert (answer.status_code, answer.data) == (204, b"")
+        assert "Content-Type" not in answer.headers
         assert world.get(f"P/accounts/{account.id}", server).status_code == 404
         assert world.call("DELETE", f"P/accounts/{account.id}", server).status_code == 404
         assert world.get("P/accounts", server).json["page_info"]["total_count"] == 0

@@ -29,6 +29,14 @@ def test_every_app_has_the_whole_shape(shared: Any) -> None:
         assert isinstance(app["featured_weight"], int) and isinstance(app["scope_profiles"], list)
 
 
+def test_a_list_counts_components_for_who_asks(shared: Any) -> None:
+    found = shared.get("/v1/connect/apps?limit=100&extensions=true", shared.frontend()).json["data"]
+    assert all(set(app) == APP | {"patchbay"} for app in found)
+    for app in found[:3]:
+        alone = shared.get(f"/v1/connect/apps/{app['id']}?extensions=true", shared.frontend()).json["data"]["patchbay"]
+        assert app["patchbay"] == {"actions": alone["actions"], "triggers": alone["triggers"]}
+
+
 def test_a_servers_and_a_frontends_list_are_the_same(shared: Any) -> None:
     url = "/v1/connect/apps"
     assert shared.get(url, shared.server()).data == shared.get(url, shared.frontend()).data

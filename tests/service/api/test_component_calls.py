@@ -75,6 +75,8 @@ class TestConfigure:
             ({"id": EVERY, "prop_name": "flag"}, "prop_name"),
             ({"prop_name": "title", "page": -1}, "page"),
             ({"prop_name": "title", "page": 0.5}, "page"),
+            ({"prop_name": "title", "page": "1"}, "page"),
+            ({"prop_name": "title", "page": True}, "page"),
             ({"prop_name": "title", "prev_context": []}, "prev_context"),
             ({"prop_name": "project_id", "configured_props": {"title": 5}}, "configured_props.title"),
             ({"prop_name": "colour"}, "dynamic_props_id"),
@@ -133,7 +135,8 @@ class TestRun:
         body = {"id": TASK, "configured_props": values, "dynamic_props_id": kept, "stash_id": "NEW"}
         for path, stash in (("P/actions/run", True), ("P/components/run", "s-1")):
             answer = good(ask(world, path, {**body, "stash_id": stash}, world.server()))
-            assert set(answer) == {"exports", "os", "ret"}
+            assert set(answer) == {"exports", "os", "ret", "stash_id"}
+            assert answer["exports"]["$filestash_uploads"] == [] and answer["stash_id"]
             assert answer["ret"] == {
                 "me": {"id": "u-1", "name": "Ada"}, "title": "Paint", "urgent": False, "label": "Project 7",
                 "extra": {"colour": "red", "size": 3}, "fields": ["api_key", "region"],

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.shop import FILES
+
 
 def keys(answer: Any) -> list[str]:
     assert answer.status_code == 200, answer.json
@@ -13,11 +15,11 @@ def keys(answer: Any) -> list[str]:
 def test_lists_narrow_by_every_filter(shared: Any) -> None:
     token = shared.frontend()
     own = keys(shared.get("P/components?registry=private&limit=100", token))
-    assert own == ["~/every-type", "~/fail", "~/make-task", "~/query", "~/watch", "~/who-am-i"]
-    own.remove("~/watch")
-    assert keys(shared.get("P/actions?registry=private", token)) == own
-    assert keys(shared.get("P/triggers?registry=private", token)) == ["~/watch"]
-    assert keys(shared.get("P/components?registry=private&component_type=trigger", token)) == ["~/watch"]
+    assert sorted(own) == sorted({f"~/{place.split('/')[0]}" for place in FILES})
+    triggers = sorted({f"~/{place.split('/')[0]}" for place, text in FILES.items() if "(Trigger)" in text})
+    assert keys(shared.get("P/actions?registry=private", token)) == [key for key in own if key not in triggers]
+    assert keys(shared.get("P/triggers?registry=private", token)) == triggers
+    assert keys(shared.get("P/components?registry=private&component_type=trigger", token)) == triggers
     assert keys(shared.get("P/components?q=make+tas", token)) == ["~/make-task"]
     app_id = shared.get("/v1/connect/apps/tinykeys", token).json["data"]["id"]
     for app in ("tinykeys", app_id):
@@ -29,11 +31,11 @@ def test_lists_narrow_by_every_filter(shared: Any) -> None:
 def test_lists_page_without_gaps(shared: Any) -> None:
     token = shared.frontend()
     whole = shared.get("P/components?registry=private", token).json
-    first = shared.get("P/components?registry=private&limit=3", token).json
+    first = shared.get("P/components?registry=private&limit=5", token).json
     after = first["page_info"]["end_cursor"]
-    rest = shared.get("P/components", token, query_string={"registry": "private", "limit": 3, "after": after}).json
+    rest = shared.get("P/components", token, query_string={"registry": "private", "limit": 5, "after": after}).json
     assert first["data"] + rest["data"] == whole["data"]
-    assert (first["page_info"]["count"], first["page_info"]["total_count"]) == (3, 6)
+    assert (first["page_info"]["count"], first["page_info"]["total_count"]) == (5, len(whole["data"]))
     assert rest["page_info"]["end_cursor"] == ""
     foreign = shared.get("P/components", token, query_string={"after": after})
     assert (foreign.status_code, foreign.json["details"][0]["field"]) == (400, "after or before")
@@ -61,7 +63,7 @@ def test_an_id_names_one_version(shared: Any) -> None:
     ("path", "status"),
     [
         ("P/actions/~/watch", 404), ("P/triggers/~/make-task", 404), ("P/triggers/~/watch", 200),
-        ("P/components/~/watch", 200), ("P/components/nothing-here", 404), ("P/components/configure", 404),
+        ("P/components/~/watch", 200), ("P/components/nothing-here", 404), ("P/components/configure", 405),
         ("P/components?component_type=source", 400), ("P/components?registry=mine", 400),
     ],
 )  # fmt: skip
@@ -83,4 +85,5 @@ def test_a_component_is_whole_for_strict_clients(shared: Any) -> None:
     for prop in found["configurable_props"]:
         assert {"name", "type", *required.get(prop["type"], ())} <= set(prop), prop
     assert len({prop["type"] for prop in found["configurable_props"]}) == len(found["configurable_props"])
-    assert set(found["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    hints = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    assert set(found["annotations"]) == {"title", *hints} and found["annotations"]["title"] == found["name"]

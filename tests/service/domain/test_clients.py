@@ -6,7 +6,7 @@ import pytest
 
 from webapp.errors import NotFound, Unauthorized
 from webapp.kit.clock import SECOND, FakeClock
-from webapp.service.domain import clients, scopes
+from webapp.service.domain import clients, ended_tokens, scopes
 from webapp.service.domain.service import Service
 
 
@@ -119,3 +119,20 @@ def _basic(text: bytes) -> str:
 )
 def test_basic_authentication(header: str, found: tuple[str, str] | None) -> None:
     assert clients.parse_basic(header) == found
+
+
+def test_a_token_that_was_refused_as_expired_stays_so_when_the_clock_is_set_back(
+    service: Service, clock: FakeClock
+) -> None:
+    client, _ = clients.create(service, name="Server")
+    token, other = (clients.issue(service, client, scope).token for scope in (None, "connect:accounts:read"))
+    clock.advance(clients.LIFETIME_S * SECOND)
+    with pytest.raises(Unauthorized, match="expired"):
+        clients.verify(service, token)
+    clock.advance(-clients.LIFETIME_S * SECOND)
+    with pytest.raises(Unauthorized, match="expired"):
+        clients.verify(service, token)
+    assert clients.verify(service, other)[0] == client
+    assert ended_tokens.purge(service) == 0
+    clock.advance(ended_tokens.REMEMBERED + clients.LIFETIME_S * SECOND + 1)
+    assert ended_tokens.purge(service) == 1

@@ -12,6 +12,7 @@ from webapp.service.domain import (
     accounts,
     connecting,
     credentials,
+    disconnecting,
     health,
     history,
     lifecycle,
@@ -52,12 +53,12 @@ def test_counts_are_exact_under_every_filter(bench) -> None:
     assert listed(bench, app="acme") == (2, 2)
     assert listed(bench, app="github") == (0, 0)
     assert listed(bench, external_id="nobody") == (0, 0)
-    accounts.delete(bench.service, first)
-    accounts.delete(bench.service, first)
+    disconnecting.delete(bench.service, first)
+    disconnecting.delete(bench.service, first)
     assert listed(bench) == (1, 1)
     assert listed(bench, external_id="alice") == (0, 0)
     assert told(bench, first.id)[0] == "Disconnected."
-    assert accounts.delete_of_app(bench.service, bench.scene, "acme", user=None) == 1
+    assert disconnecting.delete_of_app(bench.service, bench.scene, "acme", user=None) == 1
     assert listed(bench) == (0, 0)
 
 

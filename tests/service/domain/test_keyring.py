@@ -8,7 +8,7 @@ import pytest
 
 from webapp.kit.clock import FakeClock
 from webapp.kit.secrets import CannotOpen, new_key
-from webapp.service.domain.keyring import KeyGone, Keyring, Place, WrongKey, load_instance_key
+from webapp.service.domain.keyring import KeyGone, Keyring, Place, ProjectGone, WrongKey, load_instance_key
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
@@ -111,9 +111,20 @@ def test_a_new_version_is_used_at_once_by_every_process_and_the_old_one_still_op
 def test_a_deleted_version_opens_nothing(store: SQLiteStore, clock: FakeClock, keys: Keyring) -> None:
     sealed = seal(store, keys, PLACE, b"canary")
     with store.write() as tx:
-        tx.run("DELETE FROM data_keys WHERE owner = 'proj_1'")
+        keys.add_version(tx, "proj_1")
+        tx.run("DELETE FROM data_keys WHERE owner = 'proj_1' AND version = 1")
     with pytest.raises(KeyGone):
         Keyring(store, keys._instance_key, clock).open(PLACE, *sealed)
+
+
+def test_without_any_key_the_project_is_gone(store: SQLiteStore, clock: FakeClock, keys: Keyring) -> None:
+    sealed = seal(store, keys, PLACE, b"canary")
+    with store.write() as tx:
+        keys.forget_project(tx, "proj_1")
+    with pytest.raises(ProjectGone):
+        Keyring(store, keys._instance_key, clock).open(PLACE, *sealed)
+    with pytest.raises(ProjectGone):
+        seal(store, keys, PLACE, b"canary")
 
 
 def test_data_keys_survive_a_change_of_the_instance_key(store: SQLiteStore, keys: Keyring, clock: FakeClock) -> None:

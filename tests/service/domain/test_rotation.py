@@ -15,7 +15,7 @@ from tests.fakes.provider import FakeProvider
 from webapp.errors import Conflict
 from webapp.kit import secrets
 from webapp.kit.clock import HOUR
-from webapp.service.domain import accounts, attempts, credentials, provider_clients, refreshing, rotation
+from webapp.service.domain import accounts, attempts, credentials, file_stash, provider_clients, refreshing, rotation
 from webapp.service.domain.attempts import Wish
 from webapp.service.domain.keyring import INSTANCE
 from webapp.service.domain.service import Service
@@ -61,6 +61,8 @@ def test_everything_is_sealed_anew_and_the_old_keys_open_nothing(bench: Any, ope
     client = provider_clients.choose(service.store, bench.scene.project_id, "acme")
     shared = provider_clients.add(service, app="acme", client_id="x", client_secret="canary-shared")
     attempt, _ = attempts.create(service, bench.token(), Wish("acme", fields={"subdomain": "canary"}))
+    with service.store.write() as tx:
+        kept = file_stash.keep(service, tx, bench.scene, "alice", None, "a.txt", "text/plain", b"canary-file")
     before = accounts.get(other.store, bench.scene, account.id)
     old = [other.keys._key(other.store, owner, version) for owner, version in
            ((bench.scene.project_id, 1), (INSTANCE, 2))]  # fmt: skip
@@ -71,7 +73,8 @@ def test_everything_is_sealed_anew_and_the_old_keys_open_nothing(bench: Any, ope
     report = rotation.rotate(service)
 
     assert (report.resumed, report.unreadable) == (False, 0)
-    assert report.resealed == {"accounts": 1, "provider_clients": 3, "connect_attempts": 1, "runs": 0}
+    sealed = {"accounts": 1, "provider_clients": 3, "connect_attempts": 1, "stashed_files": 1}
+    assert {table: n for table, n in report.resealed.items() if table in sealed} == sealed
     assert versions(service) == {bench.scene.project_id: [2], INSTANCE: [1, 3]}
     assert not any(opens_any(service, key) for key in old)
     for one in (service, other, open_bench().service):
@@ -79,6 +82,7 @@ def test_everything_is_sealed_anew_and_the_old_keys_open_nothing(bench: Any, ope
         assert provider_clients.secret(one, provider_clients.get(one.store, client.id)) == "s"
         assert provider_clients.secret(one, provider_clients.get(one.store, shared.id)) == "canary-shared"
         assert attempts.opened(one, attempts.again(one, attempt))["fields"] == {"subdomain": "canary"}
+        assert file_stash.find(one, bench.scene, kept)[1] == b"canary-file"
     after = accounts.get(service.store, bench.scene, account.id)
     assert (after.revision, after.updated_at) == (before.revision, before.updated_at)
     service.store.checkpoint()

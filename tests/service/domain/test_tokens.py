@@ -133,3 +133,27 @@ def test_nothing_is_kept_of_a_refused_order(service: Service, scene: Scene) -> N
         make(service, scene, external_user_id="carol", allowed_origins=["*"])
     assert external_users.find(service.store, scene, "carol") is None
     assert service.store.all("SELECT * FROM connect_tokens") == []
+
+
+def test_a_clock_that_is_set_back_revives_none(service: Service, scene: Scene, clock: FakeClock) -> None:
+    seen, unseen, living = (make(service, scene, expires_in=seconds) for seconds in (60, 61, 600))
+    clock.advance(60 * SECOND)
+    with pytest.raises(Unauthorized, match="expired"):
+        tokens.verify(service, seen)
+    clock.advance(SECOND)
+    assert tokens.expire(service) == 1
+    assert tokens.expire(service) == 0
+    clock.advance(-61 * SECOND)
+    for token in (seen, unseen):
+        with pytest.raises(Unauthorized, match="expired"):
+            tokens.verify(service, token)
+    tokens.verify(service, living)
+
+
+def test_one_made_before_the_clock_was_set_back_does_not_live_longer_for_it(
+    service: Service, scene: Scene, clock: FakeClock
+) -> None:
+    token = make(service, scene)
+    clock.advance(-2 * tokens.MAX_LIFETIME_S * SECOND)
+    with pytest.raises(Unauthorized, match="expired"):
+        tokens.verify(service, token)

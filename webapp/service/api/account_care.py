@@ -1,15 +1,17 @@
 """Looking after an account: rename, test, revoke, what uses it, what happened to it. Extensions, ours alone."""
 
+from typing import Any
+
 from flask import Response
 
-from webapp.kit import cursors
 from webapp.service.api import answers
 from webapp.service.api.accounts import READ, WRITE, load
 from webapp.service.api.call import Call
 from webapp.service.api.operations import Operation
 from webapp.service.api.schema import Body, Paged
-from webapp.service.domain import accounts, accounts_json, health, history
+from webapp.service.domain import accounts, accounts_json, health, history, trigger_accounts
 from webapp.service.domain.accounts import Account
+from webapp.service.domain.deployed_triggers import DeployedTrigger
 from webapp.service.domain.history import Entry
 
 
@@ -37,16 +39,19 @@ def revoke(call: Call) -> Response:
 
 
 def uses(call: Call) -> Response:
-    """What stops without this account: the triggers deployed with it. There are no triggers yet, so nothing does."""
-    load(call)
-    nothing: cursors.Page[Entry] = cursors.Page([], 0, "", "")
-    return answers.page(nothing, Entry.to_json)
+    """What stops without this account: the triggers deployed with it."""
+    account = load(call)
+    return answers.page(trigger_accounts.uses(call.store, account, call.query(Paged).window), _use)
 
 
 def past(call: Call) -> Response:
     """What happened to an account, newest first."""
     account = load(call)
     return answers.page(history.of_account(call.store, account.id, call.query(Paged).window), Entry.to_json)
+
+
+def _use(trigger: DeployedTrigger) -> dict[str, Any]:
+    return {"id": trigger.id, "kind": "trigger", "name": trigger.name, "app": trigger.app, "active": trigger.active}
 
 
 def _shown(call: Call, account: Account) -> Response:

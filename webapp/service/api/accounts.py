@@ -5,12 +5,12 @@ account that is asked for with them is refreshed first, if its token is about to
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flask import Response
 
-from webapp.errors import Detail, Forbidden, Invalid, Refused, Unauthorized, UpstreamFailed, UpstreamTimedOut
+from webapp.errors import Detail, Forbidden, Invalid, NotFound, Refused, Unauthorized, UpstreamFailed, UpstreamTimedOut
 from webapp.service.api import answers
 from webapp.service.api.call import Call
 from webapp.service.api.operations import Operation
@@ -19,9 +19,11 @@ from webapp.service.catalog.index import App
 from webapp.service.domain import (
     accounts,
     accounts_json,
+    app_overrides,
     apps,
     connecting,
     credentials,
+    disconnecting,
     external_users,
     fields,
     refreshing,
@@ -55,17 +57,21 @@ class AppRemoval(Query):
 
 
 class NewAccount(Body):
-    """An account that connects by keys. ``cfmap_json`` is a JSON object in a string: field names to values."""
+    """An account that connects by keys. ``cfmap_json`` is a JSON object in a string: field names to values.
+
+    ``app_override_id`` names an app override, whose preset values come first.
+    """
 
     app_slug: str
     cfmap_json: str
     connect_token: str
     name: str | None = None
     account_id: str | None = None
+    app_override_id: str | None = None
 
 
 def index(call: Call) -> Response:
-    """Accounts of the scene, oldest first."""
+    """Accounts of the environment, oldest first."""
     asked = call.query(AccountList)
     _check_credentials(call, asked)
     user_id = call.caller.user_filter(asked.external_user_id)
@@ -100,7 +106,7 @@ def create(call: Call) -> Response:
     body = call.body(NewAccount)
     token = _token(call, body.connect_token)
     app = _app(call, body.app_slug)
-    given = fields.parse_cfmap(body.cfmap_json)
+    given = {**fields.parse_cfmap(body.cfmap_json), **_preset(call, app, body.app_override_id)}
     account = connecting.connect_with_keys(
         call.service, token, app, given, name=body.name, account_id=body.account_id or None
     )
@@ -109,7 +115,7 @@ def create(call: Call) -> Response:
 
 def remove(call: Call) -> Response:
     """Remove one account with its credentials."""
-    accounts.delete(call.service, load(call))
+    disconnecting.delete(call.service, load(call))
     return answers.empty()
 
 
@@ -119,7 +125,7 @@ def remove_of_app(call: Call) -> Response:
     user = _known_user(call, user_id)
     app = apps.get(call.service, call.path["app"])
     if user_id is None or user is not None:
-        accounts.delete_of_app(call.service, call.scene, app.slug, user=user)
+        disconnecting.delete_of_app(call.service, call.scene, app.slug, user=user)
     return answers.empty()
 
 
@@ -170,6 +176,19 @@ def _app(call: Call, slug: str) -> App:
     if app is None:
         raise _invalid("app_slug", "There is no such app.")
     return app
+
+
+def _preset(call: Call, app: App, override_id: str | None) -> Mapping[str, str]:
+    """The values that an app override presets, which the caller's cannot replace."""
+    if not override_id:
+        return {}
+    try:
+        override = app_overrides.get(call.store, call.scene.project_id, override_id)
+    except NotFound as error:
+        raise _invalid("app_override_id", error.message) from error
+    if override.app != app.slug:
+        raise _invalid("app_override_id", f"It is an override of another app than {app.name}.")
+    return override.fields
 
 
 def _known_user(call: Call, external_id: str | None) -> ExternalUser | None:

@@ -1,4 +1,4 @@
-"""What happened to the accounts of a scene, newest first. An extension, ours alone."""
+"""What happened to the accounts and triggers of a scene, newest first. An extension, ours alone."""
 
 from flask import Response
 
@@ -17,11 +17,12 @@ class ActivityList(Paged):
     external_user_id: ExternalUserId | None = None
     app: str | None = None
     account_id: str | None = None
+    trigger_id: str | None = None
     kind: str | None = None
 
 
 def index(call: Call) -> Response:
-    """Everything that happened, or what happened to one user's accounts."""
+    """Everything that happened, or what happened to one user's accounts and triggers."""
     asked = call.query(ActivityList)
     user_id = call.caller.user_filter(asked.external_user_id)
     return answers.page(_found(call, user_id, asked), Entry.to_json)
@@ -31,7 +32,7 @@ def _found(call: Call, user_id: str | None, asked: ActivityList) -> cursors.Page
     user = external_users.find(call.store, call.scene, user_id) if user_id is not None else None
     if user is None and user_id is not None:
         return cursors.Page([], 0, "", "")
-    wanted = history.Filter(user.id if user else None, asked.app, asked.account_id, asked.kind)
+    wanted = history.Filter(user.id if user else None, asked.app, asked.account_id, asked.trigger_id, asked.kind)
     return history.of_scene(call.store, call.scene, asked.window, wanted)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import orjson
 from flask import Response
@@ -28,6 +29,28 @@ def page(found: Page[T], shape: Callable[[T], Any]) -> Response:
     return json({"data": items, "page_info": info})
 
 
+def attachment(content: bytes, name: str, media_type: str) -> Response:
+    """A file to save, under ``name``. Browsers neither guess what it is nor show it in our origin."""
+    found = Response(content, mimetype=media_type)
+    plain = name.encode("ascii", "replace").decode().replace("?", "_")
+    names = {"filename": plain} if plain == name else {"filename": plain, "filename*": f"UTF-8''{quote(name, safe='')}"}
+    found.headers.set("Content-Disposition", "attachment", **names)  # RFC 6266 section 4.3
+    found.headers["X-Content-Type-Options"] = "nosniff"
+    found.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return found
+
+
+def image(content: bytes, media_type: str) -> Response:
+    """An image that pages of other origins may show, and that can be nothing but an image."""
+    found = Response(content, mimetype=media_type)
+    found.headers["X-Content-Type-Options"] = "nosniff"
+    found.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    found.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return found
+
+
 def empty() -> Response:
-    """204: done, and nothing to say about it."""
-    return Response(status=204)
+    """204: done, and nothing to say about it, in no media type either."""
+    found = Response(status=204)
+    del found.headers["Content-Type"]
+    return found

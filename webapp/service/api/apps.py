@@ -24,12 +24,13 @@ class AppFilter(Query):
 
 
 class AppList(AppFilter, Paged):
-    """Which apps, in which order."""
+    """Which apps, in which order. ``extensions`` adds what is ours alone."""
 
     lists: ClassVar[frozenset[str]] = frozenset({"category_ids"})
     sort_key: Literal["name", "name_slug", "featured_weight"] | None = None
     sort_direction: Literal["asc", "desc"] | None = None
     category_ids: list[Annotated[str, Field(pattern=r"^appcat_[a-zA-Z0-9]+$")]] = Field(default_factory=list)
+    extensions: Flag = False
 
 
 class Extended(Query):
@@ -52,7 +53,8 @@ def index(call: Call) -> Response:
         window=asked.window,
     )
     own = provider_clients.own_clients(call.service.store, call.caller.project_id)
-    return answers.page(found, lambda app: orjson.Fragment(app.with_client(own.get(app.slug))))
+    shape = _counted if asked.extensions else App.with_client
+    return answers.page(found, lambda app: orjson.Fragment(shape(app, own.get(app.slug))))
 
 
 def show(call: Call) -> Response:
@@ -62,6 +64,12 @@ def show(call: Call) -> Response:
     if call.query(Extended).extensions:
         return answers.json({"data": {**_extended(call, app), "oauth_app_id": own}})
     return answers.json({"data": orjson.Fragment(app.with_client(own))})
+
+
+def _counted(app: App, oauth_app_id: str | None) -> bytes:
+    """The App object, and how many components the app has."""
+    counts = orjson.dumps({"actions": app.actions, "triggers": app.triggers})
+    return app.with_client(oauth_app_id).removesuffix(b"}") + b',"patchbay":' + counts + b"}"
 
 
 def _extended(call: Call, app: App) -> dict[str, Any]:

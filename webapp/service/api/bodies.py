@@ -12,10 +12,21 @@ from flask import Request
 from webapp.errors import Invalid, TooLarge, UnsupportedMedia
 
 MAX_BYTES = 10 * 1024 * 1024
+_READ = "patchbay.body"
 
 
 def read_json(request: Request) -> dict[str, Any]:
-    """The JSON object in the body. Raises :class:`Invalid`, :class:`UnsupportedMedia`, :class:`TooLarge`."""
+    """The JSON object in the body, read once however often it is asked for.
+
+    Raises :class:`Invalid`, :class:`UnsupportedMedia`, :class:`TooLarge`.
+    """
+    found: dict[str, Any] | None = request.environ.get(_READ)
+    if found is None:
+        found = request.environ[_READ] = _read_json(request)
+    return found
+
+
+def _read_json(request: Request) -> dict[str, Any]:
     if request.mimetype != "application/json":
         raise UnsupportedMedia
     request.max_content_length = MAX_BYTES + 1  # a body of unknown length is cut off there without a word

@@ -4,19 +4,22 @@ What goes wrong in a component answers 200 and says so; what is wrong with the r
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any
 
 from flask import Response
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from webapp.service.api import answers
 from webapp.service.api.call import Call
 from webapp.service.api.components import NOUNS, Noun
 from webapp.service.api.operations import Operation
 from webapp.service.api.schema import Body, ExternalUserId
-from webapp.service.domain import components, scopes
+from webapp.service.domain import components, file_stash, scopes
 from webapp.service.domain.components import Lookup, Order
 from webapp.service.domain.prop_values import MAX_DEPTH
+
+MAX_PAGE = 1_000_000
 
 
 def _shallow(found: dict[str, Any]) -> dict[str, Any]:
@@ -30,14 +33,25 @@ def _shallow(found: dict[str, Any]) -> dict[str, Any]:
     raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
 
 
-def _whole_page(found: int | float) -> int:
-    if found != int(found):
+def _whole_page(found: Any) -> int:
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= MAX_PAGE or found % 1:
         raise ValueError("Use a whole number from 0.")
     return int(found)
 
 
+def _stash(found: Any) -> Any:
+    if not isinstance(found, str | bool):
+        raise ValueError("Use NEW, true or the stash_id of an earlier run.")
+    return found
+
+
 JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
-PageNumber = Annotated[int | float, Field(ge=0, le=1_000_000), AfterValidator(_whole_page)]
+PageNumber = Annotated[
+    int, BeforeValidator(_whole_page), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_PAGE})
+]
+StashId = Annotated[
+    str | bool, BeforeValidator(_stash), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "boolean"}]})
+]
 
 
 class ComponentCall(Body):
@@ -61,9 +75,9 @@ class Configuring(ComponentCall):
 
 
 class Running(ComponentCall):
-    """A run. ``stash_id`` is accepted."""
+    """A run. ``stash_id`` ("NEW", true or an earlier run's) keeps the files that it writes."""
 
-    stash_id: str | bool | None = None
+    stash_id: StashId | None = None
 
 
 def configure(noun: Noun) -> Callable[[Call], Response]:
@@ -71,7 +85,7 @@ def configure(noun: Noun) -> Callable[[Call], Response]:
 
     def handler(call: Call) -> Response:
         body = call.body(Configuring)
-        lookup = Lookup(body.prop_name, int(body.page or 0), body.query or None, body.prev_context or {})
+        lookup = Lookup(body.prop_name, body.page or 0, body.query or None, body.prev_context or {})
         return answers.json(components.configure(call.service, _order(call, noun, body), lookup))
 
     return handler
@@ -88,7 +102,9 @@ def reload(noun: Noun) -> Callable[[Call], Response]:
 
 def run(call: Call) -> Response:
     """Run an action."""
-    return answers.json(components.run(call.service, _order(call, ACTIONS, call.body(Running))))
+    body = call.body(Running)
+    stash_id = None if body.stash_id is None else file_stash.checked_stash_id(body.stash_id)
+    return answers.json(components.run(call.service, replace(_order(call, ACTIONS, body), stash_id=stash_id)))
 
 
 def _order(call: Call, noun: Noun, body: ComponentCall) -> Order:

@@ -85,6 +85,6 @@ OPERATIONS = tuple(
     for noun in NOUNS
     for operation in (
         Operation(f"list_{noun.path}", "GET", f"P/{noun.path}", index(noun), READ, query=ComponentList),
-        Operation(f"get_{noun.one}", "GET", f"P/{noun.path}/<path:component_id>", show(noun), READ, query=Version),
+        Operation(f"get_{noun.one}", "GET", f"P/{noun.path}/<component:component_id>", show(noun), READ, query=Version),
     )
 )

@@ -9,10 +9,13 @@ from typing import Any
 
 from flask import Response, request
 
+from webapp import audit
 from webapp.errors import Invalid, TooLarge
-from webapp.service.api import cors, problems
+from webapp.kit import request_ids
+from webapp.service.api import cors, limits, problems
 from webapp.service.api.bodies import MAX_BYTES
 from webapp.service.api.call import Call
+from webapp.service.api.limits import Gate
 from webapp.service.api.operations import Operation
 from webapp.service.domain import callers
 from webapp.service.domain.service import Service
@@ -20,18 +23,27 @@ from webapp.service.domain.service import Service
 View = Callable[..., Response]
 
 
-def view_of(service: Service, operation: Operation) -> View:
-    """The Flask view of ``operation``."""
+def view_of(service: Service, operation: Operation, gate: Gate) -> View:
+    """The Flask view of ``operation``, whose calls are counted at ``gate``."""
+    limit = limits.class_of(operation)
+
+    def produce(path: Mapping[str, str]) -> Response:
+        call = _admitted(service, operation, path)
+        if operation.public:
+            return operation.handler(call)
+        gate.count(call, operation, limit)
+        with audit.acting(call.caller.actor):
+            return operation.handler(call)
 
     def view(**path: str) -> Response:
-        return answered(service, path, lambda: operation.handler(_admitted(service, operation, path)))
+        return answered(service, path, lambda: produce(path))
 
     return view
 
 
 def answered(service: Service, path: Mapping[str, str], produce: Callable[[], Response]) -> Response:
     """What ``produce`` answers, or the answer its error deserves, with the headers that all answers carry."""
-    request_id = secrets.token_hex(8)
+    request_id = request_ids.current() or secrets.token_hex(8)
     try:
         answer = produce()
     except Exception as error:
@@ -39,6 +51,7 @@ def answered(service: Service, path: Mapping[str, str], produce: Callable[[], Re
     headers = answer.headers
     headers["X-Request-Id"] = request_id
     headers["Cache-Control"] = "no-store"
+    limits.show(answer, request.environ)
     headers["Vary"] = f"Origin, {headers['Vary']}" if "Vary" in headers else "Origin"
     origin = request.environ.get("HTTP_ORIGIN")
     if origin and "Access-Control-Allow-Origin" not in headers:
@@ -63,6 +76,8 @@ def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -
         raise cors.refuse(origin)
     if not operation.connect:
         caller.require_oauth()
+    if not operation.user_key:
+        caller.refuse_user_key()
     caller.require(*operation.scopes)
     if not operation.in_project:
         return Call(service, _request(), path, caller)

@@ -16,6 +16,20 @@ class ProjectConverter(BaseConverter):
     regex = "proj_[a-zA-Z0-9]+"
 
 
+class ComponentConverter(BaseConverter):
+    """A component's key, which may hold slashes, or its id; never one of the verbs that stand in the same place."""
+
+    regex = "(?!(?:configure|props|run|deploy)$)[^/].*?"
+    part_isolating = False
+
+
+class DeliveryConverter(BaseConverter):
+    """A delivery's id; never the verb that stands in the same place."""
+
+    regex = "(?!resend$)[^/]+"
+    part_isolating = True
+
+
 class RestConverter(BaseConverter):
     """Whatever is left of a path: slashes and, unlike the framework's own, line breaks too."""
 
@@ -23,10 +37,18 @@ class RestConverter(BaseConverter):
     part_isolating = False
 
 
+CONVERTERS = {
+    "project": ProjectConverter,
+    "component": ComponentConverter,
+    "delivery": DeliveryConverter,
+    "rest": RestConverter,
+}
+
+
 def view_of(service: Service, operations: tuple[Operation, ...]) -> View:
     """The view for every request under ``/v1`` that no operation answers."""
     rules = [Rule(rule, methods=[one.method], endpoint=one.name) for one in operations for rule in one.rules]
-    known = Map(rules, converters={"project": ProjectConverter}, merge_slashes=False).bind("localhost")
+    known = Map(rules, converters=CONVERTERS, merge_slashes=False).bind("localhost")
 
     def produce() -> Response:
         if cors.is_preflight(request):

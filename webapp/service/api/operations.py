@@ -23,7 +23,8 @@ class Operation:
     """One operation. A ``path`` that starts with ``P`` stands under a project.
 
     ``scopes``: any one of them admits; without any, every valid token is admitted. ``connect``: whether a Connect
-    token may call it at all (then for its own user alone). ``public``: it needs no Authorization header.
+    token may call it at all (then for its own user alone). ``user_key``: whether a person's API key may call it.
+    ``public``: it needs no Authorization header.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Operation:
     scopes: tuple[str, ...] = ()
     connect: bool = True
     public: bool = False
+    user_key: bool = False
     query: type[Query] | None = None
     body: type[Body] | None = None
 

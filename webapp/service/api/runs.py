@@ -19,7 +19,7 @@ class RunList(Paged):
 
 
 def index(call: Call) -> Response:
-    """Runs of the scene, or of one user."""
+    """Runs of the environment, or of one user, newest first."""
     asked = call.query(RunList)
     wanted = runs.Filter(
         external_id=call.caller.user_filter(asked.external_user_id),

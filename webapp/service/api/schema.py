@@ -6,7 +6,7 @@ booleans are the words ``true`` and ``false`` and integers are decimal digits.
 
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 from werkzeug.datastructures import MultiDict
 
 from webapp.errors import Detail, Invalid
@@ -21,10 +21,12 @@ class Body(BaseModel):
 
 
 class Query(BaseModel):
-    """A query string. ``lists`` names the parameters that may be repeated or comma-joined."""
+    """A query string. ``lists`` names the parameters that may be repeated or comma-joined, ``owner`` the one that only
+    a Connect token may leave out: it says by itself whose thing is meant."""
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
     lists: ClassVar[frozenset[str]] = frozenset()
+    owner: ClassVar[str | None] = None
     names: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
@@ -60,8 +62,23 @@ def _limit(text: str) -> int:
 
 
 Flag = Annotated[bool, BeforeValidator(_flag)]
-Limit = Annotated[int, BeforeValidator(_limit)]
-ExternalUserId = Annotated[str, AfterValidator(external_users.checked)]
+Limit = Annotated[
+    int,
+    BeforeValidator(_limit),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": cursors.MAX_LIMIT, "default": cursors.DEFAULT_LIMIT}),
+]
+ExternalUserId = Annotated[
+    str,
+    AfterValidator(external_users.checked),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": external_users.MAX_LENGTH,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",  # no control characters
+        }
+    ),
+]
 ProjectId = Annotated[str, Field(pattern=r"^proj_[a-zA-Z0-9]+$")]
 
 
@@ -82,7 +99,8 @@ def explain(what: str, error: ValidationError) -> Invalid:
     """What is wrong with the ``what`` ("body" or "query"), with one detail per field."""
     details = [_detail(item) for item in error.errors(include_url=False, include_context=False, include_input=False)]
     if len(details) == 1:
-        return Invalid(f"{details[0].field} is not valid: {details[0].message}", details)
+        field, message = details[0].field, details[0].message
+        return Invalid(f"{field} is not valid: {message}" if field else message, details)
     names = ", ".join(dict.fromkeys(detail.field for detail in details))
     return Invalid(f"The {what} is not valid; see the details for {names}.", details)
 

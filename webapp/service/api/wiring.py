@@ -3,7 +3,8 @@
 from flask import Blueprint, Flask
 from werkzeug.routing import Rule
 
-from webapp.service.api import dispatch, elsewhere
+from webapp.service.api import dispatch, elsewhere, reference
+from webapp.service.api.limits import Gate
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.service import Service
 
@@ -15,17 +16,20 @@ def register(app: Flask, service: Service) -> Blueprint:
 
     The blueprint is given back for what guards forms alone: these paths take bearer tokens and never a cookie, so
     they are to be exempt from CSRF checks.
+
+    Raises :class:`webapp.settings.BadSetting` for a PATCHBAY_LIMITS_STORAGE that cannot be used.
     """
-    app.url_map.converters.update(project=elsewhere.ProjectConverter, rest=elsewhere.RestConverter)
-    blueprint = Blueprint(NAME, __name__)
+    app.url_map.converters.update(elsewhere.CONVERTERS)
+    blueprint, gate = Blueprint(NAME, __name__), Gate(service)
     for operation in OPERATIONS:
-        view = dispatch.view_of(service, operation)
+        view = dispatch.view_of(service, operation, gate)
         for rule in operation.rules:
             blueprint.add_url_rule(
                 rule, operation.name, view, methods=[operation.method], provide_automatic_options=False
             )
     app.register_blueprint(blueprint)
     _add_elsewhere(app, service)
+    reference.register(app, service, OPERATIONS)
     return blueprint
 
 

@@ -1,4 +1,4 @@
-"""Connected accounts (table ``accounts``; specification 2.10): reading, listing, naming, removing.
+"""Connected accounts (table ``accounts``; specification 2.10): reading, listing, naming, removing rows.
 
 Every look-up goes through an owner: a scene, and for a Connect token its user. What changes an account's
 credentials or health stands in :mod:`credentials`, :mod:`refreshing` and :mod:`health`.
@@ -160,25 +160,23 @@ def checked_name(name: str | None) -> str | None:
     return name
 
 
-def delete(service: Service, account: Account) -> None:
-    """Remove ``account`` with its credentials; its history stays."""
-    with service.store.write() as tx:
-        _remove(tx, [account], service.clock())
-
-
-def delete_of_app(service: Service, scene: Scene, app: str, *, user: ExternalUser | None) -> int:
-    """Remove every account of ``app`` in ``scene`` (of ``user`` when one is given); how many there were."""
+def of_app(reader: Reader, scene: Scene, app: str, *, user: ExternalUser | None) -> list[Account]:
+    """Every account of ``app`` in ``scene`` (of ``user`` when one is given), without its credentials."""
     where, params = "project_id = :project AND environment = :environment AND app = :app", dict[str, Any]()
     params.update(project=scene.project_id, environment=scene.environment, app=app)
     if user is not None:
         where, params["user"] = f"{where} AND external_user_id = :user", user.id
-    with service.store.write() as tx:
-        found = _read(tx, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
-        _remove(tx, found, service.clock())
-    return len(found)
+    return _read(reader, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
 
 
-def _remove(tx: Tx, found: Iterable[Account], now: int) -> None:
+def erase_of_user(service: Service, tx: Tx, user: ExternalUser) -> None:
+    """Remove every account of a user who goes, in the transaction that removes them."""
+    sql = f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE external_user_id = :user"
+    remove(tx, _read(tx, user.scene, sql, {"user": user.id}), service.clock())
+
+
+def remove(tx: Tx, found: Iterable[Account], now: int) -> None:
+    """Remove the rows of accounts with their credentials; what that stops is :mod:`disconnecting`'s to say."""
     for account in found:
         if tx.run("DELETE FROM accounts WHERE id = :id", {"id": account.id}):
             counters.add(tx, _counts(account), -1)

@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 
 from webapp.kit.clock import iso, iso_or_none
+from webapp.service.domain import apps
 from webapp.service.domain.accounts import Account
 from webapp.service.domain.service import Service
 
@@ -48,17 +49,4 @@ def _app(service: Service, account: Account) -> orjson.Fragment:
     """The app's JSON; an app that left the catalog is still named."""
     slug = account.app
     drawn = service.catalog.embedded(slug, account.oauth_app_id)
-    return drawn or orjson.Fragment(orjson.dumps({**_GONE, "name_slug": slug, "name": slug}))
-
-
-_GONE = {
-    "id": "",
-    "img_src": "",
-    "custom_fields_json": "[]",
-    "categories": [],
-    "featured_weight": 0,
-    "description": "This app is no longer in the catalog.",
-    "auth_type": "none",
-    "scope_profiles": [],
-    "oauth_app_id": None,
-}
+    return drawn or orjson.Fragment(orjson.dumps(apps.facts(service, slug)))

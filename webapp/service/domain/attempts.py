@@ -18,7 +18,7 @@ from typing import Any, Literal
 from webapp.errors import PatchbayError
 from webapp.kit.clock import DAY, MINUTE
 from webapp.kit.secrets import hash_token, same
-from webapp.service.domain import tokens
+from webapp.service.domain import notifications, tokens
 from webapp.service.domain.failures import AttemptUnknown, ConnectFailed, LinkExpired
 from webapp.service.domain.keyring import KeyGone, Place
 from webapp.service.domain.sealed import SealedColumn
@@ -265,8 +265,11 @@ def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
 
 def _ended(service: Service, attempt: Attempt, code: str, sentence: str) -> Attempt:
     with service.store.write() as tx:
-        _finish(tx, attempt, "failed", None, code, sentence)
-        return _get(tx, attempt.id)
+        if _finish(tx, attempt, "failed", None, code, sentence):
+            notifications.connect_failed(tx, service, token_of(tx, attempt), sentence)
+        ended = _get(tx, attempt.id)
+    service.wake()
+    return ended
 
 
 def _finish(

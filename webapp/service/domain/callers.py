@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from webapp.audit import Actor
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
+from webapp.people import api_keys
 from webapp.service.domain import clients, projects, scopes, tokens
 from webapp.service.domain.projects import Scene
 from webapp.service.domain.service import Service
@@ -11,12 +13,23 @@ from webapp.service.domain.tokens import ConnectToken
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An OAuth client, or the frontend that holds a Connect token (``connect`` is then set)."""
+    """An OAuth client, the frontend that holds a Connect token (``connect`` is then set), or a person with an API key
+    (``person_id`` is then set)."""
 
     scopes: frozenset[str]
     client_id: str | None = None
     project_id: str | None = None
     connect: ConnectToken | None = None
+    person_id: str | None = None
+
+    @property
+    def actor(self) -> Actor:
+        """Whose deeds this caller's are."""
+        if self.connect is not None:
+            return Actor("user", self.connect.user.external_id)
+        if self.person_id is not None:
+            return Actor("person", self.person_id)
+        return Actor("client", self.client_id or "")
 
     def require(self, *needed: str) -> None:
         """Raise :class:`Forbidden` unless one of the scopes ``needed`` is granted; without any, every token may."""
@@ -27,6 +40,11 @@ class Caller:
         """Raise :class:`Forbidden` for a Connect token."""
         if self.connect is not None:
             raise Forbidden("A Connect token may not do this; call it from your server with an OAuth access token.")
+
+    def refuse_user_key(self) -> None:
+        """Raise :class:`Forbidden` for a user API key, which few operations take."""
+        if self.person_id is not None:
+            raise Forbidden("A user API key may not do this; call it with an OAuth access token.")
 
     def user_filter(self, external_user_id: str | None) -> str | None:
         """The external user a list is limited to: the token's own, or the one that was asked for.
@@ -48,8 +66,17 @@ def authenticate(service: Service, bearer: str) -> Caller:
     if bearer.startswith(tokens.PREFIX):
         token = tokens.verify(service, bearer)
         return Caller(token.scopes, project_id=token.scene.project_id, connect=token)
+    if bearer.startswith(api_keys.PREFIX):
+        return Caller(frozenset({scopes.ALL}), person_id=_person(service, bearer))
     client, granted = clients.verify(service, bearer)
     return Caller(granted, client_id=client.id, project_id=client.project_id)
+
+
+def _person(service: Service, key: str) -> str:
+    found = api_keys.owner(service.store, key)
+    if found is None:
+        raise Unauthorized("The user API key is not known or was replaced; look in Settings.")
+    return found
 
 
 def scene(service: Service, caller: Caller, project_id: str | None, environment: str | None) -> Scene:

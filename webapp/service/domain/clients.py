@@ -13,11 +13,13 @@ from urllib.parse import unquote_plus
 
 from itsdangerous import BadData, URLSafeSerializer
 
+from webapp import audit
+from webapp.audit import Deed
 from webapp.errors import NotFound, Unauthorized
 from webapp.kit import secrets
 from webapp.kit.clock import SECOND
 from webapp.kit.ids import random_base62
-from webapp.service.domain import scopes
+from webapp.service.domain import ended_tokens, scopes
 from webapp.service.domain.keyring import Keyring
 from webapp.service.domain.service import Service
 from webapp.store.contract import Reader, Row, Tx
@@ -99,6 +101,7 @@ def rotate(service: Service, client_id: str) -> tuple[Client, str]:
             "UPDATE oauth_clients SET secret_hash = :hash, rotated_at = :now WHERE id = :id",
             {"hash": secrets.hash_token(secret), "now": now, "id": client_id},
         )
+        _note(tx, now, client, "rotated", "has a new secret; the old one and its tokens ended")
     found = find(service, client_id)
     if found is None:
         raise NotFound(f"There is no OAuth client {client_id}.")
@@ -158,7 +161,9 @@ def verify(service: Service, token: str) -> tuple[Client, frozenset[str]]:
     except (BadData, ValueError, TypeError, UnicodeError) as error:
         raise Unauthorized("The access token is not valid; get a new one at /v1/oauth/token.") from error
     age = service.clock() // SECOND - issued
-    if not -60 <= age < LIFETIME_S:
+    if not -60 <= age < LIFETIME_S or ended_tokens.has_ended(service, token):
+        if age >= LIFETIME_S:
+            ended_tokens.end(service, token)
         raise Unauthorized("The access token has expired; get a new one at /v1/oauth/token.")
     client = find(service, client_id)
     if client is None or client.secret_hash[:16] != mark:
@@ -224,6 +229,12 @@ def _insert(service: Service, client: Client) -> None:
                 "rotated_at": client.rotated_at,
             },
         )
+        _note(tx, client.created_at, client, "created", f"was made, with the scope {client.scope}")
+
+
+def _note(tx: Tx, at: int, client: Client, verb: str, what: str) -> None:
+    deed = Deed("client", client.id, verb, f"The OAuth client {client.name} {what}.", client.project_id)
+    audit.write(tx, at, deed)
 
 
 def _client(row: Row) -> Client:

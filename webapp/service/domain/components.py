@@ -12,7 +12,16 @@ from typing import Any, Literal
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.service.catalog.components import ComponentInfo, Kind
 from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, ErrorInfo, Observation, Reply
-from webapp.service.domain import database_props, dynamic_props, grants, option_lists, prop_values, runs, sound_props
+from webapp.service.domain import (
+    database_props,
+    dynamic_props,
+    grants,
+    option_lists,
+    prop_values,
+    run_files,
+    runs,
+    sound_props,
+)
 from webapp.service.domain.grants import AccountUnusable
 from webapp.service.domain.projects import Scene
 from webapp.service.domain.prop_values import Values
@@ -23,13 +32,17 @@ Prop = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a caller asks of a component, for ``external_id``, with the values given so far."""
+    """What a caller asks of a component, for ``external_id``, with the values given so far.
+
+    ``stash_id`` names the stash that keeps the files of a run; without one they are gone with it.
+    """
 
     scene: Scene
     external_id: str
     component: ComponentInfo
     given: Mapping[str, Any] = field(repr=False)
     dynamic_props_id: str | None = None
+    stash_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +98,11 @@ def reload(service: Service, order: Order) -> dict[str, Any]:
 
 def run(service: Service, order: Order) -> dict[str, Any]:
     """Run an action, and keep the run (specification 4.7a, WIRE "Run"). Raises :class:`Invalid`, :class:`NotFound`."""
-    props = _props(service, order, needed=_must_be_reloaded(order))
+    props = props_to_fill(service, order)
     values = prop_values.checked(props, order.given, whole=True)
     started_at = service.clock()
     reply = _call(service, order, props, values, "run")
+    reply, uploads = run_files.kept(service, order.scene, order.external_id, order.stash_id, reply)
     outputs = {
         "exports": dict(reply.exports),
         "os": [one.to_json() for one in reply.observations],
@@ -111,7 +125,17 @@ def run(service: Service, order: Order) -> dict[str, Any]:
     inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": order.dynamic_props_id}
     secrets = prop_values.secrets_in(props, values.props)
     runs.keep(service, order.scene, done, inputs=inputs, outputs=outputs, secrets=secrets)
-    return outputs
+    if order.stash_id is None:
+        return outputs
+    return {**outputs, "exports": {**reply.exports, run_files.EXPORT: uploads}, "stash_id": order.stash_id}
+
+
+def props_to_fill(service: Service, order: Order) -> list[dict[str, Any]]:
+    """The props that a whole set of values must fit: the reloaded ones where there are any.
+
+    Raises :class:`Invalid` where only a reload can tell them, :class:`NotFound` for an unknown ``dynamic_props_id``.
+    """
+    return _props(service, order, needed=_must_be_reloaded(order))
 
 
 def _props(service: Service, order: Order, *, needed: bool) -> list[dict[str, Any]]:
@@ -169,6 +193,8 @@ def _call(
             mask=tuple(prop_values.secrets_in(props, values.props)),
             deadline_s=RUN_S if method == "run" else CONFIGURE_S,
             allow_hosts=granted.allow_hosts,
+            files=run_files.given(service, order.scene, order.external_id, order.stash_id),
+            stash=order.stash_id is not None,
         )
     )
 

@@ -5,12 +5,25 @@ another identity.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+from webapp import audit
+from webapp.audit import Actor
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.ids import new_id
 from webapp.service.catalog.app import App
-from webapp.service.domain import accounts, credentials, fields, history, lifecycle, projects, provider, refreshing
+from webapp.service.domain import (
+    accounts,
+    credentials,
+    fields,
+    history,
+    lifecycle,
+    notifications,
+    projects,
+    provider,
+    refreshing,
+)
 from webapp.service.domain.accounts import Account
 from webapp.service.domain.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
 from webapp.service.domain.provider_clients import ProviderClient
@@ -90,7 +103,7 @@ def connect_with_grant(
     """
     existing = _existing(service, token, app, account_id)
     granted = tuple(requested) if result.scopes is None else tuple(result.scopes)
-    _check_scopes(app, token, requested, granted)
+    _check_scopes(app, token, [one for one in requested if one not in client.additional_scopes], granted)
     values = {**fields, **provider.extras(app, result), credentials.ACCESS_TOKEN: result.access_token}
     if result.refresh_token:
         values[credentials.REFRESH_TOKEN] = result.refresh_token
@@ -144,7 +157,7 @@ def _commit(
     if existing is not None:
         _check_identity(draft, existing)
     label = f" as {draft.identity_name}" if draft.identity_name else ""
-    with service.store.write() as tx:
+    with _by(token), service.store.write() as tx:
         account = _account(service, tx, token, draft, existing)
         if existing is None:
             accounts.insert(tx, account)
@@ -156,7 +169,15 @@ def _commit(
             history.write(tx, account.subject, account.updated_at, "trouble", draft.trouble, good=False)
         if also is not None:
             also(tx, account.id)
-        return accounts.get(tx, account.scene, account.id)
+        committed = accounts.get(tx, account.scene, account.id)
+        notifications.connected(tx, service, token, committed)
+    service.wake()
+    return committed
+
+
+def _by(token: ConnectToken) -> AbstractContextManager[None]:
+    """Whoever calls the API connects the account; on a page of the Connect Link it is the token's own user."""
+    return nullcontext() if audit.current() != audit.SYSTEM else audit.acting(Actor("user", token.user.external_id))
 
 
 def _check_identity(draft: Draft, existing: Account) -> None:

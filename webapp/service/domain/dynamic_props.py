@@ -13,7 +13,7 @@ from webapp.kit.clock import DAY
 from webapp.kit.ids import new_id
 from webapp.service.domain.projects import Scene
 from webapp.service.domain.service import Service
-from webapp.store.contract import Params
+from webapp.store.contract import Params, Tx
 
 KEPT = 30 * DAY
 
@@ -52,6 +52,15 @@ def get(
             tx.run("UPDATE dynamic_props SET used_at = :now WHERE id = :id", {"now": now, "id": dynamic_props_id})
     found: list[dict[str, Any]] = json.loads(row["props"])
     return found
+
+
+def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
+    """Forget what was kept for one external user; how many lists there were."""
+    return tx.run(
+        "DELETE FROM dynamic_props WHERE project_id = :project AND environment = :environment "
+        "AND external_id = :external_id",
+        {"project": scene.project_id, "environment": scene.environment, "external_id": external_id},
+    )
 
 
 def purge(service: Service) -> int:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from webapp.errors import Detail, Invalid
 from webapp.service.catalog.app import App
@@ -36,6 +37,25 @@ def checked(app: App, given: Mapping[str, str]) -> dict[str, str]:
     if details:
         raise _invalid(details)
     return values
+
+
+def preset(app: App, given: Mapping[str, Any]) -> tuple[dict[str, str], list[Detail]]:
+    """The values in ``given`` that may be preset for ``app``, and what is wrong with the others."""
+    values, details = dict[str, str](), list[Detail]()
+    known = {field.name: field for field in app.custom_fields}
+    for name, value in given.items():
+        field = known.get(name)
+        if field is None:
+            details.append(Detail(name, f"{app.name} has no such field."))
+        elif field.secret:
+            details.append(Detail(name, "It is secret, so only the person who connects may enter it."))
+        elif not isinstance(value, str | int) or isinstance(value, bool):
+            details.append(Detail(name, "It must be a string."))
+        elif problem := _problem(str(value).strip(), optional=False, options=field.options, label=field.label):
+            details.append(Detail(name, problem))
+        else:
+            values[name] = str(value).strip()
+    return values, details
 
 
 def _problem(value: str, *, optional: bool, options: object, label: str) -> str | None:

@@ -1,4 +1,4 @@
-"""What happened to accounts (table ``account_history``): append-only, kept after the account is gone.
+"""What happened to accounts and triggers (table ``account_history``): append-only, kept after they are gone.
 
 Sentences never hold a secret; whoever writes one words it for the person who reads it.
 """
@@ -6,6 +6,8 @@ Sentences never hold a secret; whoever writes one words it for the person who re
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from webapp import audit
+from webapp.audit import Deed
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.ids import ordered_id
@@ -18,8 +20,9 @@ class Entry:
     """One thing that happened. ``good`` tells whether it is good news."""
 
     id: str
-    account_id: str
-    app: str
+    account_id: str | None
+    trigger_id: str | None
+    app: str | None
     at: int
     kind: str
     good: bool
@@ -30,6 +33,7 @@ class Entry:
         return {
             "id": self.id,
             "account_id": self.account_id,
+            "trigger_id": self.trigger_id,
             "app": self.app,
             "at": iso(self.at),
             "kind": self.kind,
@@ -40,22 +44,25 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Whose history it is: an account, where it stands and whom it belongs to."""
+    """Whose history it is: an account's, or a trigger's (``account_id`` is then empty, as ``app`` may be)."""
 
     account_id: str
     scene: Scene
     external_user_id: str
     app: str
+    trigger_id: str | None = None
 
 
 def write(tx: Tx, subject: Subject, at: int, kind: str, sentence: str, *, good: bool) -> None:
-    """Append one entry, in the transaction that makes it true."""
+    """Append one entry, in the transaction that makes it true, and say in the audit whose deed it is."""
     tx.run(
-        "INSERT INTO account_history (id, account_id, project_id, environment, external_user_id, app, at, kind, good, "
-        "sentence) VALUES (:id, :account, :project, :environment, :user, :app, :at, :kind, :good, :sentence)",
+        "INSERT INTO account_history (id, account_id, trigger_id, project_id, environment, external_user_id, app, at, "
+        "kind, good, sentence) VALUES (:id, :account, :trigger, :project, :environment, :user, :app, :at, :kind, "
+        ":good, :sentence)",
         {
             "id": ordered_id("ev"),
             "account": subject.account_id,
+            "trigger": subject.trigger_id,
             "project": subject.scene.project_id,
             "environment": subject.scene.environment,
             "user": subject.external_user_id,
@@ -66,6 +73,21 @@ def write(tx: Tx, subject: Subject, at: int, kind: str, sentence: str, *, good: 
             "sentence": sentence,
         },
     )
+    deed = Deed(
+        "trigger" if subject.trigger_id else "account",
+        subject.trigger_id or subject.account_id,
+        kind,
+        sentence,
+        subject.scene.project_id,
+        subject.scene.environment,
+        subject.external_user_id,
+    )
+    audit.write(tx, at, deed)
+
+
+def drop_user(tx: Tx, external_user_id: str) -> int:
+    """Forget what happened to the things of a user who goes, since it names them; how many entries there were."""
+    return tx.run("DELETE FROM account_history WHERE external_user_id = :user", {"user": external_user_id})
 
 
 def of_account(reader: Reader, account_id: str, window: cursors.Window) -> cursors.Page[Entry]:
@@ -75,11 +97,12 @@ def of_account(reader: Reader, account_id: str, window: cursors.Window) -> curso
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which entries of a scene: of one of its users (by our id), one app, one account, one kind."""
+    """Which entries of a scene: of one of its users (by our id), one app, one account, one trigger, one kind."""
 
     external_user_id: str | None = None
     app: str | None = None
     account_id: str | None = None
+    trigger_id: str | None = None
     kind: str | None = None
 
 
@@ -108,8 +131,9 @@ def _page(reader: Reader, window: cursors.Window, where: str, params: dict[str, 
 def _entry(row: Row) -> Entry:
     return Entry(
         id=row["id"],
-        account_id=row["account_id"],
-        app=row["app"],
+        account_id=row["account_id"] or None,
+        trigger_id=row["trigger_id"],
+        app=row["app"] or None,
         at=row["at"],
         kind=row["kind"],
         good=bool(row["good"]),

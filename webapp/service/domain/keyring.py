@@ -14,6 +14,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from webapp.errors import NotFound
 from webapp.kit import secrets
 from webapp.kit.clock import Clock
 from webapp.settings import Settings
@@ -72,6 +73,10 @@ def create_key_file(path: Path) -> None:
         draft.unlink()
 
 
+class ProjectGone(NotFound, LookupError):
+    """There is no such project."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a sealed field stands; it opens nowhere else."""
@@ -116,6 +121,14 @@ class Keyring:
         """Give a new project its first data key, in the transaction that makes it."""
         self._insert(tx, project_id, 1, secrets.new_key())
 
+    def forget_project(self, tx: Tx, project_id: str) -> None:
+        """Forget the data keys of a project that goes: what was sealed with them opens nowhere any more."""
+        params = {"owner": project_id}
+        tx.run("UPDATE data_keys SET wrapped = :blank WHERE owner = :owner", {**params, "blank": bytes(64)})
+        tx.run("DELETE FROM data_keys WHERE owner = :owner", params)
+        with self._lock:
+            self._keys = {known: key for known, key in self._keys.items() if known[0] != project_id}
+
     def add_version(self, tx: Tx, owner: str) -> int:
         """A new data key for ``owner``, with which everything is sealed from this transaction on; its version."""
         version = self.newest(tx, owner) + 1
@@ -123,10 +136,10 @@ class Keyring:
         return version
 
     def newest(self, reader: Reader, owner: str) -> int:
-        """The version of the data key that seals for ``owner``."""
+        """The version of the data key that seals for ``owner``. Raises :class:`ProjectGone`."""
         row = reader.one("SELECT MAX(version) AS version FROM data_keys WHERE owner = :owner", {"owner": owner})
         if row is None or row["version"] is None:
-            raise LookupError(f"{owner} has no data key")
+            raise ProjectGone
         return int(row["version"])
 
     def rewrap(self, tx: Tx, instance_key: bytes) -> "Keyring":
@@ -153,7 +166,8 @@ class Keyring:
         return secrets.seal(self._key(tx, place.project_id, version), plain, place.context(version)), version
 
     def open(self, place: Place, sealed: bytes, version: int) -> bytes:
-        """What was sealed at ``place``. Raises :class:`webapp.kit.secrets.CannotOpen`, :class:`KeyGone`."""
+        """What was sealed at ``place``. Raises :class:`webapp.kit.secrets.CannotOpen`, :class:`KeyGone`,
+        :class:`ProjectGone`."""
         return secrets.open_sealed(self._key(self._store, place.project_id, version), sealed, place.context(version))
 
     def seal_box(self, tx: Tx, place: Place, plain: bytes) -> bytes:
@@ -173,6 +187,7 @@ class Keyring:
         sql = "SELECT wrapped FROM data_keys WHERE owner = :owner AND version = :version"
         row = reader.one(sql, {"owner": owner, "version": version})
         if row is None:
+            self.newest(reader, owner)
             raise KeyGone(f"{owner} has no data key {version}")
         key = self._unwrap(row["wrapped"], owner, version)
         with self._lock:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from webapp.errors import NotFound
 from webapp.kit.clock import HOUR, MINUTE, SECOND
-from webapp.service.domain import accounts, credentials, history
+from webapp.service.domain import accounts, credentials, history, notifications
 from webapp.service.domain.accounts import Account
 from webapp.service.domain.service import Service
 from webapp.store.contract import Tx
@@ -34,6 +34,22 @@ def refresh_time(now: int, expires_at: int | None) -> int | None:
 def check_time(account_id: str, now: int) -> int:
     """When to look after a working account next: in 6 hours, up to a fifth earlier, so that they spread out."""
     return now + CHECK_EVERY - zlib.crc32(account_id.encode()) % (CHECK_EVERY // 5)
+
+
+def realign(service: Service) -> None:
+    """Bring near what a clock that has since been set back put too far away: leases, checks, and the times of tokens
+    that were obtained by it."""
+    now = service.clock()
+    times = {"now": now, "lease": now + 2 * MINUTE, "longest": now + 25 * HOUR}
+    born = "COALESCE(last_refreshed_at, created_at)"
+    with service.store.write() as tx:
+        tx.run("UPDATE accounts SET lease_until = 0 WHERE lease_until > :lease", times)
+        tx.run("UPDATE accounts SET next_check_at = :now WHERE next_check_at > :longest", times)
+        tx.run(
+            f"UPDATE accounts SET expires_at = :now + expires_at - {born}, "  # noqa: S608
+            f"next_refresh_at = :now + next_refresh_at - {born}, last_refreshed_at = :now WHERE {born} > :now",
+            times,
+        )
 
 
 def working(service: Service, account: Account) -> Account:
@@ -81,7 +97,10 @@ def needs_you(service: Service, account: Account, reason: str) -> Account:
         changed = tx.run(sql, {"reason": reason, "now": now, "id": account.id, "revision": account.revision})
         if changed and not account.dead:
             history.write(tx, account.subject, now, "dead", reason, good=False)
-        return reread(tx, account)
+            notifications.account_dead(tx, service, reread(tx, account), reason)
+        ended = reread(tx, account)
+    service.wake()
+    return ended
 
 
 def renewed(service: Service, account: Account, values: Mapping[str, str], expires_at: int | None) -> Account:

@@ -10,7 +10,7 @@ from webapp.kit.clock import Clock, now
 from webapp.service.catalog.build import BuildReport, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.components.runner import Runner
-from webapp.service.domain import instance_key, provider_clients, restoring
+from webapp.service.domain import instance_key, provider_clients, restoring, usage
 from webapp.service.domain.service import Service
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
@@ -56,6 +56,7 @@ def open_service(
 
 def close_service(service: Service) -> None:
     """Give back what :func:`open_service` took."""
+    usage.flush(service)
     service.runner.close()
     service.catalog.close()
     service.store.close()

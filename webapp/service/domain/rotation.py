@@ -13,15 +13,45 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from webapp import audit
+from webapp.audit import Deed
 from webapp.errors import Conflict
 from webapp.kit.secrets import CannotOpen
-from webapp.service.domain import attempts, credentials, provider_clients, runs
+from webapp.service.domain import (
+    attempts,
+    credentials,
+    deployed_triggers,
+    endpoints,
+    events,
+    file_stash,
+    provider_clients,
+    runs,
+    signing_keys,
+    tokens,
+    trigger_inbox,
+    trigger_memory,
+    trigger_runs,
+)
 from webapp.service.domain.keyring import INSTANCE, KeyGone, box_version
 from webapp.service.domain.sealed import SealedColumn
 from webapp.service.domain.service import Service
 from webapp.store.contract import Row, Tx
 
-COLUMNS: tuple[SealedColumn, ...] = (credentials.SEALED, provider_clients.SEALED, attempts.SEALED, *runs.SEALED)
+COLUMNS: tuple[SealedColumn, ...] = (
+    credentials.SEALED,
+    provider_clients.SEALED,
+    attempts.SEALED,
+    *runs.SEALED,
+    file_stash.SEALED,
+    endpoints.SEALED,
+    events.SEALED,
+    signing_keys.SEALED,
+    tokens.SEALED,
+    trigger_inbox.SEALED,
+    *deployed_triggers.SEALED,
+    trigger_memory.SEALED,
+    trigger_runs.SEALED,
+)
 BATCH = 100
 _OLD = (
     "NOT (owner = :instance AND version = 1) "  # the proof of the instance key, which seals nothing
@@ -60,6 +90,9 @@ def _begin(service: Service) -> Report:
         if unfinished is None:
             for owner in owners:
                 service.keys.add_version(tx, owner)
+            audit.write(
+                tx, service.clock(), Deed("key", "data keys", "rotated", "Began to seal all with new data keys.")
+            )
     return Report(unfinished is not None, len(owners))
 
 

@@ -15,7 +15,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import DAY, iso
 from webapp.kit.ids import new_id
 from webapp.service.components.masking import Mask
-from webapp.service.domain import external_users
+from webapp.service.domain import external_users, usage
 from webapp.service.domain.keyring import KeyGone, Place
 from webapp.service.domain.projects import Scene
 from webapp.service.domain.sealed import SealedColumn
@@ -111,6 +111,7 @@ def keep(
             ":outputs)",
             values,
         )
+        usage.add(tx, scene, "run", run.started_at)
 
 
 def page(reader: Reader, scene: Scene, wanted: Filter, window: cursors.Window) -> cursors.Page[Run]:
@@ -144,6 +145,14 @@ def details(service: Service, scene: Scene, run_id: str, *, external_id: str | N
     except KeyGone:  # sealed anew by a rotation since it was read
         return details(service, scene, run_id, external_id=external_id)
     return {**_run(row).to_json(), **opened[0], **opened[1]}
+
+
+def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
+    """Forget the runs of one external user, also those from before they were known; how many there were."""
+    return tx.run(
+        "DELETE FROM runs WHERE project_id = :project AND environment = :environment AND external_id = :external_id",
+        {"project": scene.project_id, "environment": scene.environment, "external_id": external_id},
+    )
 
 
 def purge(service: Service) -> int:

@@ -7,21 +7,24 @@ expiry, so that the page which holds it can still read its 401 across origins.
 import json
 import secrets as random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.errors import Detail, Invalid, Unauthorized
-from webapp.kit.clock import DAY, SECOND, iso
+from webapp.kit.clock import DAY, MINUTE, SECOND, iso
 from webapp.kit.secrets import hash_token
-from webapp.service.domain import external_users, scopes
+from webapp.service.domain import endpoints, external_users, scopes
 from webapp.service.domain.external_users import ExternalUser
+from webapp.service.domain.keyring import KeyGone, Place
 from webapp.service.domain.projects import Scene
+from webapp.service.domain.sealed import SealedColumn
 from webapp.service.domain.service import Service
-from webapp.store.contract import Reader, Row
+from webapp.store.contract import Reader, Row, Tx
 
 PREFIX = "ctok_"
 MAX_LIFETIME_S = 14_400
+LONGEST_LEFT = MAX_LIFETIME_S * SECOND + MINUTE  # more is left only of one that was made before the clock was set back
 ORIGINS_REMEMBERED = 7 * DAY
 MAX_ORIGINS = 100
 MAX_URI = 2_000
@@ -45,7 +48,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class ConnectToken:
-    """A Connect token as it is kept: everything but the token itself."""
+    """A Connect token as it is kept: the token itself only sealed, and only where notifications have to name it."""
 
     hash: str
     user: ExternalUser
@@ -58,6 +61,7 @@ class ConnectToken:
     app: str | None
     oauth_app_id: str | None
     expires_at: int
+    token_sealed: bytes | None = field(repr=False, default=None)
 
     @property
     def scene(self) -> Scene:
@@ -70,16 +74,17 @@ def create(service: Service, scene: Scene, order: Order, *, client_id: str | Non
     token, now = PREFIX + random.token_hex(16), service.clock()
     origins = _origins(order.allowed_origins)
     scope = _scope(order.scope)
-    for field in ("success_redirect_uri", "error_redirect_uri", "webhook_uri"):
-        _check_uri(field, getattr(order, field))
+    for name in ("success_redirect_uri", "error_redirect_uri", "webhook_uri"):
+        _check_uri(name, getattr(order, name))
     expires_at = now + order.expires_in * SECOND
     with service.store.write() as tx:
         user = external_users.ensure(tx, scene, order.external_user_id, now)
         tx.run(
             "INSERT INTO connect_tokens (token_hash, project_id, environment, external_user_id, client_id, scope, "
             "allowed_origins, success_redirect_uri, error_redirect_uri, webhook_uri, allow_progressive_scopes, app, "
-            "oauth_app_id, created_at, expires_at) VALUES (:hash, :project, :environment, :user, :client, :scope, "
-            ":origins, :success, :error, :webhook, :progressive, :app, :oauth_app, :now, :expires)",
+            "oauth_app_id, created_at, expires_at, token_sealed) VALUES (:hash, :project, :environment, :user, "
+            ":client, :scope, :origins, :success, :error, :webhook, :progressive, :app, :oauth_app, :now, "
+            ":expires, :sealed)",
             {
                 "hash": hash_token(token),
                 "project": scene.project_id,
@@ -96,6 +101,7 @@ def create(service: Service, scene: Scene, order: Order, *, client_id: str | Non
                 "oauth_app": order.oauth_app_id,
                 "now": now,
                 "expires": expires_at,
+                "sealed": _sealed(service, tx, scene, token) if _is_heard(tx, scene, order) else None,
             },
         )
         for origin in origins:
@@ -113,7 +119,10 @@ def verify(service: Service, token: str) -> ConnectToken:
     found = recall(service.store, token)
     if found is None:
         raise Unauthorized("The Connect token is not known; create a new one.")
-    if found.expires_at <= service.clock():
+    left = found.expires_at - service.clock()
+    if left <= 0:
+        expire(service)
+    if not 0 < left <= LONGEST_LEFT:
         raise Unauthorized("The Connect token has expired; create a new one.")
     return found
 
@@ -133,10 +142,39 @@ def by_hash(reader: Reader, token_hash: str) -> ConnectToken | None:
     return _token(row) if row else None
 
 
+def revoke_all(tx: Tx, *, user: ExternalUser | None = None, project_id: str | None = None) -> int:
+    """End every token of a user, or of a whole project; how many there were. Their pages stop at once."""
+    column, value = ("external_user_id", user.id) if user else ("project_id", project_id)
+    return tx.run(f"DELETE FROM connect_tokens WHERE {column} = :value", {"value": value})  # noqa: S608
+
+
+def in_the_clear(service: Service, token: ConnectToken) -> str | None:
+    """The token itself, for the notification that names it; None when it was not kept."""
+    if token.token_sealed is None:
+        return None
+    place = _place(token.scene.project_id, token.hash)
+    try:
+        return service.keys.open_box(place, token.token_sealed).decode()
+    except KeyGone:  # sealed anew by a rotation since it was read
+        again = by_hash(service.store, token.hash)
+        if again is None or again.token_sealed == token.token_sealed:
+            return None
+        return in_the_clear(service, again)
+
+
 def origin_is_allowed(service: Service, origin: str) -> bool:
     """Whether some live token, of whichever project, or one that expired within 7 days, allows ``origin``."""
     row = service.store.one("SELECT expires_at FROM token_origins WHERE origin = :origin", {"origin": origin})
     return row is not None and int(row["expires_at"]) + ORIGINS_REMEMBERED > service.clock()
+
+
+def expire(service: Service) -> int:
+    """End for good those whose time is over, so that a clock that is set back revives none; how many there were."""
+    over = {"now": service.clock()}
+    if service.store.one("SELECT 1 FROM connect_tokens WHERE ended = 0 AND expires_at <= :now LIMIT 1", over) is None:
+        return 0
+    with service.store.write() as tx:
+        return tx.run("UPDATE connect_tokens SET ended = 1 WHERE ended = 0 AND expires_at <= :now", over)
 
 
 def purge(service: Service) -> int:
@@ -165,6 +203,28 @@ def exact_origin(text: str) -> str | None:
     shown = f"[{host}]" if ":" in host else host
     default = {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, default) else "")
+
+
+def _is_heard(tx: Tx, scene: Scene, order: Order) -> bool:
+    """Whether somebody will be told what is connected with the token."""
+    return order.webhook_uri is not None or bool(endpoints.general(tx, scene.project_id))
+
+
+def _sealed(service: Service, tx: Tx, scene: Scene, token: str) -> bytes:
+    return service.keys.seal_box(tx, _place(scene.project_id, hash_token(token)), token.encode())
+
+
+def _place(project_id: str, token_hash: str) -> Place:
+    return Place(project_id, "connect_tokens", token_hash, "token")
+
+
+SEALED = SealedColumn(
+    "connect_tokens",
+    "SELECT token_hash AS id, project_id AS owner, token_sealed AS sealed, NULL AS version FROM connect_tokens "
+    "WHERE token_hash > :after AND token_sealed IS NOT NULL ORDER BY token_hash LIMIT :limit",
+    "UPDATE connect_tokens SET token_sealed = :sealed WHERE token_hash = :id",
+    _place,
+)
 
 
 def _origins(given: Sequence[str]) -> list[str]:
@@ -220,5 +280,6 @@ def _token(row: Row) -> ConnectToken:
         allow_progressive_scopes=bool(row["allow_progressive_scopes"]),
         app=row["app"],
         oauth_app_id=row["oauth_app_id"],
-        expires_at=row["expires_at"],
+        expires_at=0 if row["ended"] else row["expires_at"],
+        token_sealed=row["token_sealed"],
     )

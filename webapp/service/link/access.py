@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from webapp.kit.translation import lazy as _
 from webapp.service.catalog.app import App
 from webapp.service.domain import provider_clients
 from webapp.service.domain.accounts import Account
@@ -10,7 +11,7 @@ from webapp.service.domain.service import Service
 from webapp.service.link.visit import Visit
 
 EVERYTHING = ""
-_LABELS = {"read_only": "Read only", "full": "Full access", "full_access": "Full access"}
+_LABELS = {"read_only": _("Read only"), "full": _("Full access"), "full_access": _("Full access")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,15 @@ def choices(service: Service, current: Visit, app: App, account: Account | None 
 
 
 def scopes_of(app: App, client: ProviderClient | None, profile: str) -> tuple[str, ...]:
-    """The scopes to ask for: the profile's, else the client's own, else the app's usual ones."""
+    """The scopes to ask for: the profile's; else the client's own or the app's usual ones, and what the client adds."""
     chosen = app.profile_scopes(profile) if profile else None
-    return chosen or (client.scopes if client and client.scopes else app.default_scopes)
+    usual = client.scopes if client and client.scopes else app.default_scopes
+    more = client.additional_scopes if client else ()
+    return chosen or tuple(dict.fromkeys((*usual, *more)))
 
 
 def _label(name: str) -> str:
-    return _LABELS.get(name) or (name.replace("_", " ").capitalize() if name else "Full access")
+    return _LABELS.get(name) or (name.replace("_", " ").capitalize() if name else _("Full access"))
 
 
 def _words(app: App, scopes: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,7 +15,9 @@ from werkzeug.exceptions import HTTPException
 
 from webapp import frontend
 from webapp.errors import PatchbayError, Unavailable
+from webapp.kit import translation
 from webapp.people import users
+from webapp.service.domain import project_logos
 from webapp.service.domain.failures import Cancelled
 from webapp.service.domain.service import Service
 from webapp.service.link import endings, redirects, visit
@@ -60,9 +62,11 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "asset": frontend.asset_url,
         "csp_nonce": g.csp_nonce,
         "csrf_token": Undefined(),  # the dashboard's, which would set its session cookie here
+        "lang": translation.language(),
         "visit": current,
         "framed": current is not None and current.framed,
         "brand": {"name": current.project.app_name} if current else {},
+        "product_logo": project_logos.address(service.store, current.project.id) if current else "",
         "now": service.clock(),
         "cancel_url": cancel_url(current),
         "linked_to": _name(service, current.token.user.external_id) if current else "",

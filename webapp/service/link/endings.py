@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webapp.errors import NotFound, PatchbayError, Unavailable
+from webapp.kit.translation import lazy as _
 from webapp.service.domain import attempts, failures
 from webapp.service.domain.failures import ConnectFailed
 
@@ -25,7 +26,7 @@ class Ending:
     sentence: str
     advice: str
     step: Step = "again"
-    step_label: str = "Try again"
+    step_label: str = _("Try again")
     tone: Literal["warn", "bad", "info"] = "bad"
     icon: str = "bad"
     status: int = 400
@@ -41,18 +42,18 @@ class Ended(PatchbayError):
 
 TOKEN_MISSING = Ending(
     "token_missing",
-    "This link is incomplete",
-    "Its address holds no Connect token.",
-    "Open the link again from the product that gave it to you.",
+    _("This link is incomplete"),
+    _("Its address holds no Connect token."),
+    _("Open the link again from the product that gave it to you."),
     step="none",
     tone="warn",
     icon="unplug",
 )
 TOKEN_UNKNOWN = Ending(
     "invalid_token",
-    "This link is not known here",
-    "It may be cut off, or so old that it is no longer kept.",
-    "Ask the product that sent you here for a new link.",
+    _("This link is not known here"),
+    _("It may be cut off, or so old that it is no longer kept."),
+    _("Ask the product that sent you here for a new link."),
     step="none",
     tone="warn",
     icon="unplug",
@@ -60,9 +61,9 @@ TOKEN_UNKNOWN = Ending(
 )
 COOKIE_GONE = Ending(
     "session_lost",
-    "This page can’t be continued here",
-    "It was opened in another browser, or its cookie is gone.",
-    "Open the link again from the product that gave it to you, in this browser.",
+    _("This page can’t be continued here"),
+    _("It was opened in another browser, or its cookie is gone."),
+    _("Open the link again from the product that gave it to you, in this browser."),
     step="none",
     tone="warn",
     icon="lock",
@@ -70,19 +71,29 @@ COOKIE_GONE = Ending(
 )
 NO_SUCH_APP = Ending(
     "app_not_found",
-    "There is no such app",
-    "The link names an app that this service does not know.",
-    "Choose another app, or tell the product that sent you here.",
-    step_label="Choose an app",
+    _("There is no such app"),
+    _("The link names an app that this service does not know."),
+    _("Choose another app, or tell the product that sent you here."),
+    step_label=_("Choose an app"),
+    tone="warn",
+    icon="search",
+    status=404,
+)
+NO_SUCH_OVERRIDE = Ending(
+    "app_override_not_found",
+    _("This link cannot be used"),
+    _("It names settings for the app that are not there any more, or that belong to another app."),
+    _("Ask the product that sent you here for a new link."),
+    step="close",
     tone="warn",
     icon="search",
     status=404,
 )
 NO_SUCH_ACCOUNT = Ending(
     "account_not_found",
-    "This account is not connected any more",
-    "The account that this link reconnects was removed, or belongs to somebody else.",
-    "Ask the product that sent you here for a link that connects it anew.",
+    _("This account is not connected any more"),
+    _("The account that this link reconnects was removed, or belongs to somebody else."),
+    _("Ask the product that sent you here for a link that connects it anew."),
     step="close",
     tone="warn",
     icon="unplug",
@@ -90,9 +101,9 @@ NO_SUCH_ACCOUNT = Ending(
 )
 NO_ACCOUNT_NEEDED = Ending(
     "no_account_needed",
-    "No account is needed",
-    "This app works without signing in.",
-    "You can use it right away.",
+    _("No account is needed"),
+    _("This app works without signing in."),
+    _("You can use it right away."),
     step="close",
     tone="info",
     icon="check",
@@ -100,22 +111,24 @@ NO_ACCOUNT_NEEDED = Ending(
 )
 CANCELLED = Ending(
     failures.Cancelled.code,
-    "You cancelled",
-    "You chose not to give access. Nothing was connected.",
-    "You can start again whenever you like.",
+    _("You cancelled"),
+    _("You chose not to give access. Nothing was connected."),
+    _("You can start again whenever you like."),
     tone="warn",
     icon="x",
-    step_label="Start again",
+    step_label=_("Start again"),
     status=200,
 )
 INTERNAL = Ending(
     "internal_error",
-    "Something went wrong here",
-    "The connection could not be finished. Nothing was connected.",
-    "Try again in a minute.",
+    _("Something went wrong here"),
+    _("The connection could not be finished. Nothing was connected."),
+    _("Try again in a minute."),
     status=500,
 )
-_BUSY = Ending("unavailable", "Busy right now", "", "Try again in a minute.", step="reload", tone="warn", status=503)
+_BUSY = Ending(
+    "unavailable", _("Busy right now"), "", _("Try again in a minute."), step="reload", tone="warn", status=503
+)
 
 _OF_FAILURES: dict[str, Ending] = {
     ending.code: ending
@@ -123,9 +136,9 @@ _OF_FAILURES: dict[str, Ending] = {
         CANCELLED,
         Ending(
             failures.LinkExpired.code,
-            "This link has expired",
-            "Links work for a limited time only.",
-            "Ask the product that sent you here for a new one.",
+            _("This link has expired"),
+            _("Links work for a limited time only."),
+            _("Ask the product that sent you here for a new one."),
             step="close",
             tone="warn",
             icon="clock",
@@ -133,74 +146,74 @@ _OF_FAILURES: dict[str, Ending] = {
         ),
         Ending(
             failures.RejectedByProvider.code,
-            "The provider refused",
-            "The provider refused the connection.",
-            "Try again. If it keeps happening, write to support with the words above.",
+            _("The provider refused"),
+            _("The provider refused the connection."),
+            _("Try again. If it keeps happening, write to support with the words above."),
         ),
         Ending(
             failures.WrongAccount.code,
-            "That was another account",
-            "This is another account than the one that is being reconnected.",
-            "Try again and sign in with the account named first.",
+            _("That was another account"),
+            _("This is another account than the one that is being reconnected."),
+            _("Try again and sign in with the account named first."),
             tone="warn",
             icon="user",
         ),
         Ending(
             failures.CredentialsRefused.code,
-            "These credentials were not accepted",
-            "The provider did not accept these credentials.",
-            "Check them and try again.",
+            _("These credentials were not accepted"),
+            _("The provider did not accept these credentials."),
+            _("Check them and try again."),
             icon="key",
         ),
         Ending(
             failures.ScopesMissing.code,
-            "Some access was left out",
-            "Access that this connection needs was not granted.",
-            "Try again and leave all permissions ticked.",
+            _("Some access was left out"),
+            _("Access that this connection needs was not granted."),
+            _("Try again and leave all permissions ticked."),
             tone="warn",
             icon="shield",
         ),
         Ending(
             failures.ProviderDown.code,
-            "The provider does not answer",
-            "The provider does not answer now.",
-            "Try again in a few minutes; nothing was lost.",
+            _("The provider does not answer"),
+            _("The provider does not answer now."),
+            _("Try again in a few minutes; nothing was lost."),
             tone="warn",
             icon="clock",
         ),
         Ending(
             failures.NoClient.code,
-            "This app can’t be connected yet",
-            "No OAuth client is set up for this app yet.",
-            "Its operator can add one; until then, choose another app.",
+            _("This app can’t be connected yet"),
+            _("No OAuth client is set up for this app yet."),
+            _("Its operator can add one; until then, choose another app."),
             step="close",
             tone="warn",
             icon="settings",
         ),
         Ending(
             failures.AttemptUnknown.code,
-            "This sign-in can’t be used any more",
-            "It was already used, or was started in another browser.",
-            "Start again from the connect page.",
-            step_label="Start again",
+            _("This sign-in can’t be used any more"),
+            _("It was already used, or was started in another browser."),
+            _("Start again from the connect page."),
+            step_label=_("Start again"),
             tone="warn",
             icon="refresh",
         ),
         Ending(
             attempts.INTERRUPTED,
-            "The connection was interrupted",
-            "It broke off in the middle, so nothing was connected.",
-            "Start again; it takes a moment.",
-            step_label="Start again",
+            _("The connection was interrupted"),
+            _("It broke off in the middle, so nothing was connected."),
+            _("Start again; it takes a moment."),
+            step_label=_("Start again"),
             tone="warn",
             icon="refresh",
         ),
         Ending(
             attempts.TIMED_OUT,
-            "That took too long",
-            "The sign-in was not finished within 15 minutes.",
-            "Start again; a new sign-in has its own 15 minutes.",
-            step_label="Start again",
+            _("That took too long"),
+            _("The sign-in was not finished within 15 minutes."),
+            _("Start again; a new sign-in has its own 15 minutes."),
+            step_label=_("Start again"),
             tone="warn",
             icon="clock",
         ),

@@ -64,7 +64,7 @@ def show(
         app=app,
         account=account,
         secret=secret,
-        fields=_drawn(app, given or {}, details),
+        fields=_drawn(app, current.preset, given or {}, details),
         problem=problem,
         wrong=len(details),
         can_choose="picked" in current.parameters,
@@ -95,12 +95,16 @@ def _client_id(service: Service, current: Visit, app: App, account: Account | No
     return account.oauth_app_id
 
 
-def sent() -> dict[str, str]:
-    """The custom fields that this request posted."""
-    return {name[len(PREFIX) :]: value for name, value in request.form.items() if name.startswith(PREFIX)}
+def sent(current: Visit) -> dict[str, str]:
+    """The custom fields that this request posted, and those that an app override presets over them."""
+    posted = {name[len(PREFIX) :]: value for name, value in request.form.items() if name.startswith(PREFIX)}
+    return {**posted, **current.preset}
 
 
-def _drawn(app: App, given: Mapping[str, str], details: tuple[Detail, ...]) -> list[FormField]:
+def _drawn(
+    app: App, preset: Mapping[str, str], given: Mapping[str, str], details: tuple[Detail, ...]
+) -> list[FormField]:
+    """What a person is asked for: every field that is not preset."""
     wrong = {detail.field: detail.message for detail in details}
     return [
         FormField(
@@ -109,4 +113,5 @@ def _drawn(app: App, given: Mapping[str, str], details: tuple[Detail, ...]) -> l
             wrong.get(fact.name, ""),
         )
         for fact in app.custom_fields
+        if fact.name not in preset
     ]

@@ -40,7 +40,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 
 
 def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account | None, secret: str) -> Response:
-    given = forms.sent()
+    given = forms.sent(current)
     try:
         values = domain_fields.checked(app, given)
     except Invalid as error:
@@ -66,7 +66,7 @@ def _out_of_place(service: Service, current: Visit, app: App, values: Mapping[st
 def _connect(
     service: Service, current: Visit, app: App, account: Account | None, attempt: Attempt, secret: str
 ) -> Response:
-    given = forms.sent()
+    given = forms.sent(current)
     if attempt.status != "open":  # the same form, sent twice: show what became of the first
         return outcomes.show(service, attempt, secret=secret)
     attempt = attempts.take_keys(service, attempt)

@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from webapp.errors import NotFound
 from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
-from webapp.service.domain import accounts, apps, attempts, link_sessions
+from webapp.service.domain import accounts, apps, attempts, fields, link_sessions
 from webapp.service.domain.accounts import Account
 from webapp.service.domain.attempts import Attempt
 from webapp.service.domain.link_sessions import LinkSession
@@ -76,9 +76,9 @@ def show_app(
     service: Service, current: Visit, app: App, account: Account | None, *, last: Attempt | None = None
 ) -> Response:
     """The page on which a person connects ``app``, with a fresh attempt."""
-    if app.auth_type == "keys" or app.custom_fields:
+    if app.auth_type == "keys" or any(one.name not in current.preset for one in app.custom_fields):
         return forms.show(service, current, app, account)
-    wish = forms.wish(service, current, app, account)
+    wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
     _, secret = attempts.create(service, current.token, wish)
     return show_start(service, current, app, account, secret, last=last)
 
@@ -105,9 +105,12 @@ def _account(service: Service, current: Visit) -> Account | None:
     if current.account_id is None:
         return None
     try:
-        return accounts.get(service.store, current.token.scene, current.account_id, user=current.token.user)
+        found = accounts.get(service.store, current.token.scene, current.account_id, user=current.token.user)
     except NotFound as error:
         raise Ended(endings.NO_SUCH_ACCOUNT) from error
+    if current.override is not None and current.override.app != found.app:
+        raise Ended(endings.NO_SUCH_OVERRIDE)
+    return found
 
 
 def _last_attempt(service: Service, current: Visit) -> Attempt | None:

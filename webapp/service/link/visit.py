@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 
 from flask import Request, g
 
+from webapp.errors import NotFound
 from webapp.kit.secrets import same
-from webapp.service.domain import link_sessions, projects, tokens
+from webapp.service.domain import app_overrides, link_sessions, projects, tokens
+from webapp.service.domain.app_overrides import AppOverride
 from webapp.service.domain.failures import LinkExpired
 from webapp.service.domain.link_sessions import LinkSession
 from webapp.service.domain.projects import Project
 from webapp.service.domain.service import Service
 from webapp.service.domain.tokens import ConnectToken
-from webapp.service.link.endings import COOKIE_GONE, TOKEN_MISSING, TOKEN_UNKNOWN, Ended
+from webapp.service.link.endings import COOKIE_GONE, NO_SUCH_OVERRIDE, TOKEN_MISSING, TOKEN_UNKNOWN, Ended
 
 COOKIE_PATH = "/_static/connect"
 PARAMETERS = (
@@ -47,6 +49,7 @@ class Visit:
     raw_token: str | None = field(default=None, repr=False)
     session: LinkSession | None = None
     proof: str = field(default="", repr=False)
+    override: AppOverride | None = None
 
     @property
     def framed(self) -> bool:
@@ -55,14 +58,19 @@ class Visit:
 
     @property
     def app(self) -> str | None:
-        """The app that the link names, or the token presets."""
-        return self.parameters.get("app") or self.token.app
+        """The app that the link or its app override names, or the token presets."""
+        return self.parameters.get("app") or (self.override.app if self.override else self.token.app)
 
     @property
     def oauth_app_id(self) -> str | None:
-        """The OAuth client that the link names, or the token presets for its own app."""
+        """The OAuth client that the link or its app override names, or the token presets for its own app."""
         preset = self.token.oauth_app_id if self.token.app in (None, self.app) else None
-        return self.parameters.get("oauthAppId") or preset
+        return self.parameters.get("oauthAppId") or (self.override and self.override.oauth_app_id) or preset
+
+    @property
+    def preset(self) -> Mapping[str, str]:
+        """The values of the app's fields that its app override presets, and that nobody is asked for."""
+        return self.override.fields if self.override else {}
 
     @property
     def account_id(self) -> str | None:
@@ -104,7 +112,8 @@ def arriving(service: Service, request: Request) -> tuple[str, ConnectToken, dic
 
 def framed(service: Service, raw: str, token: ConnectToken, parameters: Mapping[str, str]) -> Visit:
     """The visit of a page that keeps its token."""
-    return _here(Visit(token, _project(service, token), parameters, raw_token=raw))
+    override = _override(service, token, parameters)
+    return _here(Visit(token, _project(service, token), parameters, raw_token=raw, override=override))
 
 
 def of_session(service: Service, request: Request, session_id: str, *, late: bool = False) -> Visit:
@@ -116,7 +125,8 @@ def of_session(service: Service, request: Request, session_id: str, *, late: boo
     narrowed = {name: value for name, value in _parameters(request.args).items() if name in ("app", "picked")}
     parameters = {**session.parameters, **narrowed}
     proof = session_proof(service, session_id)
-    visit = _here(Visit(token, _project(service, token), parameters, session=session, proof=proof))
+    override = _override(service, token, parameters)
+    visit = _here(Visit(token, _project(service, token), parameters, None, session, proof, override))
     return visit if late else _live(service, visit)
 
 
@@ -178,6 +188,21 @@ def _live(service: Service, visit: Visit) -> Visit:
 
 def _project(service: Service, token: ConnectToken) -> Project:
     return projects.get(service.store, token.scene.project_id)
+
+
+def _override(service: Service, token: ConnectToken, parameters: Mapping[str, str]) -> AppOverride | None:
+    """The app override that the link names. Raises :class:`Ended` for one that is not there, or of another app."""
+    override_id = parameters.get("appOverrideId")
+    if not override_id:
+        return None
+    try:
+        found = app_overrides.get(service.store, token.scene.project_id, override_id)
+    except NotFound as error:
+        raise Ended(NO_SUCH_OVERRIDE) from error
+    app = service.catalog.app(parameters["app"]) if "app" in parameters else None
+    if app is not None and app.slug != found.app:
+        raise Ended(NO_SUCH_OVERRIDE)
+    return found
 
 
 def _parameters(given: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,25 @@
+"""``GET /v1/users/me``: a person by their API key, the owner by an OAuth client."""
+
+from typing import Any
+
+from webapp.people import api_keys, users
+
+
+def test_a_person_and_their_workspace(world: Any) -> None:
+    store, clock = world.service.store, world.clock
+    before = world.get("/v1/users/me", world.server()).json["data"]  # nobody has signed up yet
+    assert before["id"].startswith("u_") and before["email"] == "support@localhost"
+    owner = users.create(store, clock, email="ada@example.com", password="ten letters", role="owner")
+    clock.advance(1000)
+    member = users.create(store, clock, email="bob@example.com", password="ten letters", role="member")
+    key = api_keys.give(store, clock, member.id)
+    data = world.get("/v1/users/me", key).json["data"]
+    assert (data["id"], data["username"], data["email"]) == (member.id, "bob", "bob@example.com")
+    (workspace,) = data["orgs"]
+    assert workspace["id"].startswith("o_") and workspace["name"] == workspace["orgname"] == "localhost"
+    by_client = world.get("/v1/users/me", world.server()).json["data"]
+    assert by_client["id"] == owner.id and by_client["orgs"][0]["id"] == workspace["id"]
+    assert world.get("/v1/users/me", world.server("connect:*")).status_code == 403
+    api_keys.give(store, clock, member.id)
+    refused = world.get("/v1/users/me", key)
+    assert refused.status_code == 401 and refused.headers["WWW-Authenticate"] == "Bearer"

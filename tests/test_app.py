@@ -1,0 +1,64 @@
+"""The whole application speaks the language of who reads; its API speaks English."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.fakes.catalogs import teach
+from webapp.app import create_app
+from webapp.kit import translation
+from webapp.people import users
+from webapp.service.domain.opening import close_service, open_service
+from webapp.settings import Settings
+
+BASE = "http://localhost:8600"
+PASSWORD = "correct horse battery"
+GERMAN = {
+    "Sign in": "Anmelden",
+    "Accounts": "Konten",
+    "No accounts yet": "Noch keine Konten",
+    "Your settings are saved.": "Die Einstellungen sind gesichert.",
+}
+
+
+@pytest.fixture
+def client(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FlaskClient]:
+    """A browser in front of the application, which speaks English and some German."""
+    teach(monkeypatch, tmp_path, "de", GERMAN)
+    service = open_service(settings)
+    users.create(service.store, service.clock, email="ada@example.com", password=PASSWORD, role="owner")
+    yield create_app(settings, service=service).test_client()
+    close_service(service)
+    translation.speak(translation.DEFAULT)
+    translation._catalog.cache_clear()
+
+
+def send(client: FlaskClient, page: str, path: str, **data: str) -> None:
+    token = re.search(r'name="csrf_token" value="([^"]+)"', client.get(page, base_url=BASE).text)
+    assert token
+    assert client.post(path, base_url=BASE, data={"csrf_token": token[1], **data}).status_code == 303
+
+
+def test_pages_speak_the_language_of_who_reads_them(client: FlaskClient) -> None:
+    german = client.get("/sign-in", base_url=BASE, headers={"Accept-Language": "de-AT, de;q=0.9, en;q=0.5"}).text
+    assert '<html lang="de"' in german
+    assert "<h1>Anmelden</h1>" in german
+    assert "<h1>Sign in</h1>" in client.get("/sign-in", base_url=BASE, headers={"Accept-Language": "tlh"}).text
+
+    send(client, "/sign-in", "/sign-in", email="ada@example.com", password=PASSWORD)
+    send(client, "/settings", "/settings", theme="auto", time_zone="", language="de")
+    assert "Die Einstellungen sind gesichert." in client.get("/settings", base_url=BASE).text
+    # What the page asks the API of, on its own thread, does not change what it speaks.
+    page = client.get("/accounts", base_url=BASE, headers={"Accept-Language": "en"}).text
+    assert '<html lang="de"' in page
+    assert re.findall(r"Noch keine Konten|<h1>Konten</h1>|No accounts yet", page) == [
+        "<h1>Konten</h1>",
+        "Noch keine Konten",
+    ]
+
+    refused = client.get("/v1/connect/apps", base_url=BASE, headers={"Accept-Language": "de"})
+    assert refused.status_code == 401
+    assert refused.json == client.get("/v1/connect/apps", base_url=BASE).json

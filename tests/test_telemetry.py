@@ -1,0 +1,97 @@
+"""Requests are counted and logged by route, never by address; ``/metrics`` exists for who holds its token."""
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from webapp.app import create_app
+from webapp.kit import heartbeat, request_ids
+from webapp.service.domain.opening import close_service, open_service
+from webapp.service.worker.loop import HEARTBEAT
+from webapp.settings import Settings
+
+TOKEN = "m" * 20
+Start = Callable[..., FlaskClient]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One data folder for all of these tests: the catalog in it takes a second to build."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture
+def start(data: Path) -> Iterator[Start]:
+    """Serves the whole application with the settings that are given."""
+    opened = []
+
+    def begin(**env: str) -> FlaskClient:
+        settings = Settings.from_env({f"PATCHBAY_{name}": value for name, value in env.items()}, data=data)
+        opened.append(open_service(settings))
+        return create_app(settings, service=opened[-1]).test_client()
+
+    yield begin
+    for service in opened:
+        close_service(service)
+
+
+def ask(client: FlaskClient, path: str, **headers: str) -> Any:
+    return client.get(path, base_url="http://localhost:8600", headers=headers)
+
+
+def test_metrics_count_by_route_for_who_holds_the_token(start: Start) -> None:
+    client = start(METRICS_TOKEN=TOKEN)
+    assert ask(client, "/v1/connect/tokens/ctok_canary/validate").status_code == 200
+    assert ask(client, "/metrics").status_code == 401
+    assert ask(client, "/metrics", Authorization=f"Bearer {TOKEN}x").status_code == 401
+    told = ask(client, "/metrics", Authorization=f"Bearer {TOKEN}")
+    assert told.status_code == 200
+    assert 'patchbay_requests_total{method="GET",route="api.validate_token",status="200"} 1.0' in told.text
+    assert 'patchbay_request_seconds_count{route="api.validate_token"} 1.0' in told.text
+    assert "patchbay_deliveries_waiting 0.0" in told.text
+    assert "canary" not in told.text and TOKEN not in told.text
+
+
+def test_there_are_no_metrics_without_a_token(start: Start) -> None:
+    assert ask(start(), "/metrics").status_code == 404
+
+
+def test_the_access_log_names_routes_and_never_addresses(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "patchbay.requests")
+    answer = ask(start(ACCESS_LOG="on"), "/v1/connect/tokens/ctok_canary/validate?app=canary")
+    (line,) = caplog.records
+    assert line.getMessage().startswith("GET api.validate_token 200 in ")
+    assert "canary" not in line.getMessage()
+    assert len(answer.headers["X-Request-Id"]) == 16
+
+
+def test_no_line_is_logged_unless_asked_for(start: Start, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "patchbay.requests")
+    first, second = (ask(start_one, "/healthz").headers["X-Request-Id"] for start_one in [start()] * 2)
+    assert first != second
+    assert caplog.records == []
+
+
+def test_readyz_tells_of_the_store_and_the_worker(start: Start, data: Path) -> None:
+    client = start()
+    (data / HEARTBEAT).unlink(missing_ok=True)
+    assert ask(client, "/readyz").json == {"status": "ok", "worker": "not seen"}
+    heartbeat.beat(data / HEARTBEAT)
+    assert ask(client, "/readyz").json == {"status": "ok", "worker": "ok"}
+    os.utime(data / HEARTBEAT, (0, 0))
+    assert ask(client, "/readyz").json["worker"] == "not seen"
+
+
+def test_an_id_that_was_left_behind_is_not_taken_over(start: Start) -> None:
+    client = start()
+    left = request_ids.begin()
+    try:
+        ids = {ask(client, "/v1/nothing").headers["X-Request-Id"] for _ in range(2)}
+        assert len(ids) == 2 and request_ids.current() not in ids
+    finally:
+        request_ids.end(left)

@@ -1,0 +1,111 @@
+"""What an operator sees of the web process: a line for each request, and ``/metrics`` for Prometheus (rank 8).
+
+Both name a request by its route, never by its address, which may hold a token. ``/metrics`` exists only with
+``PATCHBAY_METRICS_TOKEN``, and answers only who sends it as a bearer token.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+
+from flask import Flask, Response, abort, g, request
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from webapp.errors import PatchbayError
+from webapp.kit import request_ids
+from webapp.kit.clock import SECOND
+from webapp.kit.secrets import same
+from webapp.service.domain import gauges
+from webapp.service.domain.service import Service
+from webapp.settings import Settings
+
+BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+UNKNOWN = "none"
+Observe = Callable[[str, int, float], None]  # route, status, seconds
+log = logging.getLogger("patchbay.requests")
+
+
+def register(app: Flask, settings: Settings, service: Service) -> None:
+    """Give every request an id, and measure it as the settings ask."""
+    observe = _observer(app, settings, service)
+
+    @app.before_request
+    def begin() -> None:
+        shared = request.environ.get(request_ids.ENVIRON)
+        g.request_id_before, g.begun = request_ids.begin(shared), time.perf_counter()
+
+    @app.after_request
+    def done(response: Response) -> Response:
+        response.headers.setdefault("X-Request-Id", request_ids.current())
+        observe(request.endpoint or UNKNOWN, response.status_code, time.perf_counter() - g.begun)
+        return response
+
+    @app.teardown_request
+    def end(_: BaseException | None) -> None:
+        if (before := g.pop("request_id_before", None)) is not None:
+            request_ids.end(before)
+
+
+def _observer(app: Flask, settings: Settings, service: Service) -> Observe:
+    """What is done with a request that was answered; ``/metrics`` is routed here, since it shows what was counted."""
+    watchers: list[Observe] = [_logged] if settings.access_log else []
+    if settings.metrics_token:
+        watchers.append(_measured(app, settings.metrics_token, service))
+
+    def observe(route: str, status: int, seconds: float) -> None:
+        for watcher in watchers:
+            watcher(route, status, seconds)
+
+    return observe
+
+
+def _logged(route: str, status: int, seconds: float) -> None:
+    took = round(seconds * SECOND, 1)
+    told = {"route": route, "method": request.method, "status": status, "took_ms": took}
+    log.info("%s %s %s in %s ms", request.method, route, status, took, extra=told)
+
+
+def _measured(app: Flask, token: str, service: Service) -> Observe:
+    registry = CollectorRegistry()
+    labels = ("route", "method", "status")
+    answered = Counter("patchbay_requests", "Requests that were answered.", labels, registry=registry)
+    took = Histogram("patchbay_request_seconds", "How long they took.", ("route",), registry=registry, buckets=BUCKETS)
+    registry.register(_Rows(service))
+
+    @app.get("/metrics")
+    def metrics() -> Response:
+        kind, _, given = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not same(given.strip(), token):
+            abort(401)
+        return Response(generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8")
+
+    def count(route: str, status: int, seconds: float) -> None:
+        answered.labels(route, request.method if request.method in METHODS else "other", status).inc()
+        took.labels(route).observe(seconds)
+
+    return count
+
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class _Rows(Collector):
+    """What the store holds, read when it is asked for; left out while the store cannot answer."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """The gauges of :mod:`webapp.service.domain.gauges`."""
+        try:
+            found = gauges.read(self._service)
+        except PatchbayError:
+            found = ()
+        for gauge in found:
+            labels = [gauge.label] if gauge.label else []
+            family = GaugeMetricFamily(f"patchbay_{gauge.name}", gauge.help, labels=labels)
+            for key, value in gauge.values.items():
+                family.add_metric([key] if gauge.label else [], value)
+            yield family
