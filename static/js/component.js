@@ -131,7 +131,7 @@
     const list = document.createElement("div");
     const input = document.createElement("input");
     list.className = "tokens";
-    Object.assign(input, { className: "input", type: "text", id: `${area.id}-add`, placeholder: "Type one and press Enter", autocomplete: "off" });
+    Object.assign(input, { className: "input", type: "text", id: `${area.id}-add`, placeholder: area.dataset.add, autocomplete: "off" });
     if (area.hasAttribute("aria-describedby")) input.setAttribute("aria-describedby", area.getAttribute("aria-describedby"));
     if (area.hasAttribute("aria-invalid")) input.setAttribute("aria-invalid", "true");
     const lines = () => area.value.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -142,7 +142,7 @@
       chip.className = "chip";
       chip.textContent = line;
       Object.assign(remove, { type: "button", className: "icon-x" });
-      remove.setAttribute("aria-label", `Remove ${line}`);
+      remove.setAttribute("aria-label", window.patchbay.fill(area.dataset.remove, { line }));
       remove.addEventListener("click", () => { write(lines().filter((_, at) => at !== index)); input.focus(); });
       chip.append(remove);
       return chip;
@@ -183,7 +183,7 @@
     event.stopImmediatePropagation();
     const as = $("[data-runs-as]");
     const account = $(".account select", form());
-    if (as && account?.value) as.textContent = `It runs as ${account.selectedOptions[0].textContent.split(" · ")[0]}.`;
+    if (as && account?.value) as.textContent = window.patchbay.fill(as.dataset.runsAs, { account: account.selectedOptions[0].textContent.split(" · ")[0] });
     window.patchbay.openDialog(dialog);
   }, true);
 

@@ -68,7 +68,7 @@
     $("#blocked").hidden = false;
     if (framed) { $("[data-tab]", link.closest(".panel"))?.focus(); return; }
     begun = true;
-    $("#blocked .say").textContent = "Your browser blocked the window, so the sign-in goes on in this tab.";
+    $("#blocked .say").textContent = $("#blocked").dataset.instead;
     setTimeout(() => location.assign($("[data-tab]", link.closest(".panel")).href), 700);
   }
 
@@ -104,12 +104,13 @@
     if (!shown) return;
     const left = Math.ceil((Number(shown.dataset.expires) - Date.now()) / 60000);
     if (left <= 0) {
-      shown.textContent = "This link has expired";
+      shown.textContent = shown.dataset.expired;
       document.querySelectorAll("[data-start], [data-tab]").forEach((link) => link.removeAttribute("href"));
       document.querySelectorAll("form[data-ready] [type=submit]").forEach((button) => { button.disabled = true; });
       return;
     }
-    shown.textContent = `Expires in ${left >= 60 ? `${Math.floor(left / 60)} h ${left % 60} m` : `${left} m`}`;
+    const { inHours, inMinutes } = shown.dataset, hours = Math.floor(left / 60);
+    shown.textContent = window.patchbay.fill(hours ? inHours : inMinutes, { hours, minutes: hours ? left % 60 : left });
     setTimeout(countDown, 15000);
   }
 

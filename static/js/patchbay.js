@@ -7,6 +7,10 @@
   const root = document.documentElement;
   const $ = (selector, from = document) => from.querySelector(selector);
 
+  /* What is said here stands in the page, in its language (templates/shared/words.html); {name} is filled in. */
+  const word = (name) => $("#words").dataset[name];
+  const fill = (text, values) => text.replace(/{(\w+)}/g, (_, name) => values[name]);
+
   /* The status region: one toast, spoken politely. */
   let fading;
   function announce(text, tone = "ok") {
@@ -30,13 +34,13 @@
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      announce("Copying is blocked here. Select the text and copy it yourself.", "bad");
+      announce(word("uncopied"), "bad");
       return;
     }
-    announce("Copied.");
+    announce(word("copied"));
     if (!label || button.dataset.was) return;
     button.dataset.was = label.textContent;
-    label.textContent = "Copied";
+    label.textContent = word("done");
     setTimeout(() => { label.textContent = button.dataset.was; delete button.dataset.was; }, 1600);
   }
 
@@ -45,7 +49,7 @@
     const hidden = input.type === "password";
     input.type = hidden ? "text" : "password";
     button.setAttribute("aria-pressed", String(hidden));
-    $("span", button).textContent = hidden ? "Hide" : "Show";
+    $("span", button).textContent = word(hidden ? "hide" : "show");
   }
 
   function hideSecrets(form) {
@@ -65,7 +69,7 @@
     const body = new URLSearchParams(new FormData(button.form));
     body.set("theme", button.value);
     const answer = await fetch(button.form.action, { method: "POST", body, headers: { "HX-Request": "true" }, keepalive: true }).catch(() => null);
-    if (!answer?.ok) announce("The theme could not be saved. It stays for this page; try again in a moment.", "bad");
+    if (!answer?.ok) announce(word("unsaved"), "bad");
   }
 
   function openDialog(id) {
@@ -151,11 +155,11 @@
   document.addEventListener("htmx:response:error", (event) => {
     const { ctx } = event.detail;
     if (ctx.response.status < 500 || !/<html[\s>]/i.test(ctx.text)) return;
-    ctx.text = '<p class="bad">Something went wrong on the server. Nothing was changed that you can’t see; try again in a moment.</p>';
+    ctx.text = $("#words").innerHTML;
   });
 
   document.addEventListener("htmx:error", (event) => {
-    if (event.detail.ctx && !event.detail.ctx.response) announce("The server can’t be reached. Check your connection and try again.", "bad");
+    if (event.detail.ctx && !event.detail.ctx.response) announce(word("offline"), "bad");
   });
 
   document.addEventListener("htmx:after:swap", () => {
@@ -170,16 +174,17 @@
     refreshTimes();
   });
 
-  /* Relative times count on; the words are those of webapp/frontend.py. Past a week the server's date stands. */
+  /* Relative times count on, worded as webapp/kit/moments.py words them. Past a week the server's date stands. */
   const UNITS = [["minute", 60, 3600], ["hour", 3600, 86400], ["day", 86400, 604800]];
+  const language = root.lang === "en" ? "en-GB" : root.lang;
+  const span = new Intl.RelativeTimeFormat(language);
   function words(at, now) {
     const seconds = Math.floor(Math.abs(now - at) / 1000);
-    if (seconds < 45) return at <= now ? "just now" : "in a moment";
+    if (seconds < 45) return word(at <= now ? "now" : "soon");
     for (const [unit, length, limit] of UNITS) {
       if (seconds >= limit) continue;
       const count = Math.max(1, Math.floor(seconds / length));
-      const span = `${count} ${unit}${count === 1 ? "" : "s"}`;
-      return at <= now ? `${span} ago` : `in ${span}`;
+      return span.format(at <= now ? -count : count, unit);
     }
     return "";
   }
@@ -192,7 +197,7 @@
     if (root.dataset.zone === "") document.querySelectorAll("time[title]:not([data-local])").forEach(localTime);
   }
   /* Nobody chose a time zone: exact times are put into the browser's own. Past a week the date is all there is to read. */
-  const format = (options) => new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", ...options });
+  const format = (options) => new Intl.DateTimeFormat(language, { day: "numeric", month: "short", ...options });
   const exact = format({ year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
   function localTime(time) {
     const at = new Date(time.dateTime), now = new Date();
@@ -213,5 +218,5 @@
   }
   document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", start) : start();
 
-  window.patchbay = Object.freeze({ announce, openDialog });
+  window.patchbay = Object.freeze({ announce, fill, openDialog });
 })();

@@ -14,6 +14,7 @@ from simpleicons.all import icons
 from werkzeug.serving import make_server
 
 from webapp import frontend
+from webapp.kit import moments, translation
 
 pytestmark = pytest.mark.browser
 
@@ -48,6 +49,7 @@ def gallery() -> flask.Flask:
     folders = [str(frontend.templates_dir()), str(HERE / "gallery")]
     app.jinja_loader = jinja2.FileSystemLoader(folders)
     app.jinja_env.undefined = jinja2.StrictUndefined
+    translation.install(app.jinja_env)
     app.config["reports"] = []
     app.config["posts"] = []
 
@@ -73,7 +75,7 @@ def gallery() -> flask.Flask:
             ],
             "nav_build": [{"label": "Embed", "url": "#", "icon": "embed"}],
             "person": {"email": "alice@example.com", "role": "owner", "initials": "AL"},
-            "times": [frontend.moment(NOW - ago, NOW) for ago in (180_000, 7_200_000, 40 * 86_400_000)],
+            "times": [moments.moment(NOW - ago, NOW) for ago in (180_000, 7_200_000, 40 * 86_400_000)],
             "bars": [{"height": (i * 37 % 16 + 6) / 22, "tone": "x" if i in (39, 40) else "ok"} for i in range(48)],
             "logos": {"GitHub": "/logo/github.svg", "Stripe": "/logo/stripe.svg"},
         }

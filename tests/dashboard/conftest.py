@@ -17,6 +17,8 @@ from flask import Flask, Response, jsonify, request
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from tests.dashboard import fake_triggers
+from tests.dashboard.fake_triggers import Watchtower
 from webapp import frontend
 from webapp.dashboard import wiring
 from webapp.kit.clock import HOUR, MINUTE, FakeClock, iso
@@ -42,6 +44,7 @@ class FakeConnect:
     uses: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     history: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     happenings: list[dict[str, Any]] = field(default_factory=list)
+    deeds: list[dict[str, Any]] = field(default_factory=list)
     down: bool = False
     throttled: bool = False
     extensions: bool = True
@@ -104,6 +107,8 @@ def _service(fake: FakeConnect) -> Flask:
             return None
         if request.path == base + "/tokens":
             return None if bearer in fake.oauth else problem(401, "Send a valid token.")
+        if request.path == base + "/audit":  # shows what everybody did
+            return None if bearer in fake.oauth else problem(403, "Not with this token.")
         if bearer not in fake.tokens:
             return problem(401, "Send a valid token.")
         if request.path.startswith(base) and request.headers.get("x-pd-environment") != "development":
@@ -218,6 +223,15 @@ def _service(fake: FakeConnect) -> Flask:
         wanted = {name: request.args[name] for name in ("app", "kind", "account_id") if name in request.args}
         found = [item for item in fake.happenings if all(item[name] == value for name, value in wanted.items())]
         return listed(found)
+
+    @app.get(base + "/audit")
+    def audit() -> Response:
+        if not fake.extensions:
+            return problem(404, "Not here.")
+        if request.args.get("after") == "broken":
+            return problem(400, "The cursor is broken; start again without it.")
+        wanted = {name: request.args[name] for name in ("noun", "subject_id", "actor") if name in request.args}
+        return listed([item for item in fake.deeds if all(item[name] == value for name, value in wanted.items())])
 
     return app
 
@@ -339,3 +353,9 @@ def busy(stage: Stage) -> Stage:
         {"id": "h1", "at": iso(stage.clock() - 2 * HOUR), "kind": "trouble", "good": False, "sentence": "It failed."},
     ]
     return stage
+
+
+@pytest.fixture
+def tower(stage: Stage) -> Watchtower:
+    """Deployed triggers at the service, none so far."""
+    return fake_triggers.install(stage.connect)

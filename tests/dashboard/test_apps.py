@@ -24,6 +24,15 @@ def test_featured_first_with_badges_and_what_is_broken(busy: Any) -> None:
     assert "1 needs you" in page
 
 
+def test_a_card_counts_what_the_app_can_do(busy: Any) -> None:
+    for app in busy.connect.apps:
+        if app["name_slug"] == "github":
+            app["patchbay"] |= {"actions": 1, "triggers": 4}
+    page = busy.signed_in().get("/apps").text
+    assert page.count(" actions</span>") == 0
+    assert "<span>1 action</span><span>4 triggers</span>" in page
+
+
 def test_search_category_and_sort_are_in_the_address(busy: Any) -> None:
     browser = busy.signed_in()
     assert names(browser.get("/apps?q=git").text) == ["GitHub"]

@@ -86,6 +86,7 @@ def test_failures_have_names(busy: Any) -> None:
     assert caught.value.retry_after == 17
     assert caught.value.limit == 3
     busy.connect.throttled, busy.connect.down = False, True
+    busy.clock.advance(17 * SECOND)
     with pytest.raises(ServiceDown):
         user.accounts(limit=1)
 

@@ -223,9 +223,10 @@ def test_connect_another_comes_back_with_the_draft(stage: Any, studio: Studio) -
     assert "Nothing was connected." in browser.get(f"{URL}?error=access_denied").text
 
 
-def test_trigger_is_filled_in_but_not_run(stage: Any, studio: Studio) -> None:
+def test_trigger_is_filled_in_and_never_run(stage: Any, studio: Studio) -> None:
     page = stage.signed_in().get("/apps/tasks/triggers/tasks-new-task").text
-    assert "Switching triggers on is not part of this version" in page
+    assert 'action="/apps/tasks/triggers/tasks-new-task/deployment"' in page
+    assert "Patchbay looks at Tasks on the schedule you choose" in page
     assert "Run action" not in page
     assert 'value="15"' in page  # 900 seconds, in minutes
     assert stage.signed_in().send("/apps/tasks/triggers/tasks-new-task/runs", {}).status_code == 404

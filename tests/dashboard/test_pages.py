@@ -33,7 +33,15 @@ def test_nonces_are_not_repeated(stage: Any) -> None:
 
 def test_pages_hold_nothing_inline(busy: Any) -> None:
     browser = busy.signed_in()
-    for url in ("/apps", "/apps/github", "/accounts", "/accounts/apn_000000x", "/activity", "/settings"):
+    for url in (
+        "/apps",
+        "/apps/github",
+        "/accounts",
+        "/accounts/apn_000000x",
+        "/activity",
+        "/activity/audit",
+        "/settings",
+    ):
         page = browser.get(url).text
         for forbidden in (" style=", " onclick=", " onload=", "hx-on", "javascript:", "<script>", "js:"):
             assert forbidden not in page, (url, forbidden)
@@ -43,7 +51,8 @@ def test_errors_name_cause_and_next_step(stage: Any) -> None:
     browser = stage.signed_in()
     missing = browser.get("/nowhere")
     assert missing.status_code == 404
-    assert "There is nothing here" in missing.text
+    assert "There is nothing here" in missing.text and ">Go to the start page</a>" in missing.text
+    assert '<a class="btn primary wide" href="/accounts">See your accounts</a>' in browser.get("/accounts/apn_no").text
     wrong = browser.get("/sign-out")
     assert (wrong.status_code, wrong.headers["Allow"]) == (405, "OPTIONS, POST")
     part = browser.get("/accounts/apn_nothing", htmx=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.people import users
+from webapp.people import api_keys, users
 
 LOOKS = {"theme": "dark", "time_zone": "Europe/Berlin", "language": "en"}
 
@@ -73,3 +73,17 @@ def test_other_browsers_can_be_signed_out(stage: Any) -> None:
     assert mine.send(ends[0]).status_code == 404
     assert mine.send("/settings/sessions/end-others").status_code == 303
     assert [browser.get("/settings").status_code for browser in (mine, other, third)] == [200, 303, 303]
+
+
+def test_the_api_key_is_shown_once_and_a_new_one_ends_it(stage: Any) -> None:
+    browser = stage.signed_in()
+    assert "Show my key" in browser.get("/settings").text
+    first = browser.send("/settings/api-key", {})
+    key = first.text.split("<code>pbk_")[1].split("</code>")[0]
+    page = browser.get("/settings").text
+    assert key not in page and "Replace the key" in page
+    store = stage.store
+    assert api_keys.owner(store, f"pbk_{key}") == users.all_users(store)[0].id
+    second = browser.send("/settings/api-key", {}).text
+    assert key not in second and api_keys.owner(store, f"pbk_{key}") is None
+    assert browser.client.post("/settings/api-key").status_code == 400  # no form token

@@ -24,7 +24,8 @@ def test_the_link_makes_the_owner_and_signs_in(fresh: Any) -> None:
     form = {"token": token, "email": "Owner@Example.com", "password": "a long password"}
     answer = browser.send("/start", form)
     assert answer.headers["Location"] == "/apps"
-    assert "owner@example.com" in browser.get("/apps").text
+    first = browser.get("/apps").text
+    assert "owner@example.com" in first and "Your API key is in Settings" in first
     (owner,) = users.all_users(fresh.store)
     assert (owner.email, owner.role) == ("owner@example.com", "owner")
     assert fresh.browser().get(f"/start?token={token}").headers["Location"] == "/sign-in"

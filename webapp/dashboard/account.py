@@ -11,6 +11,7 @@ from webapp.dashboard.dashboard import dashboard, person, service
 from webapp.dashboard.htmx import fragment, go, page, wants_fragment
 from webapp.dashboard.shapes import Account, App, TestResult
 from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Refused
+from webapp.kit.translation import gettext
 
 blueprint = Blueprint("account", __name__)
 
@@ -50,7 +51,7 @@ def rename(account_id: str) -> AnyResponse:
     account, name = service().account(account_id), request.form.get("name", "").strip()
     try:
         if len(name) > MAX_NAME:
-            raise Invalid(f"Use at most {MAX_NAME} characters.")
+            raise Invalid(gettext("Use at most {count} characters.").format(count=MAX_NAME))
         renamed = service().rename_account(account_id, name)
     except Invalid as error:
         templates = "dashboard/account/name.html", "dashboard/account/_name_form.html"
@@ -58,8 +59,9 @@ def rename(account_id: str) -> AnyResponse:
         answer.status_code = 422
         return answer
     if renamed is None:
-        return _after(account_id, "This service cannot rename accounts.", "bad")
-    return _after(account_id, f"The account is now called {renamed.title}.", "ok", focus="name")
+        return _after(account_id, gettext("This service cannot rename accounts."), "bad")
+    sentence = gettext("The account is now called {name}.").format(name=renamed.title)
+    return _after(account_id, sentence, "ok", focus="name")
 
 
 @blueprint.get("/accounts/<account_id>/revocation")
@@ -68,10 +70,12 @@ def revocation_page(account_id: str) -> str:
     account = service().account(account_id)
     return _question(
         account,
-        heading=f"Revoke access at {account.app.name}?",
-        text=f"{account.app.name} will be told to withdraw the access that was given. The account stays here and "
-        "needs you until you reconnect it.",
-        button="Revoke access",
+        heading=gettext("Revoke access at {app}?").format(app=account.app.name),
+        text=gettext(
+            "{app} will be told to withdraw the access that was given. The account stays here and needs you until you "
+            "reconnect it."
+        ).format(app=account.app.name),
+        button=gettext("Revoke access"),
         confirm_url=url_for("dashboard.account.revoke", account_id=account.id),
     )
 
@@ -85,22 +89,23 @@ def revoke(account_id: str) -> AnyResponse:
     except (Conflict, Refused, Invalid) as error:
         return _after(account_id, error.message, "bad")
     if revoked is None:
-        return _after(account_id, f"{account.app.name} offers no way to revoke access from here.", "bad")
-    return _after(account_id, f"{account.app.name} withdrew the access.", "ok")
+        sentence = gettext("{app} offers no way to revoke access from here.")
+        return _after(account_id, sentence.format(app=account.app.name), "bad")
+    return _after(account_id, gettext("{app} withdrew the access.").format(app=account.app.name), "ok")
 
 
 @blueprint.get("/accounts/<account_id>/disconnection")
 def disconnection_page(account_id: str) -> str:
     """Ask before disconnecting, and list what will stop."""
     account = service().account(account_id)
-    text = f"Its credentials are deleted here. {account.app.name} itself keeps the access until it is revoked there."
+    text = gettext("Its credentials are deleted here. {app} itself keeps the access until it is revoked there.")
     if account.app.auth_type != "oauth":
-        text = f"Its credentials are deleted here. The key itself stays valid at {account.app.name}."
+        text = gettext("Its credentials are deleted here. The key itself stays valid at {app}.")
     return _question(
         account,
-        heading=f"Disconnect {account.title}?",
-        text=text,
-        button="Disconnect",
+        heading=gettext("Disconnect {account}?").format(account=account.title),
+        text=text.format(app=account.app.name),
+        button=gettext("Disconnect"),
         confirm_url=url_for("dashboard.account.disconnect", account_id=account.id),
     )
 
@@ -111,13 +116,15 @@ def disconnect(account_id: str) -> AnyResponse:
     account = service().account(account_id)
     service().delete_account(account_id)
     dashboard().overviews.drop(person().id)
-    flash(f"{account.title} is disconnected.", "ok")
+    dashboard().triggers.drop(person().id)
+    flash(gettext("{account} is disconnected.").format(account=account.title), "ok")
     return go(url_for("dashboard.accounts.index"))
 
 
 def _after(account_id: str, sentence: str, tone: str, focus: str = "") -> AnyResponse:
     """The account anew with ``sentence`` in the status region: a fragment, or a redirect to its page."""
     dashboard().overviews.drop(person().id)
+    dashboard().triggers.drop(person().id)
     if not wants_fragment():
         flash(sentence, tone)
         return go(url_for("dashboard.account.show", account_id=account_id))
@@ -147,10 +154,12 @@ def _app(account: Account) -> App:
 
 def _verdict(account: Account, result: TestResult | None) -> tuple[str, str]:
     if result is None:
-        return "This service cannot test accounts.", "bad"
+        return gettext("This service cannot test accounts."), "bad"
     if result.healthy:
-        return f"{account.title} works: {account.app.name} accepted it just now.", "ok"
-    return f"The test failed. {result.error or account.app.name + ' did not accept the account.'}", "bad"
+        sentence = gettext("{account} works: {app} accepted it just now.")
+        return sentence.format(account=account.title, app=account.app.name), "ok"
+    reason = result.error or gettext("{app} did not accept the account.").format(app=account.app.name)
+    return gettext("The test failed. {reason}").format(reason=reason), "bad"
 
 
 def _question(account: Account, *, heading: str, text: str, button: str, confirm_url: str) -> str:

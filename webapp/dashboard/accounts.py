@@ -1,5 +1,6 @@
 """The list of a person's accounts, broken ones first."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
@@ -11,7 +12,9 @@ from webapp.dashboard.dashboard import dashboard, person, service
 from webapp.dashboard.htmx import page
 from webapp.dashboard.overview import Overview
 from webapp.dashboard.shapes import Account
+from webapp.dashboard.triggers import known_triggers
 from webapp.dashboard.words import STATES
+from webapp.errors import PatchbayError
 
 blueprint = Blueprint("accounts", __name__)
 
@@ -69,6 +72,7 @@ def index() -> AnyResponse:
         first=first,
         accounts=matching[first : first + PER_PAGE],
         has_next=len(matching) > first + PER_PAGE,
+        used=_used(),
     )
 
 
@@ -77,6 +81,17 @@ def _read(wanted: Wanted) -> Overview:
     if not wanted.after:
         dashboard().overviews.put(person().id, found)
     return found
+
+
+def _used() -> Mapping[str, int] | None:
+    """How many triggers use each account; ``None`` where that cannot be told.
+
+    It follows from the list of triggers: asking ``uses`` of every account would use up the limit on account calls.
+    """
+    try:
+        return known_triggers().of_account()
+    except PatchbayError:
+        return None
 
 
 def _counts(accounts: list[Account]) -> dict[str, int]:

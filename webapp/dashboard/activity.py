@@ -1,5 +1,6 @@
-"""What happened to a person's accounts, newest first."""
+"""What happened to a person's accounts and triggers, newest first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -8,13 +9,15 @@ from flask import Blueprint, request
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import overview
+from webapp.dashboard import deeds, overview
 from webapp.dashboard.dashboard import dashboard, person, service
 from webapp.dashboard.htmx import page
 from webapp.dashboard.overview import Overview
 from webapp.dashboard.shapes import Happening, PageOf
+from webapp.dashboard.trigger_shapes import Trigger
+from webapp.dashboard.triggers import known_triggers
 from webapp.dashboard.words import KIND_TONES, KINDS
-from webapp.errors import Invalid, NotFound
+from webapp.errors import Invalid, NotFound, PatchbayError
 
 blueprint = Blueprint("activity", __name__)
 
@@ -67,7 +70,9 @@ def index() -> AnyResponse:
         url=wanted.url(),
         wanted=wanted,
         found=found,
+        may_audit=deeds.offered(),
         known={account.id: account for account in known.accounts},
+        triggers={trigger.id: trigger for trigger in _triggers(found)},
         names=_app_names(found, known, wanted),
         kinds=KINDS,
         kind_tones=KIND_TONES,
@@ -89,6 +94,16 @@ def _accounts() -> Overview:
     """The accounts that are still there, to lead to; a few seconds old is good enough."""
     board = dashboard()
     return board.overviews.get(person().id) or board.overviews.put(person().id, overview.read(service()))
+
+
+def _triggers(found: PageOf[Happening]) -> Sequence[Trigger]:
+    """The triggers that are still there, where the page tells of any."""
+    if not any(item.trigger_id for item in found.items):
+        return ()
+    try:
+        return known_triggers().items
+    except PatchbayError:
+        return ()
 
 
 def _app_names(found: PageOf[Happening], known: Overview, wanted: Wanted) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """The Apps page and the page of one app."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -13,6 +15,7 @@ from webapp.dashboard.dashboard import Catalog, dashboard, person, service
 from webapp.dashboard.htmx import fragment, page, wants_fragment
 from webapp.dashboard.overview import Overview
 from webapp.dashboard.shapes import App, PageOf
+from webapp.dashboard.triggers import known_triggers
 from webapp.errors import PatchbayError
 
 blueprint = Blueprint("apps", __name__)
@@ -137,6 +140,7 @@ def _list_context(wanted: Wanted, found: PageOf[App], known: Overview | None) ->
         "step": min(STEP, found.total - shown),
         "overview": known,
         "badges": known.badges() if known else {},
+        "using": _using() if known and known.needing else {},
     }
 
 
@@ -163,6 +167,14 @@ def _overview(user: UserClient, *, fresh: bool) -> Overview | None:
     except PatchbayError:
         g.service_failed = True
         return None
+
+
+def _using() -> Mapping[str, int]:
+    """How many triggers use each account, as far as that can be told."""
+    try:
+        return known_triggers().of_account()
+    except PatchbayError:
+        return Counter()
 
 
 def _catalog(user: UserClient) -> Catalog:

@@ -2,7 +2,8 @@
 
 :class:`ConnectClient` stands for one project and environment; :meth:`ConnectClient.user` narrows it to one external
 user. Every call that a Connect token may make is made with that user's Connect token; OAuth is used only to create
-tokens. Methods raise the errors of :mod:`.transport`; an extension that a service lacks answers ``None``.
+tokens and to read or rotate a signing key. Methods raise the errors of :mod:`.transport`; an extension that a service
+lacks answers ``None``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,6 +39,7 @@ class AppFilter:
         found: dict[str, str | bool | int | list[str]] = {
             "sort_key": self.sort_key,
             "sort_direction": self.sort_direction,
+            **_EXTENDED,
         }
         if self.q:
             found["q"] = self.q
@@ -73,19 +75,24 @@ class ConnectClient:
 
     def create_token(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """``POST P/tokens`` (section 4.2), with the OAuth access token."""
+        answer = self.as_project("POST", self._path("tokens"), body={"project_id": self._project(), **body})
+        return _object(answer)
+
+    def as_project(self, method: str, path: str, *, params: Params | None = None, body: Any = None) -> Any:
+        """A call with the OAuth access token, once more with a new one when it was refused.
+
+        It sees every user's things: whoever calls it has made sure whose they are.
+        """
         for attempt in (1, 2):
             access = self._access.get()
             try:
-                answer = self.transport.call(
-                    "POST", self._path("tokens"), token=access, environment=self._environment,
-                    body={"project_id": self._project(), **body},
-                )  # fmt: skip
+                return self.transport.call(
+                    method, path, token=access, environment=self._environment, params=params, body=body
+                )
             except Unauthorized:
                 self._access.drop(access)
                 if attempt == 2:
                     raise
-            else:
-                return _object(answer)
         raise AssertionError("unreachable")
 
     def as_user(

@@ -14,8 +14,8 @@ from flask.blueprints import BlueprintSetupState
 from werkzeug.routing import BaseConverter
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard import deploy_form, drafts, drawing, form_fields, panels, schedule_words, values
 from webapp.dashboard import desk as desks
-from webapp.dashboard import drafts, drawing, form_fields, panels, values
 from webapp.dashboard.component_shapes import Kind, Prop, labels
 from webapp.dashboard.dashboard import dashboard, person, public_url, service
 from webapp.dashboard.desk import Desk, components
@@ -26,10 +26,16 @@ from webapp.dashboard.rich import rich
 from webapp.dashboard.run_shapes import Outcome
 from webapp.dashboard.snippets import snippets
 from webapp.errors import PatchbayError
+from webapp.kit.translation import gettext
+from webapp.people.preferences import time_zones
 
 blueprint = Blueprint("component", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>")
 
 HISTORY = 10
+_NOUNS = {
+    **dict.fromkeys(("create", "past", "again_page", "again", "values"), "runs"),
+    **dict.fromkeys(("deploy", "schedule"), "deploying"),
+}
 
 
 class KeyConverter(BaseConverter):
@@ -62,7 +68,9 @@ def show(slug: str, kind: Kind, key: str) -> AnyResponse:
     if request.args.get("account_id"):
         return _connected(desk, request.args["account_id"])
     code = request.args.get("error", "")
-    return whole(desk, Said(trouble="Nothing was connected. What you filled in is still here." if code else ""))
+    return whole(
+        desk, Said(trouble=gettext("Nothing was connected. What you filled in is still here.") if code else "")
+    )
 
 
 @blueprint.post("/draft")
@@ -71,7 +79,8 @@ def save(slug: str, kind: Kind, key: str) -> AnyResponse:
     desk = desks.posted(kind, slug, key)
     kept = desk.save()
     if not wants_fragment():
-        flash("Saved as a draft." if kept else "This is too large to keep as a draft.", "ok" if kept else "bad")
+        sentence = gettext("Saved as a draft.") if kept else gettext("This is too large to keep as a draft.")
+        flash(sentence, "ok" if kept else "bad")
         return go(address(desk))
     return make_response(fragment("dashboard/components/_saved.html", kept=kept, **context(desk)))
 
@@ -80,8 +89,8 @@ def save(slug: str, kind: Kind, key: str) -> AnyResponse:
 def reset(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Start again with nothing filled in."""
     desk = desks.posted(kind, slug, key)
-    drafts.drop(dashboard().store, person().id, desk.component.key)
-    flash("The draft is gone; everything is as at first.", "ok")
+    drafts.drop(dashboard().store, person().id, desk.draft)
+    flash(gettext("The draft is gone; everything is as at first."), "ok")
     return go(address(desk))
 
 
@@ -154,10 +163,11 @@ def connect(slug: str, kind: Kind, key: str) -> AnyResponse:
 
 def address(desk: Desk, endpoint: str = "show", **more: Any) -> str:
     """The address of a desk's page, or of what belongs to it."""
-    noun = "runs" if endpoint in ("create", "past", "again_page", "again", "values") else "component"
+    noun = _NOUNS.get(endpoint, "component")
+    editing: dict[str, Any] = {"trigger": desk.trigger.id} if desk.trigger else {}
     return url_for(
         f"dashboard.{noun}.{endpoint}",
-        slug=desk.app.slug, kind=desk.component.kind, key=desk.component.key, **more,
+        slug=desk.app.slug, kind=desk.component.kind, key=desk.component.key, **editing, **more,
     )  # fmt: skip
 
 
@@ -179,6 +189,9 @@ def context(desk: Desk, said: Said = Said()) -> dict[str, Any]:
         "said": said,
         "sheet": drawing.sheet(desk, said.errors, said.panels),
         "outcome": said.outcome,
+        "form": deploy_form.of(desk),
+        "schedule_words": schedule_words.in_words,
+        "time_zones": time_zones,
         "once": secrets.token_urlsafe(16),
         "snippets": snippets(base + client.run_path(), board.settings.environment, body),
         "address": lambda endpoint, **more: address(desk, endpoint, **more),
@@ -217,9 +230,13 @@ def changes(before: tuple[Prop, ...], desk: Desk) -> str:
     gone = [prop for prop in gone if not desk.left_out(prop)]
     if not added and not gone:
         return ""
-    parts = [f"added {labels(added)}"] if added else []
-    parts += [f"removed {labels(gone)}"] if gone else []
-    return f"Fields updated: {'; '.join(parts)}. Your other answers are kept."
+    if not gone:
+        sentence = gettext("Fields updated: added {added}. Your other answers are kept.")
+    elif not added:
+        sentence = gettext("Fields updated: removed {removed}. Your other answers are kept.")
+    else:
+        sentence = gettext("Fields updated: added {added}; removed {removed}. Your other answers are kept.")
+    return sentence.format(added=labels(added), removed=labels(gone))
 
 
 def _blame(desk: Desk, problem: str) -> dict[str, str]:
@@ -239,7 +256,8 @@ def _rewritten(desk: Desk, prop: Prop, mode: str) -> tuple[Desk, str]:
     if mode == "json":
         return replace(desk, fields=kept | values.as_json(prop, given)), ""
     if written.get(f"mode.{prop.name}") != ["rows"]:
-        return desk, f"“{prop.label}” holds values that are not text, so it stays JSON."
+        sentence = gettext("“{label}” holds values that are not text, so it stays JSON.")
+        return desk, sentence.format(label=prop.label)
     return replace(desk, fields=kept | written), ""
 
 
@@ -252,5 +270,6 @@ def _connected(desk: Desk, account_id: str) -> AnyResponse:
                 desk = replace(desk, fields={**desk.fields, f"p.{prop.name}": [account.id]})
                 break
         desk.save()
-        flash(f"{account.title} is connected and chosen. What you filled in is still here.", "ok")
+        sentence = gettext("{account} is connected and chosen. What you filled in is still here.")
+        flash(sentence.format(account=account.title), "ok")
     return redirect(address(desk), 303)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from webapp.dashboard.run_shapes import observations
 from webapp.dashboard.shapes import Json
+from webapp.kit.translation import gettext
 
 Effect = Literal["reads", "changes", "destroys"]
 Kind = Literal["actions", "triggers"]
@@ -165,7 +166,7 @@ def option(data: object) -> Option:
 def plain(value: object) -> str:
     """A value as a person reads it."""
     if isinstance(value, bool):
-        return "Yes" if value else "No"
+        return gettext("Yes") if value else gettext("No")
     return value if isinstance(value, str) else str(value)
 
 

@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard, person, public_url, service
 from webapp.dashboard.htmx import go
+from webapp.kit.translation import gettext
 
 blueprint = Blueprint("connections", __name__)
 
@@ -37,10 +38,13 @@ def renew(account_id: str) -> AnyResponse:
 def done() -> AnyResponse:
     """Where the Connect Link leads after a success: say it, and show the account."""
     dashboard().overviews.drop(person().id)
+    dashboard().triggers.drop(person().id)
     account_id = request.args.get("account_id", "")
     if not _ACCOUNT_ID.fullmatch(account_id):
         return go(url_for("dashboard.accounts.index"))
     account = service().account(account_id)
-    as_whom = f" as {account.identity}" if account.identity and account.identity != account.title else ""
-    flash(f"{account.title} is connected{as_whom}.", "connected")
+    sentence = gettext("{account} is connected.")
+    if account.identity and account.identity != account.title:
+        sentence = gettext("{account} is connected as {identity}.")
+    flash(sentence.format(account=account.title, identity=account.identity), "connected")
     return go(url_for("dashboard.account.show", account_id=account.id))

@@ -11,7 +11,9 @@ from flask import current_app, g
 from webapp.dashboard.client import ConnectClient, UserClient
 from webapp.dashboard.memory import Memory
 from webapp.dashboard.overview import Overview
-from webapp.dashboard.shapes import Category
+from webapp.dashboard.shapes import App, Category
+from webapp.dashboard.trigger_client import TriggerClient
+from webapp.dashboard.trigger_overview import Triggers
 from webapp.kit.clock import Clock
 from webapp.people.preferences import Preferences
 from webapp.people.sessions import Session
@@ -51,6 +53,9 @@ class Dashboard:
     catalogs: Memory[Catalog]
     lacking: Memory[bool]
     app_names: Memory[str]
+    apps: Memory[App]
+    triggers: Memory[Triggers]
+    shown_once: Memory[tuple[str, str]]
 
     @property
     def public_host(self) -> str:
@@ -91,6 +96,16 @@ def session_now() -> Session:
 def service() -> UserClient:
     """The Connect service as the signed-in person sees it."""
     return dashboard().client.user(person().id)
+
+
+def triggers() -> TriggerClient:
+    """Deployed triggers as the signed-in person has them."""
+    return TriggerClient(dashboard().client, person().id)
+
+
+def may_see_keys() -> bool:
+    """Whether that person's role may see and rotate signing keys."""
+    return person().role in ("owner", "developer")
 
 
 def public_url(path: str) -> str:

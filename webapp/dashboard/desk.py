@@ -16,17 +16,21 @@ from werkzeug.exceptions import NotFound as NoPage
 from webapp.dashboard import component_shapes, drafts, form_fields, overview, values
 from webapp.dashboard.component_client import Asked, ComponentClient
 from webapp.dashboard.component_shapes import Choices, Component, Kind, Prop
-from webapp.dashboard.dashboard import dashboard, person, service
+from webapp.dashboard.dashboard import dashboard, person, service, triggers
 from webapp.dashboard.drafts import Dynamic
 from webapp.dashboard.form_fields import Fields, control
 from webapp.dashboard.overview import Overview
 from webapp.dashboard.problems import Problem
 from webapp.dashboard.shapes import Account, App
+from webapp.dashboard.trigger_shapes import Trigger
+from webapp.kit.translation import gettext
+
+_NOBODY = Overview((), 0, "")
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """One component as one person sees it in one request."""
+    """One component as one person sees it in one request. With ``trigger`` it is that deployed trigger being edited."""
 
     app: App
     component: Component
@@ -34,6 +38,12 @@ class Desk:
     dynamic: Dynamic
     overview: Overview
     saved_at: int = 0
+    trigger: Trigger | None = None
+
+    @property
+    def draft(self) -> str:
+        """What its draft is kept under: a trigger being edited has one of its own."""
+        return self.trigger.id if self.trigger else self.component.key
 
     @property
     def props(self) -> tuple[Prop, ...]:
@@ -64,7 +74,9 @@ class Desk:
             if self.left_out(prop):
                 continue
             try:
-                value = self._account(prop) if control(prop) == "account" else values.read(prop, self.fields)
+                value = (
+                    self._account(prop) if control(prop) == "account" else values.read(self._kept(prop), self.fields)
+                )
             except Problem as problem:
                 problems[prop.name] = str(problem)
             else:
@@ -116,14 +128,18 @@ class Desk:
         """Keep this as the draft, without what is secret. False when it is too large."""
         kept = form_fields.keepable(self.fields, [*self.component.props, *self.props])
         board = dashboard()
-        return drafts.save(board.store, board.clock, person().id, self.component.key, kept, self.dynamic)
+        return drafts.save(board.store, board.clock, person().id, self.draft, kept, self.dynamic)
+
+    def _kept(self, prop: Prop) -> Prop:
+        """A secret of a deployed trigger stays as it is unless another one is typed."""
+        return replace(prop, optional=True) if self.trigger and prop.secret else prop
 
     def _account(self, prop: Prop) -> Any:
         """The chosen account, if it is one of the person's own."""
         value = values.read(prop, self.fields)
         own = {account.id for account in self.accounts(prop)}
         if value is not values.ABSENT and value["authProvisionId"] not in own:
-            raise Problem(f"Choose one of your accounts for “{prop.label}”.")
+            raise Problem(gettext("Choose one of your accounts for “{label}”.").format(label=prop.label))
         return value
 
     def _answers(self) -> str:
@@ -159,24 +175,24 @@ def components() -> ComponentClient:
 
 def opened(kind: Kind, slug: str, key: str) -> Desk:
     """The desk as the person left it."""
-    app, component = _found(kind, slug, key)
-    draft = drafts.load(dashboard().store, person().id, component.key)
+    desk = _found(kind, slug, key)
     accounts = overview.read(service())
     dashboard().overviews.put(person().id, accounts)
-    desk = Desk(app, component, draft.fields, draft.dynamic, accounts, draft.saved_at)
+    desk = replace(desk, overview=accounts)
+    if desk.trigger and not desk.saved_at:
+        desk = filled(desk, desk.trigger.configured)
     return replace(desk, fields=_prepared(desk))
 
 
 def posted(kind: Kind, slug: str, key: str) -> Desk:
     """The desk as a form says it is. Fields that were not on that page keep what the draft has."""
-    app, component = _found(kind, slug, key)
-    draft = drafts.load(dashboard().store, person().id, component.key)
+    desk = _found(kind, slug, key)
     drawn = set(request.form.getlist("d"))
-    fields = {name: texts for name, texts in draft.fields.items() if name.partition(".")[2] not in drawn}
+    fields = {name: texts for name, texts in desk.fields.items() if name.partition(".")[2] not in drawn}
     fields |= form_fields.sent(request.form.lists())
     known = dashboard().overviews.get(person().id)
     accounts = known or dashboard().overviews.put(person().id, overview.read(service()))
-    return Desk(app, component, fields, draft.dynamic, accounts, draft.saved_at)
+    return replace(desk, fields=fields, overview=accounts)
 
 
 def filled(desk: Desk, given: Mapping[str, Any]) -> Desk:
@@ -189,13 +205,19 @@ def filled(desk: Desk, given: Mapping[str, Any]) -> Desk:
     return replace(desk, fields=fields)
 
 
-def _found(kind: Kind, slug: str, key: str) -> tuple[App, Component]:
-    """The app and its component; 404 when they do not belong together."""
+def _found(kind: Kind, slug: str, key: str) -> Desk:
+    """The app, its component and the draft; 404 when they do not belong together. ``?trigger=`` is the one to edit."""
     component = components().find(kind, key)
     apps = {prop.app for prop in component.props if prop.type == "app"}
     if component.kind != kind or (apps and slug not in apps):
         raise NoPage
-    return service().app(slug), component
+    trigger = triggers().find(request.args["trigger"]) if request.args.get("trigger") else None
+    if trigger is not None:
+        if trigger.component_key != component.key:
+            raise NoPage
+        component = replace(component, props=component_shapes.props(list(trigger.props)) or component.props)
+    draft = drafts.load(dashboard().store, person().id, trigger.id if trigger else component.key)
+    return Desk(service().app(slug), component, draft.fields, draft.dynamic, _NOBODY, draft.saved_at, trigger)
 
 
 def _prepared(desk: Desk) -> dict[str, list[str]]:
@@ -206,7 +228,7 @@ def _prepared(desk: Desk) -> dict[str, list[str]]:
             own = [account.id for account in desk.accounts(prop)]
             if form_fields.first(fields, "p", prop) not in own:
                 fields[f"p.{prop.name}"] = own[:1]
-        elif not desk.saved_at:
+        elif not desk.saved_at and not desk.trigger:
             fields |= values.started(prop)
     return fields
 

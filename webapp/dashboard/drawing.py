@@ -8,12 +8,14 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from webapp.dashboard import form_fields, structured, values
+from webapp.dashboard import form_fields, schedule_words, structured, values
 from webapp.dashboard.component_shapes import Option, Prop
 from webapp.dashboard.desk import Desk
 from webapp.dashboard.form_fields import Fields, control
 from webapp.dashboard.panels import Panel
+from webapp.dashboard.problems import Problem
 from webapp.dashboard.shapes import Account
+from webapp.kit.translation import gettext
 
 RADIOS = 4  # as many options stand side by side; more go into a list
 LONGEST_JSON = 200_000
@@ -87,8 +89,10 @@ class Field:
         """The bounds of a number in words."""
         low, high = self.prop.min, self.prop.max
         if low is not None and high is not None:
-            return f"From {low:,} to {high:,}."
-        return f"At least {low:,}." if low is not None else f"At most {high:,}." if high is not None else ""
+            return gettext("From {low} to {high}.").format(low=f"{low:,}", high=f"{high:,}")
+        if low is not None:
+            return gettext("At least {low}.").format(low=f"{low:,}")
+        return gettext("At most {high}.").format(high=f"{high:,}") if high is not None else ""
 
     @property
     def fixed(self) -> str:
@@ -131,12 +135,20 @@ def draw(desk: Desk, prop: Prop, error: str = "", panel: Panel | None = None) ->
     return Field(prop, control(prop), form_fields.element_id(prop.name), desk.fields, error, panel, accounts)
 
 
+def schedule(field: Field) -> str:
+    """A schedule that is filled in, in words; "" while it is none."""
+    try:
+        return schedule_words.in_words(values.read(field.prop, field.fields))
+    except Problem:
+        return ""
+
+
 _TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)')
 
 
-def json_html(value: Any) -> Markup:
+def json_html(value: Any, longest: int = LONGEST_JSON) -> Markup:
     """``value`` as indented JSON with its keys and strings coloured; what is very long is cut."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)[:LONGEST_JSON]
+    text = json.dumps(value, ensure_ascii=False, indent=2)[:longest]
     pieces, at = [], 0
     for found in _TOKEN.finditer(text):
         pieces.append(escape(text[at : found.start()]))

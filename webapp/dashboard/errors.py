@@ -15,6 +15,8 @@ from webapp.dashboard import security, shell
 from webapp.dashboard.htmx import status
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.ids import new_id
+from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import lazy as _
 
 log = logging.getLogger(__name__)
 
@@ -22,20 +24,34 @@ log = logging.getLogger(__name__)
 FOREIGN = ("/v1", "/_static", "/link", "/healthz", "/readyz", "/logos", "/static", "/h/", "/openapi")
 
 _PAGES: Mapping[int, tuple[str, str]] = {
-    400: ("That did not arrive well", "The request was not complete or not valid. Go back and try again."),
-    403: ("That is not allowed", "Your login does not allow this. Ask an owner of this installation."),
-    404: ("There is nothing here", "The address is wrong, or what was here is gone or belongs to somebody else."),
-    405: ("That does not work this way", "The address exists but does not answer to that. Go back and use the page."),
-    413: ("That is too large", "At most 10 MB can be sent. Send less."),
+    400: (_("That did not arrive well"), _("The request was not complete or not valid. Go back and try again.")),
+    403: (_("That is not allowed"), _("Your login does not allow this. Ask an owner of this installation.")),
+    404: (_("There is nothing here"), _("The address is wrong, or what was here is gone or belongs to somebody else.")),
+    405: (
+        _("That does not work this way"),
+        _("The address exists but does not answer to that. Go back and use the page."),
+    ),
+    413: (_("That is too large"), _("At most 10 MB can be sent. Send less.")),
 }
 _WHAT: Mapping[str, str] = {
-    "apps": "Apps", "components": "This app", "component": "This form", "runs": "This run",
-    "accounts": "Your accounts", "account": "This account", "activity": "Your activity",
+    "apps": _("Apps"), "components": _("This app"), "component": _("This form"), "runs": _("This run"),
+    "accounts": _("Your accounts"), "account": _("This account"), "activity": _("Your activity"),
+    "audit": _("The audit"),
+    "triggers": _("Your triggers"), "trigger": _("This trigger"), "deliveries": _("These deliveries"),
+    "webhooks": _("This trigger"), "deploying": _("This form"),
 }  # fmt: skip
-_OTHER = ("That did not work", "The request could not be answered. Go back and try again.")
+_LISTS: Mapping[str, str] = {
+    "apps": _("See all apps"),
+    "accounts": _("See your accounts"),
+    "triggers": _("See your triggers"),
+}
+_OTHER = (_("That did not work"), _("The request could not be answered. Go back and try again."))
 _FAILED = (
-    "Something went wrong here",
-    "It is our fault and it is written down. Try again; if it stays so, tell whoever runs this service the reference.",
+    _("Something went wrong here"),
+    _(
+        "It is our fault and it is written down. Try again; if it stays so, tell whoever runs this service the "
+        "reference."
+    ),
 )
 
 
@@ -64,12 +80,14 @@ def _chain(app: Flask, code: int) -> None:
     app.register_error_handler(code, unknown)
 
 
-def _forged(_: CSRFError) -> Response:
-    heading = "This form is no longer valid"
-    message = "It was open for too long, or the browser keeps no cookies. Go back, reload the page and send it again."
+def _forged(error: CSRFError) -> Response:
+    heading = gettext("This form is no longer valid")
+    message = gettext(
+        "It was open for too long, or the browser keeps no cookies. Go back, reload the page and send it again."
+    )
     if _for_htmx():
         return status(message, 400)
-    return _page(400, heading, message, {"label": "Go back to the page", "url": security.page_before()})
+    return _page(400, heading, message, {"label": gettext("Go back to the page"), "url": security.page_before()})
 
 
 def _service_said(error: PatchbayError) -> Response:
@@ -86,9 +104,9 @@ def _service_said(error: PatchbayError) -> Response:
 def _down(error: PatchbayError) -> Response:
     g.service_failed = True
     wait = error.retry_after if isinstance(error, Throttled) else 5
-    sentence = "The service does not answer. Nothing is lost; try again in a moment."
+    sentence = gettext("The service does not answer. Nothing is lost; try again in a moment.")
     if isinstance(error, Throttled):
-        sentence = f"There were too many requests. Try again in {wait} seconds."
+        sentence = _too_many(wait)
     log.warning("the Connect service failed on %s: %s", request.path, error.message)
     if _for_htmx():
         response = status(sentence, 503)
@@ -99,16 +117,33 @@ def _down(error: PatchbayError) -> Response:
     return response
 
 
+def _too_many(seconds: int) -> str:
+    said = ngettext(
+        "There were too many requests. Try again in {count} second.",
+        "There were too many requests. Try again in {count} seconds.",
+        seconds,
+    )
+    return said.format(count=seconds)
+
+
 def _http(error: HTTPException) -> Response:
     code = error.code or 500
     if code < 400:  # a redirect that werkzeug raises
         return make_response(error.get_response())
     heading, message = _PAGES.get(code, _FAILED if code >= 500 else _OTHER)
-    response = status(message, code) if _for_htmx() else _page(code, heading, message)
+    response = status(message, code) if _for_htmx() else _page(code, heading, message, _nearby(code))
     allowed = getattr(error, "valid_methods", None)
     if allowed:
         response.headers["Allow"] = ", ".join(sorted(allowed))
     return response
+
+
+def _nearby(code: int) -> Mapping[str, str] | None:
+    """Where to go from something that is not there: to the list in which it would stand."""
+    noun = request.path.split("/")[1]
+    if code != 404 or noun not in _LISTS or request.path == f"/{noun}":
+        return None
+    return {"label": str(_LISTS[noun]), "url": f"/{noun}"}
 
 
 def _failed(error: Exception) -> Response:
@@ -116,7 +151,7 @@ def _failed(error: Exception) -> Response:
     log.exception("request %s failed on %s", reference, request.path, exc_info=error)
     heading, message = _FAILED
     if _for_htmx():
-        return status(f"{heading}. Reference {reference}.", 500)
+        return status(gettext("{what}. Reference {reference}.").format(what=heading, reference=reference), 500)
     return _page(500, heading, message, reference=reference)
 
 
@@ -142,7 +177,7 @@ def _for_htmx() -> bool:
 
 def _what() -> str:
     noun = (request.endpoint or "").split(".")[1:2]
-    return _WHAT.get(noun[0] if noun else "", "This")
+    return _WHAT.get(noun[0] if noun else "", _("This"))
 
 
 def _retry_url() -> str:

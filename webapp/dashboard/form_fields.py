@@ -25,7 +25,7 @@ _WHOLE = frozenset({"account", "alert", "sql", "http", "timer"})
 # The prefixes that make up a prop's fields; what is not among them is not part of a draft.
 PARTS = (
     "p", "k", "v", "m", "mode", "n", "u", "c", "z", "prep", "url", "method", "hk", "hv", "qk", "qv", "type", "raw",
-    "fk", "fv", "auth", "user", "pass", "token",
+    "fk", "fv", "auth", "user", "pass", "token", "t",
 )  # fmt: skip
 SECRET_PARTS = frozenset({"pass", "token"})
 

@@ -8,8 +8,11 @@ from urllib.parse import urlsplit
 from flask import Response, g, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp import audit
+from webapp.audit import Actor
 from webapp.dashboard import security
 from webapp.dashboard.dashboard import dashboard
+from webapp.kit import translation
 from webapp.kit.clock import SECOND
 from webapp.people import preferences, sessions, users
 
@@ -31,6 +34,12 @@ def check() -> AnyResponse | None:
     return None
 
 
+def leave(_: BaseException | None) -> None:
+    """The request is over: what this thread does next is not the person's deed."""
+    if (deeds := g.pop("deeds", None)) is not None:
+        deeds.__exit__(None, None, None)
+
+
 def prolong(response: Response) -> Response:
     """Renew the cookie of a session whose end has just moved."""
     session = g.get("person_session")
@@ -49,7 +58,10 @@ def _recognise() -> None:
     person = users.by_id(board.store, session.user_id) if session else None
     if session and person:
         g.person, g.person_session, g.person_token = person, session, token
+        g.deeds = audit.acting(Actor("person", person.id))
+        g.deeds.__enter__()
         g.preferences = preferences.of_user(board.store, person.id)
+        translation.speak(g.preferences.language)
 
 
 def _to_sign_in() -> AnyResponse:

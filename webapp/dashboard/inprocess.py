@@ -1,7 +1,7 @@
 """Hands a ``requests`` request to a WSGI app of this process, so that the dashboard needs no socket to its service.
 
 A loopback socket would deadlock a full thread pool. Every environ is built from nothing but the outgoing request:
-no header, cookie or address of the browser whose page is being made crosses over.
+no header, cookie or address of the browser whose page is being made crosses over, only the id under which it is logged.
 """
 
 import io
@@ -13,6 +13,8 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from requests import PreparedRequest, Response
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
+
+from webapp.kit import request_ids
 
 WSGI = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -61,6 +63,7 @@ def environ_of(request: PreparedRequest) -> dict[str, Any]:
         "SCRIPT_NAME": "",
         "PATH_INFO": unquote_to_bytes(parts.path).decode("latin-1"),
         "QUERY_STRING": parts.query,
+        "REQUEST_URI": request.path_url,  # tells a slash in an id from one between
         "SERVER_PROTOCOL": "HTTP/1.1",
         "SERVER_NAME": parts.hostname or "localhost",
         "SERVER_PORT": str(parts.port or (443 if parts.scheme == "https" else 80)),
@@ -74,6 +77,7 @@ def environ_of(request: PreparedRequest) -> dict[str, Any]:
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
+        request_ids.ENVIRON: request_ids.current(),
     }
     for name, value in request.headers.items():
         key = name.upper().replace("-", "_")

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from webapp.dashboard.client import UserClient
 from webapp.dashboard.shapes import Account
+from webapp.kit.translation import gettext, ngettext
 
 READ = 1_000
 _CHUNK = 100
@@ -49,9 +50,13 @@ class Overview:
         counts = Counter(account.app.slug for account in self.accounts)
         broken = {account.app.slug for account in self.needing}
         return {
-            slug: ("Needs you", "bad") if slug in broken else (f"{count} connected", "ok")
+            slug: (gettext("Needs you"), "bad") if slug in broken else (_connected(count), "ok")
             for slug, count in counts.items()
         }
+
+
+def _connected(count: int) -> str:
+    return ngettext("{count} connected", "{count} connected", count).format(count=count)
 
 
 def read(user: UserClient, *, app: str = "", after: str = "") -> Overview:

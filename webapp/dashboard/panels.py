@@ -17,6 +17,7 @@ from webapp.dashboard.component_client import Asked
 from webapp.dashboard.component_shapes import Choices, Option, Prop
 from webapp.dashboard.desk import Desk
 from webapp.errors import PatchbayError
+from webapp.kit.translation import gettext
 
 FEW = 10  # a shorter first page without a context is all there is
 _OWN = frozenset({"dbInfo", "total", "total_count"})
@@ -38,16 +39,33 @@ class Panel:
 
     def sentence(self, prop: Prop) -> str:
         """How much of everything this is."""
-        found = "found" if self.query else "shown"
+        said = self._found() if self.query else self._listed()
+        shown, total = f"{self.shown:,}", f"{self.total or 0:,}"
+        if prop.searchable and not self.query and self._goes_on:
+            said = gettext("{how_many} Type to search all of them.").format(how_many=said)
+        return said.format(shown=shown, total=total)
+
+    @property
+    def _goes_on(self) -> bool:
+        return bool(self.shown) and (self.more or (self.total is not None and self.total > self.shown))
+
+    def _found(self) -> str:
         if not self.shown:
-            return "Nothing matches. Try other words." if self.query else "There is nothing to choose from here."
+            return gettext("Nothing matches. Try other words.")
         if self.total is not None and self.total > self.shown:
-            count = f"First {self.shown:,} of {self.total:,} {found}."
-        elif self.more:
-            count = f"First {self.shown:,} {found}."
-        else:
-            return f"All {self.shown:,} {found}." if self.shown > 3 else ""
-        return f"{count} Type to search all of them." if prop.searchable and not self.query else count
+            return gettext("First {shown} of {total} found.")
+        if self.more:
+            return gettext("First {shown} found.")
+        return gettext("All {shown} found.") if self.shown > 3 else ""
+
+    def _listed(self) -> str:
+        if not self.shown:
+            return gettext("There is nothing to choose from here.")
+        if self.total is not None and self.total > self.shown:
+            return gettext("First {shown} of {total} shown.")
+        if self.more:
+            return gettext("First {shown} shown.")
+        return gettext("All {shown} shown.") if self.shown > 3 else ""
 
 
 def look_up(desk: Desk, prop: Prop, *, more: bool) -> Panel:

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from webapp.kit.translation import gettext
+
 
 class Problem(Exception):
     """An answer that cannot be taken. ``str()`` is the sentence."""
@@ -13,11 +15,11 @@ def parse_json(label: str, text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
-        raise Problem(
-            f"“{label}” is not valid JSON (line {error.lineno}, column {error.colno}). Text goes in double quotes."
-        ) from error
+        sentence = gettext("“{label}” is not valid JSON (line {line}, column {column}). Text goes in double quotes.")
+        raise Problem(sentence.format(label=label, line=error.lineno, column=error.colno)) from error
     except (ValueError, RecursionError) as error:
-        raise Problem(f"“{label}” is not JSON that can be sent. Use plain numbers and less nesting.") from error
+        sentence = gettext("“{label}” is not JSON that can be sent. Use plain numbers and less nesting.")
+        raise Problem(sentence.format(label=label)) from error
 
 
 def _refuse(constant: str) -> Any:

@@ -18,10 +18,12 @@ from webapp.dashboard.desk import Desk, components
 from webapp.dashboard.htmx import fragment, go, wants_fragment
 from webapp.dashboard.run_shapes import Outcome
 from webapp.errors import Invalid, PatchbayError
+from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import lazy as _
 
 blueprint = Blueprint("runs", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>/runs")
 
-_TWICE = "This was sent already and ran once. Its result is in the history below."
+_TWICE = _("This was sent already and ran once. Its result is in the history below.")
 
 
 @blueprint.post("")
@@ -54,7 +56,7 @@ def values(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
     desk, _ = renewed(desk)
     desk = desks.filled(desk, components().past(run_id).inputs)
     desk.save()
-    flash("The values of that run are filled in. Look at them, then run.", "ok")
+    flash(gettext("The values of that run are filled in. Look at them, then run."), "ok")
     return go(address(desk))
 
 
@@ -118,8 +120,9 @@ def _refused(desk: Desk, errors: Mapping[str, str], sentence: str) -> Response:
 def _appeared(before: tuple[Any, ...], desk: Desk, errors: Mapping[str, str]) -> str:
     """What to do about ``errors``: new fields, or one sentence that counts them."""
     if desk.props != before and (news := pages.changes(before, desk)):
-        return f"{news} Fill in what is marked, then run."
-    return "One field needs you before this can run." if len(errors) == 1 else f"{len(errors)} fields need you first."
+        return gettext("{news} Fill in what is marked, then run.").format(news=news)
+    sentence = ngettext("One field needs you before this can run.", "{count} fields need you first.", len(errors))
+    return sentence.format(count=len(errors))
 
 
 def _lost(desk: Desk, inputs: Mapping[str, Any]) -> list[str]:

@@ -6,12 +6,14 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import security
 from webapp.dashboard.dashboard import dashboard, session_now
 from webapp.dashboard.htmx import go
+from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import lazy as _
 from webapp.people import attempts, preferences, sessions, users
 from webapp.people.users import User
 
 blueprint = Blueprint("session", __name__)
 
-WRONG = "The e-mail or the password is wrong. Check both and try again."
+WRONG = _("The e-mail or the password is wrong. Check both and try again.")
 
 
 @blueprint.get("/sign-in")
@@ -31,7 +33,7 @@ def create() -> AnyResponse:
     address = request.remote_addr or ""
     wait = attempts.admit(board.store, board.clock, email=email, address=address)
     if wait:
-        return _form(wanted, email, f"Too many tries. Wait {_span(wait)}, then try again.", 429, wait)
+        return _form(wanted, email, _too_many(wait), 429, wait)
     found = users.authenticate(board.store, email=email, password=form.get("password", ""))
     if found is None:
         return _form(wanted, email, WRONG, 422)
@@ -45,7 +47,7 @@ def end() -> AnyResponse:
     sessions.end(dashboard().store, user_id=session_now().user_id, session_id=session_now().id)
     g.person = g.person_session = None
     session.clear()
-    flash("You are signed out.", "ok")
+    flash(gettext("You are signed out."), "ok")
     response = make_response(go(url_for("dashboard.session.page")))
     security.drop_token(response)
     return response
@@ -81,8 +83,18 @@ def _form(wanted: str, email: str = "", error: str = "", code: int = 200, wait: 
     return response
 
 
-def _span(seconds: int) -> str:
+def _too_many(seconds: int) -> str:
+    count = seconds if seconds < 60 else -(-seconds // 60)
     if seconds < 60:
-        return "1 second" if seconds == 1 else f"{seconds} seconds"
-    minutes = -(-seconds // 60)
-    return "1 minute" if minutes == 1 else f"{minutes} minutes"
+        sentence = ngettext(
+            "Too many tries. Wait {count} second, then try again.",
+            "Too many tries. Wait {count} seconds, then try again.",
+            count,
+        )
+    else:
+        sentence = ngettext(
+            "Too many tries. Wait {count} minute, then try again.",
+            "Too many tries. Wait {count} minutes, then try again.",
+            count,
+        )
+    return sentence.format(count=count)

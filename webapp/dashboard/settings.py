@@ -1,4 +1,4 @@
-"""A person's own settings: how pages look, the time zone, the language, the password, the signed-in browsers."""
+"""A person's own settings: how pages look, the time zone, the language, the password, the API key, the browsers."""
 
 import functools
 from collections.abc import Mapping
@@ -12,12 +12,14 @@ from webapp.dashboard import security
 from webapp.dashboard.dashboard import chosen, dashboard, person, session_now
 from webapp.dashboard.htmx import go
 from webapp.errors import Invalid
-from webapp.people import attempts, preferences, sessions, users
+from webapp.kit.translation import LANGUAGES, gettext, speak
+from webapp.kit.translation import lazy as _
+from webapp.people import api_keys, attempts, preferences, sessions, users
 from webapp.people.preferences import Preferences
 
 blueprint = Blueprint("settings", __name__)
 
-_THEMES: Mapping[str, str] = {"auto": "Same as system", "light": "Light", "dark": "Dark"}
+_THEMES: Mapping[str, str] = {"auto": _("Same as system"), "light": _("Light"), "dark": _("Dark")}
 
 
 @blueprint.get("/you")
@@ -41,7 +43,8 @@ def save() -> AnyResponse:
         preferences.save(dashboard().store, dashboard().clock, person().id, wanted)
     except Invalid as error:
         return _page({detail.field: detail.message for detail in error.details}, 422)
-    flash("Your settings are saved.", "ok")
+    speak(wanted.language)
+    flash(gettext("Your settings are saved."), "ok")
     return _with_theme(go(url_for("dashboard.settings.page")), wanted.theme)
 
 
@@ -62,17 +65,24 @@ def password() -> AnyResponse:
     board, form, me = dashboard(), request.form, person()
     address = request.remote_addr or ""
     if attempts.admit(board.store, board.clock, email=me.email, address=address):
-        return _page({"current": "Too many tries. Wait a minute, then try again."}, 429)
+        return _page({"current": gettext("Too many tries. Wait a minute, then try again.")}, 429)
     if not users.has_password(board.store, me.id, form.get("current", "")):
-        return _page({"current": "That is not your password now. Try again."}, 422)
+        return _page({"current": gettext("That is not your password now. Try again.")}, 422)
     attempts.succeeded(board.store, email=me.email, address=address)
     try:
         users.set_password(board.store, board.clock, user_id=me.id, password=form.get("password", ""))
     except Invalid as error:
         return _page({detail.field: detail.message for detail in error.details}, 422)
     sessions.end_others(board.store, user_id=me.id, keep=session_now().id)
-    flash("The password is changed. Other browsers are signed out.", "ok")
+    flash(gettext("The password is changed. Other browsers are signed out."), "ok")
     return go(url_for("dashboard.settings.page"))
+
+
+@blueprint.post("/settings/api-key")
+def api_key() -> AnyResponse:
+    """Give the person an API key, in place of any before it, and show it this once."""
+    board = dashboard()
+    return _page(api_key=api_keys.give(board.store, board.clock, person().id))
 
 
 @blueprint.post("/settings/sessions/<session_id>/end")
@@ -80,7 +90,7 @@ def end_session(session_id: str) -> AnyResponse:
     """Sign one other browser out."""
     if not sessions.end(dashboard().store, user_id=person().id, session_id=session_id):
         abort(404)
-    flash("That browser is signed out.", "ok")
+    flash(gettext("That browser is signed out."), "ok")
     return go(url_for("dashboard.settings.page"))
 
 
@@ -88,21 +98,24 @@ def end_session(session_id: str) -> AnyResponse:
 def end_others() -> AnyResponse:
     """Sign every other browser out."""
     count = sessions.end_others(dashboard().store, user_id=person().id, keep=session_now().id)
-    flash("No other browser was signed in." if not count else "All other browsers are signed out.", "ok")
+    sentence = gettext("All other browsers are signed out.") if count else gettext("No other browser was signed in.")
+    flash(sentence, "ok")
     return go(url_for("dashboard.settings.page"))
 
 
-def _page(errors: Mapping[str, str] | None = None, code: int = 200) -> Response:
+def _page(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: str | None = None) -> Response:
     board = dashboard()
     page = render_template(
         "dashboard/settings/page.html",
         sessions=sessions.of_user(board.store, board.clock, person().id),
         current=session_now().id,
+        api_key=api_key,
+        api_key_given_at=api_keys.given_at(board.store, person().id),
         errors=errors or {},
         browser=browser,
         chosen=chosen(),
         themes=_THEMES,
-        languages=preferences.LANGUAGES,
+        languages=LANGUAGES,
         zone_options=_zone_options(chosen().time_zone),
     )
     return make_response(page, code)
@@ -133,6 +146,6 @@ def browser(user_agent: str) -> str:
         ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("Mac", "macOS"),
         ("Linux", "Linux"),
     )  # fmt: skip
-    name = next((words for mark, words in names if mark in user_agent), "A browser")
+    name = next((words for mark, words in names if mark in user_agent), gettext("A browser"))
     system = next((words for mark, words in systems if mark in user_agent), "")
-    return f"{name} on {system}" if system else name
+    return gettext("{browser} on {system}").format(browser=name, system=system) if system else name

@@ -108,7 +108,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Happening:
-    """One line of an account's history (an extension). ``account_id``, ``app`` and ``kind`` may be missing: ""."""
+    """One line of an account's or trigger's history (an extension). What it is not about is ""."""
 
     at: str | None
     good: bool
@@ -116,6 +116,7 @@ class Happening:
     account_id: str
     app: str
     kind: str
+    trigger_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,8 @@ def category(data: Json) -> Category:
 
 def use(data: Json) -> Use:
     """One entry of ``accounts/{id}/uses``."""
-    return Use(_text(data, "id"), _text(data, "name"), _text(data, "kind"), _text(data, "state"))
+    told = {True: "active", False: "paused"}.get(data["active"], "") if isinstance(data.get("active"), bool) else ""
+    return Use(_text(data, "id"), _text(data, "name"), _text(data, "kind"), _text(data, "state") or told)
 
 
 def happening(data: Json) -> Happening:
@@ -203,6 +205,7 @@ def happening(data: Json) -> Happening:
         account_id=_text(data, "account_id"),
         app=_text(data, "app"),
         kind=_text(data, "kind"),
+        trigger_id=_text(data, "trigger_id"),
     )
 
 

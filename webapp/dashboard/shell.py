@@ -7,17 +7,20 @@ from zoneinfo import ZoneInfo
 
 from flask import g, request, url_for
 
-from webapp.dashboard import overview, security
-from webapp.dashboard.dashboard import dashboard, service
+from webapp.dashboard import overview, security, trigger_overview
+from webapp.dashboard.dashboard import dashboard, service, triggers
 from webapp.dashboard.htmx import flashed
-from webapp.dashboard.words import AUTH, STATE_TONES, STATES, count_of, uses_of
-from webapp.errors import PatchbayError
-from webapp.frontend import Moment, asset_url, moment
+from webapp.dashboard.trigger_overview import Triggers
+from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, count_of, uses_of
+from webapp.errors import NotFound, PatchbayError
+from webapp.frontend import asset_url
 from webapp.kit.clock import parse_iso
+from webapp.kit.moments import Moment, moment
+from webapp.kit.translation import gettext, language, ngettext
 from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences
 from webapp.people.users import User
 
-_APPS = ("apps", "components", "component", "runs")  # what belongs to an app's page
+_APPS = ("apps", "components", "component", "runs", "deploying")  # what belongs to an app's page
 
 
 def context() -> dict[str, Any]:
@@ -30,7 +33,7 @@ def context() -> dict[str, Any]:
         "csp_nonce": security.csp_nonce(),
         "theme": theme if theme in THEMES else "auto",
         "zone": chosen.time_zone if chosen else BROWSER_ZONE,
-        "lang": chosen.language if chosen else "en",
+        "lang": language(),
         "when": when,
         "at": _moment,
         "logo_url": logo_url,
@@ -47,7 +50,7 @@ def context() -> dict[str, Any]:
     return common | {
         "flashed": flashed,
         "nav": _navigation(person),
-        "person": {"email": person.email, "role": person.role},
+        "person": {"email": person.email, "role": ROLES.get(person.role, person.role)},
         "sign_out_url": url_for("dashboard.session.end"),
         "theme_url": url_for("dashboard.settings.theme"),
     }
@@ -96,23 +99,30 @@ def _navigation(person: User) -> list[dict[str, Any]]:
     here = (request.endpoint or "").split(".")
     noun = here[1] if len(here) > 2 else ""
     activity = {
-        "label": "Activity",
+        "label": gettext("Activity"),
         "url": url_for("dashboard.activity.index"),
         "icon": "activity",
-        "current": noun == "activity",
+        "current": noun in ("activity", "audit"),
     }
     return [
-        {"label": "Apps", "url": url_for("dashboard.apps.index"), "icon": "apps", "current": noun in _APPS},
+        {"label": gettext("Apps"), "url": url_for("dashboard.apps.index"), "icon": "apps", "current": noun in _APPS},
         {
-            "label": "Accounts",
+            "label": gettext("Accounts"),
             "url": url_for("dashboard.accounts.index"),
             "icon": "accounts",
             "current": noun in ("accounts", "account", "connections"),
             **_counts(person),
         },
+        {
+            "label": gettext("Triggers"),
+            "url": url_for("dashboard.triggers.index"),
+            "icon": "triggers",
+            "current": noun in ("triggers", "trigger", "deliveries", "webhooks"),
+            **_trigger_counts(person),
+        },
         *([activity] if _has_activity() else []),
         {
-            "label": "Settings",
+            "label": gettext("Settings"),
             "url": url_for("dashboard.settings.page"),
             "icon": "settings",
             "current": noun == "settings",
@@ -145,6 +155,22 @@ def _counts(person: User) -> dict[str, Any]:
             g.service_failed = True
     if known is None:
         return {}
-    needing = len(known.needing)
-    words = ("1 needs you" if needing == 1 else f"{needing} need you") if needing else ""
-    return {"count": known.total or None, "bad": words}
+    return {"count": known.total or None, "bad": _need(len(known.needing))}
+
+
+def _trigger_counts(person: User) -> dict[str, Any]:
+    """The same of triggers."""
+    board = dashboard()
+    known = board.triggers.get(person.id)
+    if known is None and not g.get("service_failed"):
+        try:
+            known = board.triggers.put(person.id, trigger_overview.read(triggers()))
+        except NotFound:
+            known = board.triggers.put(person.id, Triggers((), 0))
+        except PatchbayError:
+            g.service_failed = True
+    return {"count": known.total or None, "bad": _need(known.needing)} if known else {}
+
+
+def _need(count: int) -> str:
+    return ngettext("{count} needs you", "{count} need you", count).format(count=count) if count else ""

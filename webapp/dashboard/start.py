@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from flask import Blueprint, Response, make_response, render_template, request, url_for
+from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.htmx import go
 from webapp.dashboard.session import sign_in
 from webapp.errors import Forbidden, Invalid
+from webapp.kit.translation import gettext
 from webapp.people import start_tokens, users
 
 blueprint = Blueprint("start", __name__)
@@ -38,7 +39,9 @@ def create() -> AnyResponse:
         return _refused()
     except Invalid as error:
         return _form(token, email, {detail.field: detail.message for detail in error.details}, 422)
-    return sign_in(owner, url_for("dashboard.apps.index"))
+    signed_in = sign_in(owner, url_for("dashboard.apps.index"))
+    flash(gettext("Welcome. Your API key is in Settings, which shows it once."), "ok")
+    return signed_in
 
 
 def _form(token: str, email: str = "", errors: Mapping[str, str] | None = None, code: int = 200) -> Response:
@@ -50,8 +53,8 @@ def _refused() -> Response:
     page = render_template(
         "layouts/error.html",
         code=403,
-        heading="This start link does not work",
-        message="It is used up, too old or not complete. Restart Patchbay and open the link that it prints.",
-        action={"label": "Sign in instead", "url": url_for("dashboard.session.page")},
+        heading=gettext("This start link does not work"),
+        message=gettext("It is used up, too old or not complete. Restart Patchbay and open the link that it prints."),
+        action={"label": gettext("Sign in instead"), "url": url_for("dashboard.session.page")},
     )
     return make_response(page, 403)

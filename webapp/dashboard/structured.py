@@ -7,18 +7,21 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from webapp.dashboard import schedule_words
 from webapp.dashboard.component_shapes import Prop, plain
 from webapp.dashboard.form_fields import Fields, first, pairs
 from webapp.dashboard.problems import Problem, parse_json
+from webapp.kit.translation import gettext
+from webapp.kit.translation import lazy as _
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 BODIES: Mapping[str, str] = {
-    "": "No body",
+    "": _("No body"),
     "application/json": "JSON",
-    "application/x-www-form-urlencoded": "Form",
-    "text/plain": "Text",
+    "application/x-www-form-urlencoded": _("Form"),
+    "text/plain": _("Text"),
 }
-AUTHS: Mapping[str, str] = {"none": "None", "basic": "User name and password", "bearer": "Bearer token"}
+AUTHS: Mapping[str, str] = {"none": _("None"), "basic": _("User name and password"), "bearer": _("Bearer token")}
 UNITS: Mapping[str, int] = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 86_400}
 _FORM = "application/x-www-form-urlencoded"
 
@@ -69,7 +72,7 @@ def _read_http(prop: Prop, fields: Fields) -> Any:
         return None
     method = first(fields, "method", prop) or "GET"
     if method not in METHODS:
-        raise Problem(f"Choose a method for “{prop.label}”.")
+        raise Problem(gettext("Choose a method for “{label}”.").format(label=prop.label))
     value: dict[str, Any] = {
         "url": url,
         "method": method,
@@ -133,13 +136,16 @@ def _read_timer(prop: Prop, fields: Fields) -> Any:
     if first(fields, "mode", prop) == "cron":
         cron = first(fields, "c", prop).strip()
         if len(cron.split()) != 5:
-            raise Problem(f"“{prop.label}” needs five cron fields, such as 0 9 * * 1-5.")
-        return {"cron": cron, "timezone": first(fields, "z", prop).strip() or "UTC"}
+            sentence = gettext("“{label}” needs five cron fields, such as 0 9 * * 1-5.")
+            raise Problem(sentence.format(label=prop.label))
+        schedule = {"cron": cron, "timezone": first(fields, "z", prop).strip() or "UTC"}
+        schedule_words.check(prop.label, schedule)
+        return schedule
     text = first(fields, "n", prop).strip()
     if not text:
         return None
     if not (text.isascii() and text.isdigit()) or int(text[:9]) < 1:
-        raise Problem(f"“{prop.label}” needs a whole number of at least 1.")
+        raise Problem(gettext("“{label}” needs a whole number of at least 1.").format(label=prop.label))
     return {"intervalSeconds": int(text[:9]) * UNITS.get(first(fields, "u", prop), 1)}
 
 

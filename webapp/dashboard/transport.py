@@ -1,7 +1,8 @@
 """One HTTP call to a Connect service, and what its outcome means to a page.
 
 It promises that whatever goes wrong is one of our errors: no answer, an answer that is not the API's and 5xx are
-:class:`ServiceDown`; 429 is :class:`Throttled`; the other refusals keep the service's own sentence.
+:class:`ServiceDown`; 429 is :class:`Throttled`, and nothing of that kind is asked again before its time; the other
+refusals keep the service's own sentence.
 """
 
 import time
@@ -14,6 +15,7 @@ import requests
 from requests.adapters import BaseAdapter, HTTPAdapter
 from requests.structures import CaseInsensitiveDict
 
+from webapp.dashboard.backoff import Backoff, key_of
 from webapp.errors import (
     Conflict,
     Detail,
@@ -26,6 +28,7 @@ from webapp.errors import (
     Unauthorized,
     Unavailable,
 )
+from webapp.kit.clock import Clock, now
 
 TIMEOUT_S = 10.0
 TEST_TIMEOUT_S = 35.0  # testing an account waits for its provider
@@ -39,9 +42,9 @@ class ServiceDown(Unavailable):
 class Transport:
     """Calls one Connect service. Safe to share between threads."""
 
-    def __init__(self, base_url: str, adapter: BaseAdapter | None = None) -> None:
+    def __init__(self, base_url: str, adapter: BaseAdapter | None = None, clock: Clock = now) -> None:
         """``base_url`` ends before ``/v1``; ``adapter`` replaces the sockets (see :mod:`.inprocess`)."""
-        self._base_url = base_url.rstrip("/")
+        self._base_url, self._backoff = base_url.rstrip("/"), Backoff(clock)
         # The adapter alone: a Session adds cookies, proxies and a netrc, none of which may be used here, and more
         # time than the embedded service needs to answer.
         self._adapter = adapter or HTTPAdapter(pool_maxsize=16)
@@ -58,6 +61,8 @@ class Transport:
         timeout: float = TIMEOUT_S,
     ) -> Any:
         """The JSON answer (``None`` when it is empty). Raises our errors only, as the module says."""
+        key = key_of(method, path, token, body)
+        self._backoff.check(key)
         request = requests.PreparedRequest()
         request.method, request.url = method, self._base_url + path + _query(params)
         request.headers = CaseInsensitiveDict({"Accept": "application/json", "User-Agent": "Patchbay dashboard"})
@@ -73,7 +78,10 @@ class Transport:
             raise ServiceDown from error
         if 200 <= response.status_code < 300:
             return _json(response) if response.content else None
-        raise _error(response)
+        refusal = _error(response)
+        if isinstance(refusal, Throttled):
+            self._backoff.note(key, refusal)
+        raise refusal
 
     def close(self) -> None:
         """Give back the sockets."""

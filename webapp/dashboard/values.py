@@ -12,6 +12,7 @@ from webapp.dashboard import structured
 from webapp.dashboard.component_shapes import Option, Prop, option, plain
 from webapp.dashboard.form_fields import Fields, control, every, first, pairs
 from webapp.dashboard.problems import Problem, parse_json
+from webapp.kit.translation import gettext
 
 
 class _Absent:
@@ -30,7 +31,7 @@ def read(prop: Prop, fields: Fields) -> Any:
         return ABSENT
     value = _READERS[kind](prop, fields)
     if value is ABSENT and not prop.optional:
-        raise Problem(f"{_opening(kind)} “{prop.label}”.")
+        raise Problem(_missing(kind).format(label=prop.label))
     return value
 
 
@@ -65,8 +66,9 @@ def encode(choice: Option) -> str:
     return json.dumps({"label": choice.label, "value": choice.value}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _opening(kind: str) -> str:
-    return "Choose" if kind in ("account", "pick", "picks", "choice", "choices") else "Fill in"
+def _missing(kind: str) -> str:
+    chosen = kind in ("account", "pick", "picks", "choice", "choices")
+    return gettext("Choose “{label}”.") if chosen else gettext("Fill in “{label}”.")
 
 
 def _parts(prop: Prop, kind: str, value: Any) -> dict[str, list[str]]:
@@ -125,12 +127,13 @@ def _integer(prop: Prop, fields: Fields) -> Any:
 def _whole(prop: Prop, text: str) -> int:
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 15:
-        raise Problem(f"“{prop.label}” must be a whole number, such as {prop.min if prop.min is not None else 5}.")
+        sentence = gettext("“{label}” must be a whole number, such as {example}.")
+        raise Problem(sentence.format(label=prop.label, example=prop.min if prop.min is not None else 5))
     number = int(text)
     if prop.min is not None and number < prop.min:
-        raise Problem(f"“{prop.label}” must be at least {prop.min:,}.")
+        raise Problem(gettext("“{label}” must be at least {low}.").format(label=prop.label, low=f"{prop.min:,}"))
     if prop.max is not None and number > prop.max:
-        raise Problem(f"“{prop.label}” must be at most {prop.max:,}.")
+        raise Problem(gettext("“{label}” must be at most {high}.").format(label=prop.label, high=f"{prop.max:,}"))
     return number
 
 
@@ -155,11 +158,12 @@ def _rows(prop: Prop, fields: Fields) -> Any:
     if first(fields, "mode", prop) == "json":
         found = _json(prop, fields)
         if found is not ABSENT and not isinstance(found, dict):
-            raise Problem(f'“{prop.label}” must be a JSON object, such as {{"name": "value"}}.')
+            sentence = gettext("“{label}” must be a JSON object, such as {example}.")
+            raise Problem(sentence.format(label=prop.label, example='{"name": "value"}'))
         return found
     rows = pairs(fields, "k", "v", prop)
     if any(not key.strip() for key, _ in rows):
-        raise Problem(f"Give every row of “{prop.label}” a name.")
+        raise Problem(gettext("Give every row of “{label}” a name.").format(label=prop.label))
     return {key.strip(): value for key, value in rows} or ABSENT
 
 

@@ -13,10 +13,13 @@ from webapp.dashboard import (
     accounts,
     activity,
     apps,
+    audit,
     component,
     components,
     compression,
     connections,
+    deliveries,
+    deploying,
     errors,
     gate,
     runs,
@@ -24,6 +27,9 @@ from webapp.dashboard import (
     session,
     shell,
     start,
+    trigger,
+    triggers,
+    webhooks,
 )
 from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.client import ConnectClient
@@ -32,11 +38,15 @@ from webapp.dashboard.htmx import go
 from webapp.dashboard.inprocess import WSGI, InProcessAdapter
 from webapp.dashboard.memory import Memory
 from webapp.dashboard.transport import Transport
+from webapp.kit import translation
 from webapp.kit.clock import MINUTE, SECOND, Clock
 from webapp.settings import Settings
 from webapp.store.contract import Store
 
-_NOUNS = (session, start, apps, connections, accounts, account, activity, settings_pages, components, component, runs)
+_NOUNS = (
+    session, start, apps, connections, accounts, account, activity, audit, settings_pages, components, component, runs,
+    deploying, triggers, trigger, webhooks, deliveries,
+)  # fmt: skip
 
 
 def register(
@@ -55,9 +65,10 @@ def register(
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
     ``settings.connect_url``, or else the embedded one, which ``wsgi`` gives (called late: it is this very app).
     """
+    translation.install(app.jinja_env)
     adapter: BaseAdapter | None = None if settings.connect_url else InProcessAdapter(wsgi)
     client = ConnectClient(
-        Transport(settings.connect_url or settings.public_url, adapter),
+        Transport(settings.connect_url or settings.public_url, adapter, clock),
         clock,
         client_id=client_id,
         client_secret=client_secret,
@@ -76,6 +87,9 @@ def register(
         catalogs=Memory(clock, lifetime=5 * MINUTE),
         lacking=Memory(clock, lifetime=5 * MINUTE),
         app_names=Memory(clock, lifetime=5 * MINUTE),
+        apps=Memory(clock, lifetime=5 * MINUTE),
+        triggers=Memory(clock, lifetime=30 * SECOND),
+        shown_once=Memory(clock, lifetime=5 * MINUTE),
     )
     app.register_blueprint(_blueprint(app))
 
@@ -87,6 +101,7 @@ def _blueprint(app: Flask) -> Blueprint:
     blueprint.after_request(compression.compress)
     blueprint.after_request(security.add_headers)
     blueprint.after_request(gate.prolong)
+    blueprint.teardown_request(gate.leave)
     blueprint.context_processor(shell.context)
     errors.register(app, blueprint)
 

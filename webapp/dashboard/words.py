@@ -3,25 +3,50 @@
 from collections.abc import Mapping
 
 from webapp.dashboard.shapes import PageOf, Use
+from webapp.kit.translation import lazy as _
+from webapp.kit.translation import ngettext
 
-STATES: Mapping[str, str] = {"working": "Working", "retrying": "Retrying", "needs-you": "Needs you"}
+STATES: Mapping[str, str] = {"working": _("Working"), "retrying": _("Retrying"), "needs-you": _("Needs you")}
 STATE_TONES: Mapping[str, str] = {"working": "ok", "retrying": "warn", "needs-you": "bad"}
-AUTH: Mapping[str, str] = {"oauth": "OAuth", "keys": "API key", "none": "No account needed"}
+ROLES: Mapping[str, str] = {"owner": _("Owner"), "developer": _("Developer"), "member": _("Member")}
+AUTH: Mapping[str, str] = {"oauth": _("OAuth"), "keys": _("API key"), "none": _("No account needed")}
 
-# What happens to an account: the kinds of the service's history. One that is new here is shown as it is written.
+# A trigger's states, and those of the addresses it delivers to.
+TRIGGER_STATES: Mapping[str, str] = {
+    "active": _("Active"),
+    "waits": _("Waits for its account"),
+    "off": _("Switched off"),
+    "paused": _("Paused"),
+}
+TRIGGER_TONES: Mapping[str, str] = {"active": "ok", "waits": "bad", "off": "bad", "paused": ""}
+ENDPOINT_STATES: Mapping[str, str] = {"happy": _("Delivering"), "penalty": _("Retrying"), "deactivated": _("Stopped")}
+ENDPOINT_TONES: Mapping[str, str] = {"happy": "ok", "penalty": "warn", "deactivated": "bad"}
+DELIVERIES: Mapping[str, str] = {"waiting": _("Waiting"), "delivered": _("Delivered"), "failed": _("Failed")}
+
+# What happens to accounts and triggers: the kinds of the service's history. A new one is shown as it is written.
 KINDS: Mapping[str, str] = {
-    "connected": "Connected",
-    "reconnected": "Reconnected",
-    "recovered": "Working again",
-    "trouble": "Trouble",
-    "dead": "Needs you",
-    "revoked": "Access revoked",
-    "renamed": "Renamed",
-    "disconnected": "Disconnected",
+    "connected": _("Connected"),
+    "reconnected": _("Reconnected"),
+    "recovered": _("Working again"),
+    "trouble": _("Trouble"),
+    "dead": _("Needs you"),
+    "revoked": _("Access revoked"),
+    "renamed": _("Renamed"),
+    "disconnected": _("Disconnected"),
+    "trigger_deployed": _("Deployed"),
+    "trigger_changed": _("Configured anew"),
+    "trigger_renamed": _("Trigger renamed"),
+    "trigger_paused": _("Paused"),
+    "trigger_resumed": _("Switched on"),
+    "trigger_switched_off": _("Switched off"),
+    "trigger_deleted": _("Deleted"),
 }
 KIND_TONES: Mapping[str, str] = {
     "trouble": "warn",
     "dead": "bad",
+    "trigger_switched_off": "bad",
+    "trigger_deployed": "ok",
+    "trigger_resumed": "ok",
     "connected": "ok",
     "reconnected": "ok",
     "recovered": "ok",
@@ -29,22 +54,28 @@ KIND_TONES: Mapping[str, str] = {
 
 # error=<code> on the way back from the Connect Link: what happened, and one next step. {app} is the app's name.
 ENDINGS: Mapping[str, tuple[str, str]] = {
-    "access_denied": ("Nothing was connected: access was not given.", "Connect again whenever you like."),
-    "cancelled": ("Nothing was connected: you cancelled.", "Connect again whenever you like."),
-    "provider_rejected": ("{app} refused the connection.", "Try again; if it stays so, ask who runs this service."),
-    "wrong_account": (
-        "That was another {app} account, so nothing was changed.",
-        "Sign in to {app} with the first one.",
+    "access_denied": (_("Nothing was connected: access was not given."), _("Connect again whenever you like.")),
+    "cancelled": (_("Nothing was connected: you cancelled."), _("Connect again whenever you like.")),
+    "provider_rejected": (
+        _("{app} refused the connection."),
+        _("Try again; if it stays so, ask who runs this service."),
     ),
-    "invalid_credentials": ("{app} did not accept the credentials.", "Check them and try again."),
-    "missing_scopes": ("Access that this connection needs was not given.", "Try again and leave every box ticked."),
-    "provider_unavailable": ("{app} did not answer.", "Try again in a few minutes."),
-    "no_oauth_client": ("{app} has no OAuth client here yet.", "Ask who runs this service to add one."),
-    "link_expired": ("The link had expired.", "Connect again; a new link is made each time."),
-    "invalid_state": ("The sign-in was already used, or belongs to another browser.", "Connect again from here."),
-    "window_blocked": ("The browser blocked the window.", "Connect again and choose to stay in this tab."),
+    "wrong_account": (
+        _("That was another {app} account, so nothing was changed."),
+        _("Sign in to {app} with the first one."),
+    ),
+    "invalid_credentials": (_("{app} did not accept the credentials."), _("Check them and try again.")),
+    "missing_scopes": (
+        _("Access that this connection needs was not given."),
+        _("Try again and leave every box ticked."),
+    ),
+    "provider_unavailable": (_("{app} did not answer."), _("Try again in a few minutes.")),
+    "no_oauth_client": (_("{app} has no OAuth client here yet."), _("Ask who runs this service to add one.")),
+    "link_expired": (_("The link had expired."), _("Connect again; a new link is made each time.")),
+    "invalid_state": (_("The sign-in was already used, or belongs to another browser."), _("Connect again from here.")),
+    "window_blocked": (_("The browser blocked the window."), _("Connect again and choose to stay in this tab.")),
 }
-_OTHER = ("The connection was not finished.", "Try again; nothing was changed.")
+_OTHER = (_("The connection was not finished."), _("Try again; nothing was changed."))
 
 
 def ending(code: str, app: str) -> tuple[str, str]:
@@ -54,12 +85,12 @@ def ending(code: str, app: str) -> tuple[str, str]:
 
 
 def uses_of(uses: PageOf[Use]) -> str:
-    """``2 triggers``, or ``3 things`` when they are not of one kind."""
-    kinds = {use.kind for use in uses.items}
-    kind = kinds.pop().replace("_", " ") if len(kinds) == 1 else ""
-    return count_of(uses.total, kind or "thing")
+    """``2 triggers``, or ``3 things`` when they are not all triggers."""
+    if {use.kind for use in uses.items} == {"trigger"}:
+        return count_of(uses.total, "{count} trigger", "{count} triggers")
+    return count_of(uses.total, "{count} thing", "{count} things")
 
 
-def count_of(number: int, one: str, many: str | None = None) -> str:
-    """``1 trigger``, ``1,200 triggers``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def count_of(number: int, one: str, many: str) -> str:
+    """``1 trigger``, ``1,200 triggers``: the message that fits ``number``, which stands in it as ``{count}``."""
+    return ngettext(one, many, number).format(count=f"{number:,}")

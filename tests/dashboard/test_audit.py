@@ -1,0 +1,107 @@
+"""The Audit tab: who did what, with its filters in the address, for owners and developers alone."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+
+from tests.dashboard.conftest import PASSWORD
+from webapp.dashboard.dashboard import KEY
+from webapp.dashboard.inprocess import InProcessAdapter
+from webapp.kit.clock import MINUTE, iso
+from webapp.people import users
+
+
+@pytest.fixture
+def audited(busy: Any) -> Any:
+    """Forty deeds: of Alice at the dashboard, of a command, and of the service itself."""
+    actors = [("user", busy.alice.id), ("client", "ocl_42"), ("command", "patchbay client create"), ("system", "x")]
+    for number in range(40):
+        kind, actor = actors[number % 4]
+        busy.connect.deeds.append(
+            {
+                "id": f"aud_{number}", "at": iso(busy.clock() - number * MINUTE), "actor_type": kind, "actor": actor,
+                "noun": "client" if kind == "command" else "account", "subject_id": f"thing_{number % 4}",
+                "verb": "renamed", "sentence": f"Deed number {number}.", "project_id": "proj_Fake1",
+                "environment": "development", "external_user_id": busy.alice.id if kind == "user" else "user-7",
+            }
+        )  # fmt: skip
+    return busy
+
+
+def deeds(html: str) -> list[int]:
+    return [int(number) for number in re.findall(r"Deed number (\d+)\.", html)]
+
+
+def links(html: str) -> list[str]:
+    return [unescape(url) for url in re.findall(r'href="(/activity/audit[^"]*)"', html)]
+
+
+def test_newest_first_with_names_for_those_who_sign_in_here(audited: Any) -> None:
+    browser = audited.signed_in()
+    assert "/activity/audit" in links(browser.get("/activity").text)
+    page = browser.get("/activity/audit").text
+    assert deeds(page) == list(range(30))
+    assert "Newest 30 of 40 entries shown" in page
+    assert "alice@example.com</a>" in page and f">{audited.alice.id}<" not in page
+    assert "patchbay client create</a><small>Command</small>" in page
+    assert "By itself" in page
+    assert "of user-7" in page
+    older = next(url for url in links(page) if "after=" in url)
+    assert deeds(browser.get(older).text) == list(range(30, 40))
+    assert deeds(browser.get("/activity/audit?after=broken").text) == list(range(30))
+
+
+def test_filters_are_in_the_address(audited: Any) -> None:
+    browser = audited.signed_in()
+    of_clients = list(range(2, 40, 4))
+    assert deeds(browser.get("/activity/audit?noun=client").text) == of_clients
+    assert deeds(browser.get("/activity/audit?noun=nonsense").text) == list(range(30))
+    followed = next(url for url in links(browser.get("/activity/audit").text) if "subject=thing_2" in url)
+    page = browser.get(followed).text
+    assert deeds(page) == of_clients
+    assert "<code>thing_2</code>" in page
+    mine = browser.get(f"/activity/audit?actor={audited.alice.id}").text
+    assert deeds(mine) == list(range(0, 40, 4))
+    assert "Only by alice@example.com" in mine
+    nothing = browser.get("/activity/audit?noun=trigger").text
+    assert "Nothing matches" in nothing and 'value="trigger" selected' in nothing
+    part = browser.get("/activity/audit?noun=client&actor=", htmx=True)
+    assert "<html" not in part.text
+    assert part.headers["HX-Push-Url"] == "/activity/audit?noun=client"
+
+
+def test_a_developer_may_look_and_a_member_may_not(audited: Any) -> None:
+    for role, code in (("developer", 200), ("member", 403)):
+        users.create(audited.store, audited.clock, email=f"{role}@example.com", password=PASSWORD, role=role)
+        browser = audited.signed_in(f"{role}@example.com")
+        answer = browser.get("/activity/audit")
+        assert answer.status_code == code
+        assert (deeds(answer.text) != []) == (code == 200)
+        assert bool(links(browser.get("/activity").text)) == (code == 200)
+
+
+def test_none_yet_and_down_are_different(busy: Any) -> None:
+    browser = busy.signed_in()
+    assert "Nothing has been done yet" in browser.get("/activity/audit").text
+    busy.connect.down = True
+    answer = browser.get("/activity/audit")
+    assert answer.status_code == 503
+    assert "The audit can’t be shown right now" in answer.text
+
+
+def test_another_service_without_it_has_no_such_tab(make_stage: Any) -> None:
+    remote = {"PATCHBAY_CONNECT_URL": "http://127.0.0.1:9", "PATCHBAY_CONNECT_CLIENT_ID": "client",
+              "PATCHBAY_CONNECT_CLIENT_SECRET": "secret", "PATCHBAY_PROJECT": "proj_Fake1",
+              "PATCHBAY_PUBLIC_URL": "http://localhost"}  # fmt: skip
+    stage = make_stage(**remote)
+    transport = stage.app.extensions[KEY].client.transport
+    transport.close()
+    transport._adapter = InProcessAdapter(lambda: stage.connect.wsgi)
+    browser = stage.signed_in()
+    assert links(browser.get("/activity").text)
+    stage.clock.advance(6 * MINUTE)
+    stage.app.extensions[KEY].lacking.put("activity", False)
+    stage.connect.extensions = False
+    assert browser.get("/activity/audit").status_code == 404

@@ -1,0 +1,137 @@
+"""Deploying a trigger from its component's page: once, with its key shown once; redeploying one that stands."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.dashboard.fake_components import ACCOUNT, Studio, install
+from tests.dashboard.fake_triggers import Watchtower
+
+URL = "/apps/tasks/triggers/tasks-new-task"
+TIMER = {"name": "timer", "type": "$.interface.timer", "label": "Schedule", "default": {"intervalSeconds": 900}}
+SECRET = {"name": "token", "type": "string", "label": "Token", "secret": True}
+LIST = {"name": "list", "type": "string", "label": "List", "optional": True}
+
+
+@pytest.fixture
+def studio(stage: Any) -> Studio:
+    made = install(stage.connect)
+    made.components["tasks-new-task"]["configurable_props"] = [ACCOUNT, TIMER, LIST]
+    stage.connect.add_account(stage.alice.id, "tasks", name="Ada's tasks")
+    return made
+
+
+def filled(**more: Any) -> dict[str, Any]:
+    return {
+        "d": ["tasks", "timer", "list", "deploy:name", "deploy:url", "deploy:emit"], "p.tasks": "apn_000000x",
+        "mode.timer": "interval", "n.timer": "5", "u.timer": "minutes", "t.deploy:name": "", "t.deploy:url": "",
+        "t.deploy:emit": ["false", "true"], "once": "a",
+    } | more  # fmt: skip
+
+
+def test_form_says_the_schedule_in_words(stage: Any, studio: Studio, tower: Watchtower) -> None:
+    browser = stage.signed_in()
+    page = browser.get(URL).text
+    assert "Every 15 minutes" in page
+    assert 'name="t.deploy:emit" value="true" id="deploy-emit"' in page
+    assert '<option value="Europe/Berlin">' in page
+    for forbidden in (" style=", " onclick=", "hx-on", "javascript:", "<script>", "js:"):
+        assert forbidden not in page
+    cron = filled(**{"mode.timer": "cron", "c.timer": "0 9 * * 1-5", "z.timer": "Europe/Berlin"})
+    part = browser.send(f"{URL}/schedule/timer", cron, htmx=True).text
+    assert "At 09:00 on Monday through Friday (Europe/Berlin)" in part
+    for wrong, said in (({"z.timer": "Mars/Base"}, "is none"), ({"c.timer": "61 * * * *"}, "is not a cron"),
+                        ({"c.timer": "0 0 30 2 *"}, "Schedule")):  # fmt: skip
+        answer = browser.send(URL + "/deployment", cron | wrong)
+        assert answer.status_code == 422
+        assert said in answer.text
+    assert not tower.deployed
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_deployed_once_with_its_key_shown_once(stage: Any, studio: Studio, tower: Watchtower, htmx: bool) -> None:
+    browser = stage.signed_in()
+    given = filled(**{"t.deploy:name": "Watch tasks", "t.deploy:url": "https://hooks.example.com/in", "p.list": "home"})
+    browser.send(f"{URL}/draft", given)
+    assert 'value="Watch tasks"' in browser.get(URL).text  # the draft holds it
+    answer = browser.send(f"{URL}/deployment", given, htmx=htmx)
+    assert answer.status_code == (204 if htmx else 303)
+    there = answer.headers["HX-Redirect" if htmx else "Location"]
+    assert tower.deployed == [{
+        "external_user_id": stage.alice.id, "id": "tasks-new-task", "emit_on_deploy": True,
+        "configured_props": {"tasks": {"authProvisionId": "apn_000000x"}, "timer": {"intervalSeconds": 300},
+                             "list": "home"},
+        "webhook_url": "https://hooks.example.com/in",
+        "name": "Watch tasks",
+    }]  # fmt: skip
+    assert tower.updates == [{"name": "Watch tasks"}]
+    first, second = browser.get(there).text, browser.get(there).text
+    assert "whsec_canary0" in first
+    assert "It is shown this once." in first
+    assert "whsec_" not in second
+    assert "<h1>Watch tasks</h1>" in second
+    assert "Watch tasks" not in browser.get(URL).text  # and the draft is gone
+    again = browser.send(f"{URL}/deployment", given)
+    assert again.headers["Location"] == "/triggers"
+    assert len(tower.deployed) == 1
+
+
+def test_what_the_service_refuses_stands_on_the_form(stage: Any, studio: Studio, tower: Watchtower) -> None:
+    browser = stage.signed_in()
+    tower.refusal = (400, "Tasks did not accept the subscription. Check the account.")
+    answer = browser.send(f"{URL}/deployment", filled(**{"p.list": "home"}), htmx=True)
+    assert answer.status_code == 422
+    assert "Tasks did not accept the subscription." in answer.text
+    assert "home" in answer.text
+    once = re.findall(r'name="once" value="([^"]+)"', answer.text)
+    assert once
+    assert "a" not in once  # so that the next try is a new one
+    tower.refusal = None
+    wrong = browser.send(f"{URL}/deployment", filled(once="b", **{"t.deploy:url": "hooks.example.com"}))
+    assert wrong.status_code == 422
+    assert "beginning with https://" in wrong.text
+    assert browser.send(f"{URL}/deployment", filled(once="c")).status_code == 303
+    assert browser.send("/apps/tasks/actions/tasks-create-task/deployment", filled()).status_code == 404
+
+
+def test_redeploying_keeps_secrets_and_removes_what_is_emptied(stage: Any, studio: Studio, tower: Watchtower) -> None:
+    props = [ACCOUNT, TIMER, LIST, SECRET]
+    tower.add(stage.alice.id, name="Mine", configurable_props=props, emit_on_deploy=False, configured_props={
+        "tasks": {"authProvisionId": "apn_000000x"}, "timer": {"intervalSeconds": 3600}, "list": "home", "token": None,
+    })  # fmt: skip
+    browser = stage.signed_in()
+    edit = f"{URL}?trigger=dc_000000x"
+    page = browser.get(edit).text
+    assert "Edit “Mine”" in page
+    assert ">\nhome</textarea>" in page
+    assert "Every hour" in page
+    assert "Stays as it is unless you type another one." in page
+    assert 'id="deploy-emit" aria-describedby="deploy-emit-help">' in page
+    names = ["tasks", "timer", "list", "token", "deploy:name", "deploy:emit"]
+    given = filled(d=names, **{"p.list": "", "p.token": "", "t.deploy:name": "Yours", "t.deploy:emit": ["false"]})
+    answer = browser.send(f"{URL}/deployment?trigger=dc_000000x", given)
+    assert answer.headers["Location"] == "/triggers/dc_000000x"
+    assert tower.updates == [{
+        "name": "Yours", "emit_on_deploy": False,
+        "configured_props": {"tasks": {"authProvisionId": "apn_000000x"}, "timer": {"intervalSeconds": 300},
+                             "list": None},
+    }]  # fmt: skip
+    browser.send(f"{URL}/deployment?trigger=dc_000000x", given | {"p.token": "new one", "once": "b"})
+    assert tower.updates[1]["configured_props"]["token"] == "new one"
+    assert "Edit" not in browser.get(URL).text.split("</h1>")[0]
+    tower.add("u_somebody", name="Not yours")
+    assert browser.get(f"{URL}?trigger=dc_000001x").status_code == 404
+
+
+def test_native_triggers_need_no_account(stage: Any, studio: Studio, tower: Watchtower) -> None:
+    studio.add("schedule-custom-interval", [TIMER | {"name": "cron"}], kind="source", name="Custom interval")
+    url = "/apps/schedule/triggers/schedule-custom-interval"
+    browser = stage.signed_in()
+    page = browser.get(url).text
+    assert "It sends an event whenever its time comes." in page
+    assert "No account connected yet" not in page
+    answer = browser.send(f"{url}/deployment", {"d": ["cron"], "mode.cron": "interval", "n.cron": "2",
+                                                "u.cron": "hours", "once": "a"})  # fmt: skip
+    assert answer.status_code == 303
+    assert tower.deployed[0]["configured_props"] == {"cron": {"intervalSeconds": 7200}}
