@@ -11,7 +11,6 @@ import pytest
 from webapp import frontend
 
 ROOT = Path(__file__).resolve().parents[1]
-NOW = 1_800_000_000_000
 
 
 def pinned() -> dict[str, str]:
@@ -55,31 +54,6 @@ def test_only_versioned_files_are_immutable() -> None:
     assert frontend.cache_control("css/patchbay.css", "000000000000") == "no-cache"
     assert frontend.cache_control("css/patchbay.css", None) == "no-cache"
     assert frontend.cache_control("vendor/htmx-4.0.1.min.js", None).endswith("immutable")
-
-
-@pytest.mark.parametrize(
-    ("ago_s", "words"),
-    [
-        (0, "just now"),
-        (44, "just now"),
-        (45, "1 minute ago"),
-        (119, "1 minute ago"),
-        (3 * 3600, "3 hours ago"),
-        (2 * 86400, "2 days ago"),
-        (-10, "in a moment"),
-        (-7200, "in 2 hours"),
-        (7 * 86400, "8 Jan"),
-        (40 * 86400, "6 Dec 2026"),
-    ],
-)
-def test_moment(ago_s: int, words: str) -> None:
-    moment = frontend.moment(NOW - ago_s * 1000, NOW)
-    assert moment.words == words
-    assert moment.exact.endswith("UTC")
-
-
-def test_moment_says_the_exact_time() -> None:
-    assert frontend.moment(NOW, NOW) == ("2027-01-15T08:00:00Z", "just now", "15 Jan 2027, 08:00:00 UTC")
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import select
 import shutil
 import signal
@@ -70,14 +71,15 @@ class Server:
 
 
 def free_ports() -> int:
-    """A port whose successor is free too."""
+    """A port whose successor is free too. Below those that outgoing connections get, so that none of them takes it
+    while a server is started again."""
     while True:
+        port = random.randrange(12_000, 32_000)
         with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
             try:
+                first.bind(("127.0.0.1", port))
                 second.bind(("127.0.0.1", port + 1))
-            except (OSError, OverflowError):
+            except OSError:
                 continue
             return port
 

@@ -1,6 +1,7 @@
 """The commands that scripts rely on: what they print, and how they refuse."""
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,19 @@ def test_clients_are_listed_without_their_secrets(shell: Any) -> None:
         made["client_id"], project["id"], "connect:accounts:read",
     )  # fmt: skip
     assert made["client_id"] in shell.run("client", "list").stdout
+    rotated = shell.json("client", "rotate", made["client_id"])
+    assert rotated["client_secret"] != made["client_secret"]
+    assert rotated["client_secret"] not in shell.run("client", "list", "--json").stdout
 
 
 def test_a_user(shell: Any) -> None:
     words = ("user", "create", "--email", "Alice@Example.com", "--password", "a good long one", "--role", "owner")
     made = shell.json(*words)
     assert (made["email"], made["role"]) == ("alice@example.com", "owner")
+    assert made["api_key"].startswith("pbk_")
+    another = shell.json("user", "api-key", "--email", "alice@example.com")
+    assert another["id"] == made["id"] and another["api_key"] != made["api_key"]
+    assert "Nobody signs in as" in shell.refused("user", "api-key", "--email", "bob@example.com")
     assert "already has a login" in shell.refused(*words)
     assert [one["email"] for one in shell.json("user", "list")["users"]] == ["alice@example.com"]
 
@@ -107,6 +115,9 @@ def test_check_finds_what_is_wrong(shell: Any, data: Path) -> None:
     (data / "keys").chmod(0o644)
     done = shell.run("check")
     assert done.returncode == 1 and "chmod 600" in done.stdout
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        shell.env = {**shell.env, "PATCHBAY_MAIL_PORT": str(taken.getsockname()[1])}
+        assert "set PATCHBAY_MAIL_PORT to another" in shell.run("check").stdout
     shell.env = {**shell.env, "PATCHBAY_PORT": "no"}
     done = shell.run("check", "--json")
     assert done.returncode == 1 and "PATCHBAY_PORT" in json.loads(done.stdout)["findings"][0]["sentence"]

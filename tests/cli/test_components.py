@@ -43,6 +43,28 @@ def test_run_prints_what_comes_of_it_or_refuses_in_a_sentence(shell: Any) -> Non
         assert said in shell.refused("component", "run", *words)
 
 
+def test_run_a_trigger_with_its_event_and_what_it_remembers(shell: Any, data: Path) -> None:
+    path = Path(shell.json("component", "new", "each-tick", "--trigger")["path"])
+    words = ("component", "run", str(path))
+    found = json.loads(shell.run(*words, "--state", '{"count": 6, "kept": true}').stdout)
+    assert [(one["e"], one["id"]) for one in found["events"]] == [({"count": 7}, "7")]
+    assert found["state"] == {"count": 7, "kept": True}
+
+    path.write_text(
+        "from webapp.service.components.authoring import Trigger, http_interface\n"
+        "class Told(Trigger):\n    name = description = 'Told'\n    http = http_interface(custom_response=True)\n"
+        "    def activate(self, ctx): ctx.db.set('at', ctx.endpoint)\n"
+        "    def deactivate(self, ctx): pass\n"
+        "    def run(self, ctx):\n        ctx.emit(ctx.event['body'])\n        ctx.respond(201, 'Thanks')\n"
+    )
+    found = json.loads(shell.run(*words, "--event", '{"body": [1]}').stdout)
+    assert [one["e"] for one in found["events"]] == [[1]]
+    assert found["response"] == {"status": 201, "body": "Thanks"}
+    found = json.loads(shell.run(*words, "--hook", "activate", "--endpoint", "https://a.example/h/1").stdout)
+    assert (found["state"], found["response"]) == ({"at": "https://a.example/h/1"}, None)
+    assert "--event is not valid JSON" in shell.refused(*words, "--event", "{")
+
+
 def test_run_with_credentials_masks_them(shell: Any, data: Path) -> None:
     path = data / "components" / "who" / "0.0.1.py"
     path.parent.mkdir(parents=True)

@@ -1,8 +1,10 @@
 """The WSGI server's own promises, over raw sockets: limits, slow clients, odd requests, a graceful end."""
 
 import json
+import logging
 import signal
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +30,10 @@ def make_app() -> Flask:
     def slow() -> str:
         time.sleep(1)
         return "x" * 1_000_000
+
+    @app.get("/pieces")
+    def pieces() -> Iterator[str]:
+        return ("x" * 1_000_000 for _ in range(100))
 
     @app.get("/<path:path>")
     def seen(path: str) -> str:
@@ -153,6 +159,21 @@ def test_a_request_under_way_is_finished_and_new_ones_are_not_taken() -> None:
         assert idle.recv(10) == b""
     listener.close()
     assert not thread.is_alive()
+
+
+def test_whoever_hangs_up_leaves_no_address_in_the_log(
+    address: tuple[str, int], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with socket.create_connection(address, timeout=10) as client:
+        client.sendall(b"GET /pieces HTTP/1.1\r\nHost: x\r\n\r\n")
+        client.recv(1000)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    ends = time.monotonic() + 10
+    while "disconnected" not in caplog.text and time.monotonic() < ends:
+        time.sleep(0.02)
+    assert "Client disconnected while serving a request" in caplog.text
+    assert "/pieces" not in caplog.text
 
 
 def test_a_taken_port_says_so() -> None:

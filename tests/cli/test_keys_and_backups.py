@@ -7,7 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 import requests
+
+pytestmark = pytest.mark.faults  # each starts and stops whole servers
 
 Start = Callable[[], Any]
 Eventually = Callable[[Callable[[], Any]], Any]

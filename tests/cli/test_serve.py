@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 import requests
 
 from webapp.service.components.calls import Call
@@ -91,6 +92,7 @@ def test_a_request_that_has_begun_is_finished(start: Start) -> None:
     assert server.process.wait(15) == 0
 
 
+@pytest.mark.faults
 def test_idle_costs_nothing(start: Start) -> None:
     server = start()
     pids = [server.process.pid, *server.children()]

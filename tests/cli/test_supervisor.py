@@ -16,7 +16,7 @@ def late(self, *signals):
     return hears(self, *signals)
 Stop.on = late
 child = supervisor.Child("deaf", lambda stop: stop.wait())
-raise SystemExit(supervisor.Supervisor([child], "ERROR").run(lambda: True))
+raise SystemExit(supervisor.Supervisor([child], lambda name: None).run(lambda: True))
 """
 
 

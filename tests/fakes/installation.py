@@ -4,6 +4,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -120,7 +121,8 @@ class _Server:
 
     def stop(self) -> None:
         self._stopping = True
-        self._listener().pull_trigger()
+        with suppress(OSError, StopIteration):  # it has ended by itself just now
+            self._listener().pull_trigger()
         self._thread.join(10)
         assert not self._thread.is_alive()
 

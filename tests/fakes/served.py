@@ -23,8 +23,8 @@ class Served:
 
 
 @contextmanager
-def served(data: Path) -> Iterator[Served]:
-    """Start it over ``data``, deaf to the settings of whoever runs the tests; stopped at the end."""
+def served(data: Path, **settings: str) -> Iterator[Served]:
+    """Start it over ``data`` with these settings, deaf to those of whoever runs the tests; stopped at the end."""
     port = _free_ports()
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
     command = [sys.executable, "-m", "webapp.cli.main", "serve", "--port", str(port)]
@@ -32,7 +32,7 @@ def served(data: Path) -> Iterator[Served]:
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            command, env={**inherited, "PATCHBAY_DATA": str(data)}, cwd=ROOT,
+            command, env={**inherited, **settings, "PATCHBAY_DATA": str(data)}, cwd=ROOT,
             stdout=subprocess.PIPE, stderr=errors, text=True,
         ) as process,
     ):  # fmt: skip

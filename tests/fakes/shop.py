@@ -142,14 +142,113 @@ class WhoAmI(Action):
         return {{"name": ctx.http.get("/me").json()["name"], "fields": sorted(ctx.auth)}}
 """
 
+POLL = """
+class Poll(Trigger):
+    name = "Poll"
+    description = "Emits the ids that it is configured with, and tells its account's app of each hook."
+    dedupe = "unique"
+    account = app("tinykeys", optional=True)
+    timer = timer(default={"intervalSeconds": 60})
+    db = service_db()
+    ids = string_list(label="Ids", optional=True)
+    fail = string(label="What fails", optional=True)
+    token = string(label="Token", secret=True, optional=True)
+
+    def hook(self, ctx, name):
+        ctx.db.set("hooks", [*ctx.db.get("hooks", []), name])
+        if ctx.accounts:
+            ctx.http.get(f"/me?{name}={','.join(ctx.props.ids or [])}")
+        if name in (ctx.props.fail or ""):
+            raise ComponentError(f"The app refused to {name}.")
+
+    def deploy(self, ctx):
+        self.hook(ctx, "deploy")
+        ctx.emit({"old": True}, id="old", summary="Was there before")
+
+    def activate(self, ctx):
+        self.hook(ctx, "subscribe")
+
+    def deactivate(self, ctx):
+        self.hook(ctx, "leave")
+
+    def run(self, ctx):
+        n = ctx.db.get("n", 0) + 1
+        ctx.db.set("n", n)
+        ctx.log("run", n, ctx.props.token)
+        for one in ctx.props.ids or [f"{n}"]:
+            ctx.emit({"id": one, "n": n, "tick": ctx.event}, id=one, summary=f"Number {one}")
+        if "run" in (ctx.props.fail or ""):
+            raise ComponentError("The app does not answer.")
+"""
+
+ECHO = """
+class Echo(Trigger):
+    name = "Echo"
+    description = "Emits what it is sent, and answers with its own address."
+    http = http_interface(custom_response=True)
+    db = service_db()
+
+    def run(self, ctx):
+        ctx.emit(ctx.event["body"], id=ctx.event["body"].get("id"))
+        ctx.db.set("count", ctx.db.get("count", 0) + 1)
+        ctx.respond(202, {"endpoint": ctx.endpoint})
+        if ctx.event["body"].get("fail"):
+            raise ComponentError("It could not be read.")
+"""
+
+FOLLOW_OLD = """
+class Follow(Trigger):
+    name = "Follow"
+    description = "Follows everything, as it used to."
+    http = http_interface()
+
+    def run(self, ctx):
+        ctx.emit(ctx.event["body"])
+"""
+
+FOLLOW = """
+class Follow(Trigger):
+    name = "Follow"
+    description = "Follows one thing; which one depends on its kind."
+    http = http_interface()
+    kind = string(label="Kind", optional=True, reload_props=True)
+
+    def reload(self, ctx):
+        return {f"{ctx.props.kind}_id": string(label="Which one")}
+
+    def run(self, ctx):
+        ctx.emit(ctx.extra)
+"""
+
+WRITES = f"""
+class Writes(Action):
+    name = "Writes files"
+    description = "Writes what it is told, and counts what stood there before."
+    annotations = {ANNOTATIONS}
+    names = string_list(label="Names")
+    size = integer(label="Size", default=3)
+
+    def run(self, ctx):
+        before = sorted(path.name for path in ctx.files.path("any").parent.iterdir())
+        ctx.files.path("any").parent.joinpath("stray.tmp").write_bytes(b"not by ctx.files")
+        for name in ctx.props.names:
+            ctx.files.write(name, b"x" * ctx.props.size)
+        return before
+"""
+
 FILES = {
     "make-task/1.0.0.py": OLD,
     "make-task/1.1.0.py": MAKE_TASK,
     "every-type/0.1.0.py": EVERY_TYPE,
     "fail/1.0.0.py": FAILS,
     "watch/1.0.0.py": WATCH,
+    "poll/1.0.0.py": POLL,
+    "echo/1.0.0.py": ECHO,
+    "follow/1.0.0.py": FOLLOW_OLD,
+    "follow/1.1.0.py": FOLLOW,
     "query/1.0.0.py": QUERY,
     "who-am-i/1.0.0.py": WHO,
+    "writes/1.0.0.py": WRITES,
 }
 
 

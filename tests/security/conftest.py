@@ -9,6 +9,7 @@ from tests.fakes import thirdparty
 from tests.fakes.browser import Browser
 from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.thirdparty import ThirdParty
+from tests.fakes.town import Town, founded
 from webapp.kit.clock import FakeClock, now
 from webapp.service.domain import provider_clients
 from webapp.service.domain.provider_clients import ProviderClient
@@ -64,5 +65,19 @@ def own_client(installation: Installation) -> ProviderClient:
 def browser(installation: Installation) -> Iterator[Browser]:
     """A person's browser."""
     made = Browser(installation.url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def town(installation: Installation, party: ThirdParty, clock: FakeClock) -> Town:
+    """Ada and Bob, and accounts in three places where Ada has no business."""
+    return founded(installation, party, clock)
+
+
+@pytest.fixture
+def adas(town: Town) -> Iterator[Browser]:
+    """Ada's browser."""
+    made = town.browser("ada@example.com")
     yield made
     made.close()

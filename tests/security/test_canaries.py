@@ -8,12 +8,9 @@ import base64
 import json
 import logging
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 import requests
@@ -21,6 +18,7 @@ import requests
 from tests.fakes.browser import Browser, Page
 from tests.fakes.installation import Installation
 from tests.fakes.thirdparty import CLIENT_SECRET, GOOD_KEY, ThirdParty
+from tests.fakes.watch import Rights, Watch, check_files, check_logs
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.people import start_tokens
 from webapp.service.domain import accounts, clients
@@ -31,8 +29,7 @@ WRONG_KEY = "canary-api-key-wrong-"
 ORIGIN = "https://app.example.com"
 MOODS = ("refusing", "broken", "misnaming", "redirecting")
 
-# kind of secret: (method, path, place) where it is handed over; a place is "body", "Location" or a header's name.
-RIGHTS: dict[str, list[tuple[str, str, str]]] = {
+RIGHTS: Rights = {
     "provider client secret": [],
     "API key": [],
     "password": [],
@@ -54,79 +51,10 @@ RIGHTS: dict[str, list[tuple[str, str, str]]] = {
 }
 
 
-@dataclass
-class Watch:
-    """The secrets that are known so far, and every answer that somebody got."""
-
-    secrets: dict[str, set[str]]
-    answers: list[Page] = field(default_factory=list)
-    entitled: set[int] = field(default_factory=set)
-
-    def add(self, kind: str, secret: str) -> str:
-        """Look for ``secret`` from now on, and in all that was seen before."""
-        assert len(secret) >= 12, secret
-        self.secrets.setdefault(kind, set()).add(secret)
-        return secret
-
-    def note(self, answer: requests.Response, *, credentials: bool = False) -> requests.Response:
-        """Remember an answer of the API; ``credentials``: it was asked for them by one who may have them."""
-        page = Page(
-            str(answer.request.method), str(answer.request.url), answer.status_code, answer.headers, answer.text
-        )
-        self.answers.append(page)
-        if credentials:
-            self.entitled.add(id(page))
-        return answer
-
-    def leaks(self, home: str) -> Iterator[str]:
-        """Every place in the answers where a secret stands without a right."""
-        for page in self.answers:
-            ours = page.url.startswith(home)
-            path = urlsplit(page.url).path
-            places = {"body": _without_framed_tokens(path, page.text) if ours else "", **page.headers}
-            if not ours:
-                places = {"address": page.url}
-            if not self.found_in("\n".join(places.values()).encode()):
-                continue
-            for place, text in places.items():
-                for kind in sorted(self.found_in(text.encode())):
-                    if not (ours and self._may(kind, page, path, place)):
-                        yield f"{kind} in {place} of {page.method} {page.url} ({page.status})"
-
-    def found_in(self, data: bytes) -> set[str]:
-        """The kinds of secret that stand in ``data``, also when written in base64, hex or percent encoding."""
-        return {
-            kind for kind, found in self.secrets.items() if any(form in data for one in found for form in forms(one))
-        }
-
-    def _may(self, kind: str, page: Page, path: str, place: str) -> bool:
-        if kind in ("access token", "refresh token"):
-            return id(page) in self.entitled and place == "body"
-        return any(
-            method in ("*", page.method) and re.fullmatch(pattern, path) and place.lower() == right.lower()
-            for method, pattern, right in RIGHTS[kind]
-        )
-
-
-@cache
-def forms(secret: str) -> set[bytes]:
-    """How a secret may be written. In base64 its neighbours decide the first and last characters."""
-    raw = secret.encode()
-    middle = {base64.b64encode(b"x" * shift + raw)[4:-4] for shift in range(3)}
-    return {raw, quote(secret, safe="").encode(), raw.hex().encode(), *middle}
-
-
-def _without_framed_tokens(path: str, text: str) -> str:
-    """A framed page has no cookie: its forms carry the token in a hidden field, which is their proof as well."""
-    if not path.startswith("/_static/connect"):
-        return text
-    return re.sub(r'<input type="hidden" name="token" value="ctok_[0-9a-f]{32}">', "", text)
-
-
 @pytest.fixture
 def watch() -> Watch:
     """The secrets that the third party and the person bring along."""
-    found = Watch({})
+    found = Watch(RIGHTS)
     found.add("provider client secret", CLIENT_SECRET)
     for kind, beginning in (
         ("access token", "canary-access-token-"), ("refresh token", "canary-refresh-token-"),
@@ -384,33 +312,16 @@ def test_no_canary_stands_where_it_has_no_right(
     assert list(watch.leaks(installation.url)) == []
     assert len(watch.answers) > 300 and len(watch.secrets) == len(RIGHTS)
     assert watch.entitled and any("oauth_access_token" in page.text for page in watch.answers), "nobody got credentials"
-    _check_logs(watch, caplog, capfd)
-    _check_files(watch, installation.data)
+    check_logs(watch, caplog, capfd)
+    check_files(watch, installation.data)
     installation.restart()  # which closes the store
-    _check_files(watch, installation.data)
-
-
-def _check_logs(watch: Watch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
-    # The records of this thread are the test's own client's, which logs the addresses that it asks for.
-    formatter = logging.Formatter("%(name)s %(levelname)s %(message)s")
-    lines = [
-        formatter.format(record) + repr(record.args) for record in caplog.records if record.threadName != "MainThread"
-    ]
-    assert any("the test broke this" in line for line in lines), "the server's records are not seen"
-    assert [line for line in lines if watch.found_in(line.encode())] == []
-    printed = capfd.readouterr()
-    assert watch.found_in((printed.out + printed.err).encode()) == set()
-
-
-def _check_files(watch: Watch, data: Path) -> None:
-    files = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
-    assert {"patchbay.db", "catalog.db"} <= {path.name for path in files}
-    assert {path.name: watch.found_in(content) for path, content in files.items() if watch.found_in(content)} == {}
+    check_files(watch, installation.data)
 
 
 def test_the_watch_would_find_a_leak() -> None:
     watch = Watch(
-        {"password": {PASSWORD}, "Connect token": {"ctok_" + "0a" * 16}, "access token": {"canary-access-token-"}}
+        RIGHTS,
+        {"password": {PASSWORD}, "Connect token": {"ctok_" + "0a" * 16}, "access token": {"canary-access-token-"}},
     )
     home = "http://127.0.0.1:1"
     encoded = base64.b64encode(f"user:{PASSWORD}".encode()).decode()

@@ -20,7 +20,7 @@ NOBODY = {
     "session_id": "ls_none", "secret": "nothing", "attempt_id": "nothing", "component_id": "acme-nothing",
     "kind": "actions", "key": "acme-nothing", "name": "nothing", "run_id": "run_none",
 }  # fmt: skip
-PUBLIC_FILES = ("static", "logo", "healthz", "readyz")
+PUBLIC_FILES = ("static", "logo", "healthz", "readyz", "api_reference.description", "api_reference.reference")
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -63,7 +63,7 @@ def rules(installation: Installation) -> list[Rule]:
 
 
 def path_of(rule: Rule) -> str:
-    path = re.sub(r"<(?:[^:<>]+:)?(\w+)>", lambda found: NOBODY[found[1]], rule.rule)
+    path = re.sub(r"<(?:[^:<>]+:)?(\w+)>", lambda found: NOBODY.get(found[1], "none"), rule.rule)
     assert "<" not in path
     return path
 

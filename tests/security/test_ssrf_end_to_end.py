@@ -4,6 +4,7 @@ Through the real API and the real pages, with a DNS that answers what an attacke
 sees every connect of this process; libpq connects outside Python, so its calls are counted where they begin.
 """
 
+import base64
 import itertools
 import json
 import re
@@ -320,6 +321,35 @@ def test_redirects_while_looking_after_an_account(attack: Attack, clock: FakeClo
         attack.call("POST", f"accounts/{account.id}/revoke")
         attack.check(vector)
     assert attack.installation.accounts() != []
+
+
+def proxied(attack: Attack, target: str) -> TestResponse:
+    """A request through the proxy, as the account that is there."""
+    (account,) = attack.installation.accounts()
+    coded = base64.urlsafe_b64encode(target.encode("utf-8", "replace")).decode()
+    query = {"external_user_id": account.external_id, "account_id": account.id}
+    return attack.call("GET", f"proxy/{coded}", query_string=query)
+
+
+def test_a_target_of_the_proxy(attack: Attack) -> None:
+    assert attack.connect_by_key("acme_keys", {"api_key": GOOD_KEY}).status_code == 200
+    for vector in attack.vectors():
+        ssrf.connects.clear()
+        answer = proxied(attack, vector)
+        attack.check(vector)
+        below = not re.match(r"\w+://", vector)  # no whole address: a path below the app's own
+        assert answer.status_code in ((200, 400, 404) if below else (400, 403)), f"{vector!r}: {answer.status_code}"
+
+
+def test_a_redirect_of_the_proxy(attack: Attack) -> None:
+    assert attack.connect_by_key("acme_keys", {"api_key": GOOD_KEY}).status_code == 200
+    attack.party.mood = "redirecting"
+    for vector, code in zip(attack.vectors(), itertools.cycle((301, 302, 303, 307, 308)), strict=False):
+        attack.party.elsewhere, attack.party.redirect_code = _headable(vector), code
+        ssrf.connects.clear()
+        answer = proxied(attack, "/me")
+        attack.check(vector)
+        assert answer.status_code in (200, 401, 404, code, 502), f"{vector!r} was answered with {answer.status_code}"
 
 
 def test_the_same_ways_lead_to_an_address_that_is_allowed(attack: Attack) -> None:

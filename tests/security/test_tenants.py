@@ -1,111 +1,25 @@
 """What belongs to another user, project or environment answers byte for byte like what is not there.
 
-Every account route for every kind of token stands in tests/service/api/test_access.py. Here: the dashboard's own
+Every account route for every kind of token stands in tests/service/api/test_tenancy.py. Here: the dashboard's own
 routes with two people, the Connect Link, reconnecting, and all the other places where a foreign id can be named.
 """
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-import pytest
 import requests
 
 from tests.fakes import thirdparty
-from tests.fakes.browser import Browser, Page
+from tests.fakes.browser import Browser
 from tests.fakes.installation import Installation
-from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
-from webapp.kit.clock import SECOND, FakeClock
+from tests.fakes.thirdparty import GOOD_KEY
+from tests.fakes.town import Town, below, connected, told
 from webapp.kit.ids import new_id
-from webapp.people import users
-from webapp.people.users import User
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain import accounts, clients, projects, provider_clients, tokens
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.projects import Scene
+from webapp.service.domain import clients, provider_clients
 
-PASSWORD = "a password of the tests"
 ABSENT = "ses_00000000000000"
-
-
-@dataclass
-class Town:
-    """Ada and Bob, who share an installation; Bob, another project and another environment have accounts."""
-
-    installation: Installation
-    party: ThirdParty
-    ada: User
-    bob: User
-    foreign: dict[str, Account]
-
-    def browser(self, email: str) -> Browser:
-        """Somebody's browser, signed in."""
-        made = Browser(self.installation.url)
-        answer = made.form("/sign-in", "/sign-in", email=email, password=PASSWORD)
-        assert answer.status == 303, answer.text
-        return made
-
-    def untouched(self) -> None:
-        """Nothing was changed, deleted or even asked about."""
-        assert self.party.calls == []
-        for account in self.foreign.values():
-            assert accounts.get(self.installation.service.store, account.scene, account.id) == account
-
-
-@pytest.fixture
-def town(installation: Installation, party: ThirdParty, clock: FakeClock) -> Town:
-    service = installation.service
-    clock.advance(SECOND)  # the dashboard works in the project that was made first
-    ada, bob = (
-        users.create(service.store, installation.clock, email=f"{name}@example.com", password=PASSWORD, role=role)
-        for name, role in (("ada", "owner"), ("bob", "member"))
-    )
-    other = projects.create(service, name="Other")
-    scenes = {
-        "another person's": (installation.scene, bob.id),
-        "another environment's": (Scene(installation.project.id, "production"), ada.id),
-        "another project's": (Scene(other.id, "development"), ada.id),
-    }
-    foreign = {label: connected(installation, scene, user) for label, (scene, user) in scenes.items()}
-    party.calls.clear()
-    return Town(installation, party, ada, bob, foreign)
-
-
-def connected(installation: Installation, scene: Scene, user: str) -> Account:
-    """An account by key, made through the API."""
-    service = installation.service
-    client, _ = clients.create(service, name="Server", project_id=scene.project_id)
-    token = str(tokens.create(service, scene, tokens.Order(user), client_id=None)["token"])
-    body = {"app_slug": "acme_keys", "cfmap_json": json.dumps({"api_key": GOOD_KEY}), "connect_token": token}
-    headers = {"Authorization": f"Bearer {clients.issue(service, client, None).token}"}
-    address = f"{installation.url}/v1/connect/{scene.project_id}/accounts"
-    headers["x-pd-environment"] = scene.environment
-    answer = requests.post(address, json=body, headers=headers, timeout=60)
-    assert answer.status_code == 200, answer.text
-    return accounts.get(service.store, scene, answer.json()["id"])
-
-
-@pytest.fixture
-def adas(town: Town) -> Iterator[Browser]:
-    """Ada's browser."""
-    made = town.browser("ada@example.com")
-    yield made
-    made.close()
-
-
-def told(page: Page, account_id: str) -> tuple[Any, ...]:
-    """What an answer says, without what differs from one request to the next."""
-    text = page.text.replace(account_id, "ID")
-    text = re.sub(r'(name="csrf_token" value=|nonce=|"X-CSRFToken": )"[^"]*"', r'\1""', text)
-    headers = {
-        name: value for name, value in page.headers.items() if name not in ("Date", "Set-Cookie", "X-Request-Id")
-    }
-    headers["Content-Security-Policy"] = re.sub(r"'nonce-[^']*'", "", headers["Content-Security-Policy"])
-    headers["Location"] = headers.get("Location", "").replace(account_id, "ID")
-    del headers["Content-Length"]
-    return page.status, text, sorted(headers.items())
 
 
 def dashboard_routes(installation: Installation) -> list[tuple[str, str]]:
@@ -180,11 +94,6 @@ def test_reconnecting_by_the_link(town: Town) -> None:
         assert ask(account.id) == absent, label
     town.untouched()
     browser.close()
-
-
-def below(town: Town, method: str, path: str, token: str, **more: Any) -> tuple[int, bytes]:
-    answer = town.installation.api(method, path, token, **more)
-    return answer.status_code, answer.content
 
 
 def test_reconnecting_by_the_api(town: Town) -> None:

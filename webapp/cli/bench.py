@@ -1,10 +1,10 @@
-"""``patchbay bench``: CPU time of API operations beside a bare Flask route that gives the same bytes, and raw SQL."""
+"""``patchbay bench``: what operations cost, beside a bare Flask route that gives the same bytes, and beside raw SQL."""
 
 import json
 import os
 import shutil
 import tempfile
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,10 +13,14 @@ import click
 
 from webapp.app import create_app
 from webapp.cli.bench_calls import Operation, Request, operations
+from webapp.cli.bench_deliveries import measure as measure_deliveries
 from webapp.cli.bench_meter import ROUNDS, Remote, bare, call, either, in_process_ms, served
 from webapp.cli.bench_raw import NotingStore, replay_ms
+from webapp.cli.bench_report import Growth, Result, text
 from webapp.cli.bench_runs import measure as measure_runs
 from webapp.cli.bench_scene import Scenery, grow, prepare
+from webapp.cli.bench_serve import measure as measure_serve
+from webapp.cli.bench_timers import measure as measure_timers
 from webapp.cli.httpd import listen
 from webapp.cli.logs import configure
 from webapp.cli.options import JSON
@@ -29,54 +33,27 @@ if TYPE_CHECKING:
 WARM_UP = 30
 RAW_REQUESTS = 20
 MANY, FULL = 100_000, 1_000_000
-GROWTH_TARGET = 1.3
-LEGEND = """\
-CPU milliseconds per request, medians of {rounds} rounds.
-app     through the app, without an HTTP server; this is held against the figure to reach
-server  the same through the real server: it includes reading and writing HTTP, which "bare server" shows alone
-bare    a Flask route that gives the same bytes, without and with the server
-raw     the SQL of the operation by sqlite3 alone; what the catalog answers from memory has none
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """CPU milliseconds per request of one operation; ``judged_ms`` is what is held against ``target_ms``."""
-
-    operation: str
-    bytes: int
-    app_ms: float
-    bare_app_ms: float
-    server_ms: float
-    bare_server_ms: float
-    raw_sql_ms: float
-    judged_ms: float
-    target_ms: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """The same page of accounts from few and from many: CPU milliseconds through the app, and their ratio."""
-
-    accounts: int
-    many: int
-    app_ms: float
-    many_app_ms: float
-    ratio: float
-    target_ratio: float = GROWTH_TARGET
+TIMERS, IDLE_S = 10_000, 10.0
 
 
 @click.command()
 @click.option("--accounts", default=1_000, show_default=True, help="Accounts to list from.")
 @click.option("--many", default=MANY, show_default=True, help="Accounts to list the same page from, to show growth.")
-@click.option("--full", is_flag=True, help=f"Show growth to {FULL:,} accounts; takes a few minutes and 1 GB of disk.")
+@click.option(
+    "--full", is_flag=True, help=f"Show growth to {FULL:,} accounts and events; takes minutes and 2 GB of disk."
+)
 @click.option("--apps", default=3_000, show_default=True, help="Apps in the catalog, beside the built-in ones.")
+@click.option("--timers", default=TIMERS, show_default=True, help="Timers that are due at one moment.")
+@click.option("--idle", default=IDLE_S, show_default=True, help="Seconds for which an idle worker is watched.")
 @click.option("--requests", "count", default=150, show_default=True, help=f"Requests per round; {ROUNDS} rounds each.")
 @JSON
-def bench(accounts: int, many: int, full: bool, apps: int, count: int, as_json: bool) -> None:
-    """Measure API operations against a bare route on the same server. Uses a folder of its own, then removes it."""
+def bench(accounts: int, many: int, full: bool, apps: int, timers: int, idle: float, count: int, as_json: bool) -> None:
+    """Measure API operations against a bare route on the same server, deliveries, timers and a server at rest.
+
+    Uses folders of its own, then removes them.
+    """
     configure("error")
-    before = os.getloadavg()[0]
+    before, many = os.getloadavg()[0], FULL if full else many
     with tempfile.TemporaryDirectory(prefix="patchbay-bench-") as folder:
         sockets = listen("127.0.0.1", 0)
         port: int = sockets[0].getsockname()[1]
@@ -89,19 +66,22 @@ def bench(accounts: int, many: int, full: bool, apps: int, count: int, as_json: 
             for one in sockets:
                 one.close()
             table = operations(scenery, connect_token)
-            raw = _raw(settings, table, Path(folder) / "raw.db")
+            raw = _raw(settings, table, Path(folder) / "raw.db", min(RAW_REQUESTS, count))
             results = _measure(settings, table, answers, raw, remote, count)
-        grow(larger.data, scenery, FULL if full else many)
-        growth = _growth(settings, larger, table, accounts, FULL if full else many, count)
-    runs = measure_runs(count)
-    load = [round(before, 2), round(os.getloadavg()[0], 2)]
-    if as_json:
-        found = {"accounts": accounts, "apps": apps, "load": load, "results": [asdict(one) for one in results]}
-        click.echo(json.dumps({**found, "growth": asdict(growth), "runs": asdict(runs)}))
-    else:
-        _print(results, growth)
-        click.echo(runs.text())
-        click.echo(f"load average before and after: {load[0]} and {load[1]} on {os.cpu_count()} processors")
+        grow(larger.data, scenery, many)
+        growth = _growth(settings, larger, table, accounts, many, count)
+        found = {
+            "accounts": accounts,
+            "apps": apps,
+            "results": [asdict(one) for one in results],
+            "growth": asdict(growth),
+            "runs": asdict(measure_runs(count)),
+            "deliveries": asdict(measure_deliveries(settings.data, count, many)),
+            "timers": asdict(measure_timers(settings.data, timers)),
+            "serve": asdict(measure_serve(settings.data, scenery, count, idle)),
+            "load": [round(before, 2), round(os.getloadavg()[0], 2)],
+        }
+    click.echo(json.dumps(found) if as_json else text(found))
 
 
 def _answers(settings: Settings, scenery: Scenery) -> tuple[list[tuple[str, bytes]], str]:
@@ -128,7 +108,7 @@ def _both(settings: Settings, answers: list[tuple[str, bytes]]) -> "WSGIApplicat
     return either(create_app(settings), bare(answers))
 
 
-def _raw(settings: Settings, table: tuple[Operation, ...], copy: Path) -> list[float]:
+def _raw(settings: Settings, table: tuple[Operation, ...], copy: Path, count: int) -> list[float]:
     """The cost of each operation's SQL by sqlite3 alone, on a copy of the database."""
     service = open_service(settings)
     try:
@@ -139,7 +119,7 @@ def _raw(settings: Settings, table: tuple[Operation, ...], copy: Path) -> list[f
         found = []
         for operation in table:
             requests = []
-            for _ in range(ROUNDS * RAW_REQUESTS):
+            for _ in range(ROUNDS * count):
                 noting.notes.clear()
                 _answer(app, operation.next(), _host(settings))
                 requests.append(list(noting.notes))
@@ -185,7 +165,7 @@ def _result(
         return Request(like.method, f"/bare/{number}", like.headers, like.body)
 
     for following in (measured.next, plain):
-        for _ in range(WARM_UP):
+        for _ in range(min(WARM_UP, count)):
             call(app, following(), host)
             if remote.ask(following()) != 200:
                 raise RuntimeError(f"{measured.name} failed on the server")
@@ -213,7 +193,7 @@ def _growth(
     try:
         apps = [create_app(settings, service=service) for service in services]
         for app in apps:
-            for _ in range(WARM_UP):
+            for _ in range(min(WARM_UP, count)):
                 _answer(app, listing.next(), _host(settings))
         one, other = in_process_ms([(app, listing.next) for app in apps], _host(settings), count)
         return Growth(few, many, round(one, 3), round(other, 3), round(other / one, 2))
@@ -224,28 +204,3 @@ def _growth(
 
 def _host(settings: Settings) -> str:
     return settings.public_url.partition("://")[2]
-
-
-def _print(results: list[Result], growth: Growth) -> None:
-    click.echo(LEGEND.format(rounds=ROUNDS))
-    click.echo(
-        f"{'operation':<34} {'bytes':>7} {'app':>7} {'bare':>7} {'server':>7} {'bare server':>12} {'raw':>7} "
-        f"{'to reach':>9}  reached"
-    )
-    for one in results:
-        target = "–" if one.target_ms is None else f"≤ {one.target_ms:g}"
-        click.echo(
-            f"{one.operation:<34} {one.bytes:>7} {one.app_ms:>7.2f} {one.bare_app_ms:>7.2f} {one.server_ms:>7.2f} "
-            f"{one.bare_server_ms:>12.2f} {one.raw_sql_ms:>7.2f} {target:>9}  {_verdict(one.judged_ms, one.target_ms)}"
-        )
-    click.echo(
-        f"\ngrowth: the same page from {growth.accounts:,} and from {growth.many:,} accounts costs "
-        f"{growth.app_ms:.2f} and {growth.many_app_ms:.2f} in the app: {growth.ratio:.2f} ×, to reach "
-        f"≤ {growth.target_ratio:g} ×, {_verdict(growth.ratio, growth.target_ratio)}"
-    )
-
-
-def _verdict(found: float, target: float | None) -> str:
-    if target is None:
-        return "–"
-    return f"yes, {found:.2f}" if found <= target else f"no, {found:.2f}"

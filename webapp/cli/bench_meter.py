@@ -103,20 +103,32 @@ class Remote:
         spent: list[list[float]] = [[] for _ in sides]
         for _ in range(ROUNDS):
             for following, found in zip(sides, spent, strict=True):
-                began = self._spent_s()
+                began = spent_s(self._pid)
                 for _ in range(count):
                     self.ask(following())
-                found.append(self._spent_s() - began)
+                found.append(spent_s(self._pid) - began)
         return [statistics.median(found) / count * 1000 for found in spent]
 
     def close(self) -> None:
         """Give back the connection."""
         self._connection.close()
 
-    def _spent_s(self) -> float:
-        """Read from the scheduler, whose clock is finer than the ticks in ``stat``."""
-        tasks = Path(f"/proc/{self._pid}/task").iterdir()
-        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+def spent_s(pid: int) -> float:
+    """CPU seconds of a process. Read from the scheduler, whose clock is finer than the ticks in ``stat``."""
+    tasks = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+
+
+def pss_mb(pid: int) -> float:
+    """The memory of a process in MB, pages that it shares counted in equal parts (PSS; Linux alone tells it)."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1000
+
+
+def children_of(pid: int) -> list[int]:
+    """The children of a process, in the order in which they were started."""
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 @contextmanager

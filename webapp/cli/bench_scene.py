@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -55,6 +56,13 @@ def prepare(settings: Settings, *, account_count: int, app_count: int) -> Scener
         return Scenery(project.id, clients.issue(service, client, None).token, last)
     finally:
         close_service(service)
+
+
+def furnish(data: Path, like: Path) -> None:
+    """Put the apps of ``like`` and the catalog that was built from them into ``data``; building it takes longest."""
+    data.mkdir(exist_ok=True)
+    shutil.copytree(like / "apps", data / "apps")
+    shutil.copy(like / "catalog.db", data)
 
 
 def grow(data: Path, scenery: Scenery, account_count: int) -> None:

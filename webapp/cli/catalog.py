@@ -8,7 +8,9 @@ from webapp.cli.options import JSON, settings_from_env, show, table
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.build import build as build_catalog
 from webapp.service.catalog.check import judge
+from webapp.service.catalog.declaring import faults
 from webapp.service.catalog.sources import read
+from webapp.service.components.runner import Runner
 
 
 @click.group()
@@ -30,14 +32,19 @@ def build(as_json: bool) -> None:
 @catalog.command()
 @JSON
 def check(as_json: bool) -> None:
-    """Every app with what it offers, and everything that is wrong with it."""
-    verdict = judge(read([settings_from_env().data / "apps"]))
+    """Every app with what it offers, and everything that is wrong with it, its actions and its triggers."""
+    data = settings_from_env().data
+    found = read([data / "apps"], components=data / "components")
+    verdict = judge(found)
+    with Runner.start() as runner:
+        components = [one for source in found.apps for one in source.components] + found.components
+        problems = [*verdict.problems, *faults(components, runner.call)]
     rows = [asdict(row) for row in verdict.rows]
     if as_json:
-        show({"apps": rows, "problems": list(verdict.problems)}, True)
+        show({"apps": rows, "problems": problems}, True)
     else:
         table(rows, False, "apps", "There is no app.")
-        for problem in verdict.problems:
+        for problem in problems:
             click.echo(problem, err=True)
-    if verdict.problems:
+    if problems:
         raise SystemExit(1)

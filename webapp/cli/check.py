@@ -112,12 +112,14 @@ def _catalog(settings: Settings) -> Looks:
 
 
 def _ports(settings: Settings) -> Looks:
-    wanted = {"PATCHBAY_PORT": settings.port}
+    wanted = {"PATCHBAY_PORT": (settings.host, settings.port)}
     if settings.sandbox:
-        wanted["PATCHBAY_SANDBOX_PORT"] = settings.sandbox_port
-    for setting, port in wanted.items():
+        wanted["PATCHBAY_SANDBOX_PORT"] = (settings.host, settings.sandbox_port)
+    if settings.mail:
+        wanted["PATCHBAY_MAIL_PORT"] = (settings.mail_host, settings.mail_port)
+    for setting, (host, port) in wanted.items():
         try:
-            sockets: list[socket.socket] = listen(settings.host, port)
+            sockets: list[socket.socket] = listen(host, port)
         except OSError as error:
             yield (
                 "note",

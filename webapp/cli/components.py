@@ -10,13 +10,14 @@ import click
 
 from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.errors import Conflict, Invalid, NotFound
-from webapp.service.components.calls import AccountGrant, Call, Reply
+from webapp.service.components.calls import AccountGrant, Call, Method, Reply
 from webapp.service.components.checker import NAME, check
 from webapp.service.components.runner import Runner
 from webapp.service.domain import apps, grants
 from webapp.service.domain.service import Service
 
 FIRST = "0.0.1"
+HOOKS = ("deploy", "activate", "deactivate")
 _ACTION = '''\
 """{title}."""
 
@@ -52,7 +53,7 @@ class {class_name}(Trigger):
     description = "Says what it emits and when, in a sentence or two."
     dedupe = "unique"
 
-    schedule = timer(default={{"intervalSeconds": 900}})
+    timer = timer(default={{"intervalSeconds": 900}})
     db = service_db()
 
     def run(self, ctx: Context) -> None:
@@ -104,21 +105,40 @@ def check_(paths: tuple[Path, ...], as_json: bool) -> None:
 @click.option("--credentials", help="The fields of the account it works with: a JSON object, or - for standard input.")
 @click.option("--options", "prop", help="Look the options of this prop up instead of running it.")
 @click.option("--reload", is_flag=True, help="Ask which props follow from the values, instead of running it.")
-def run(what: str, version: str | None, props: str, credentials: str | None, prop: str | None, reload: bool) -> None:
+@click.option("--event", default="null", help="What sets a trigger off: JSON, such as the tick or the request it gets.")
+@click.option("--state", default="{}", help="What a trigger remembers: a JSON object, as an earlier run printed it.")
+@click.option("--hook", type=click.Choice(HOOKS), help="Call this method of a trigger instead of running it.")
+@click.option("--endpoint", help="The address that a trigger is to give to its app.")
+def run(
+    what: str,
+    version: str | None,
+    props: str,
+    credentials: str | None,
+    prop: str | None,
+    reload: bool,
+    event: str,
+    state: str,
+    hook: Method | None,
+    endpoint: str | None,
+) -> None:
     """Run WHAT, a file or a key such as ~/say-hello, and print what comes of it as JSON."""
     with opened() as service:
         path = _path(service, what, version)
         accounts, allow_hosts = _accounts(service, path, credentials)
+        remembered = _object("--state", state)
         call = Call(
             path=str(path),
-            method="options" if prop else "reload" if reload else "run",
+            method="options" if prop else "reload" if reload else hook or "run",
             prop=prop,
             props=_object("--props", props),
             accounts=accounts,
+            state=remembered,
+            event=_json("--event", event),
+            endpoint=endpoint,
             allow_hosts=allow_hosts,
         )
         reply = service.runner.call(call)
-    click.echo(json.dumps(_shown(reply), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(_shown(reply, remembered), indent=2, ensure_ascii=False))
     if reply.error:
         raise SystemExit(1)
 
@@ -162,20 +182,27 @@ def _accounts(service: Service, path: Path, text: str | None) -> tuple[dict[str,
 
 
 def _object(option: str, text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError as error:
-        raise Invalid(f"{option} is not valid JSON ({error}).") from error
+    found = _json(option, text)
     if not isinstance(found, dict):
         raise Invalid(f'{option} must be a JSON object, such as {{"text": "Hello"}}.')
     return found
 
 
-def _shown(reply: Reply) -> dict[str, Any]:
+def _json(option: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise Invalid(f"{option} is not valid JSON ({error}).") from error
+
+
+def _shown(reply: Reply, remembered: dict[str, Any]) -> dict[str, Any]:
+    answered = reply.response and {"status": reply.response.status, "body": reply.response.body}
     return {
         "ret": reply.value,
         "exports": dict(reply.exports),
         "os": [one.to_json() for one in reply.observations],
         "events": [{"e": one.event, "id": one.id, "summary": one.summary, "ts": one.ts} for one in reply.events],
+        "state": remembered | dict(reply.state),
+        "response": answered,
         "took_ms": reply.took_ms,
     }

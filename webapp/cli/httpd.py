@@ -7,6 +7,7 @@ clients which send slowly hold no thread; what is too large is refused by its le
 import json
 import logging
 import os
+import re
 import resource
 import socket
 import time
@@ -36,6 +37,7 @@ _SENTENCES = {
     501: "Send the body with a Content-Length, or chunked; other transfer codings are not understood.",
 }
 log = logging.getLogger(__name__)
+_ADDRESS = re.compile(r"( while serving) .*", re.DOTALL)
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
@@ -61,6 +63,7 @@ def reason(error: OSError) -> str:
 def serve(app: "WSGIApplication", sockets: Sequence[socket.socket], *, threads: int, stop: Stop) -> None:
     """Answer requests until ``stop``; then finish those that have begun, for at most :data:`GRACE_S` seconds."""
     _raise_file_limit()
+    logging.getLogger("waitress").addFilter(_without_address)
     connections: dict[int, Any] = {}
     server = create_server(
         app,
@@ -85,6 +88,12 @@ def serve(app: "WSGIApplication", sockets: Sequence[socket.socket], *, threads: 
     _drain(connections, listeners)
     server.task_dispatcher.shutdown(timeout=1)
     wasyncore.close_all(connections)
+
+
+def _without_address(record: logging.LogRecord) -> bool:
+    """The server names the address of a request that fails or whose client hangs up; tokens may stand in it."""
+    record.msg = _ADDRESS.sub(r"\1 a request", str(record.msg))
+    return True
 
 
 def _drain(connections: dict[int, Any], listeners: Sequence[Any]) -> None:

@@ -14,11 +14,13 @@ PARTS = {
     "client": "webapp.cli.clients:client",
     "user": "webapp.cli.users:user",
     "oauth-app": "webapp.cli.oauth_apps:oauth_app",
+    "workflow": "webapp.cli.workflows:workflow",
     "catalog": "webapp.cli.catalog:catalog",
     "component": "webapp.cli.components:component",
     "keys": "webapp.cli.keys:keys",
     "backup": "webapp.cli.backups:backup",
     "restore": "webapp.cli.backups:restore",
+    "audit": "webapp.cli.audit:audit",
     "check": "webapp.cli.check:check",
     "bench": "webapp.cli.bench:bench",
 }

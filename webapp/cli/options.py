@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from webapp import audit
+from webapp.audit import Actor
 from webapp.cli.logs import configure
 from webapp.cli.sentences import sentence_of
 from webapp.service.domain.opening import close_service, open_service
@@ -61,10 +63,12 @@ def settings_from_env(port: int | None = None) -> Settings:
 def opened() -> Iterator[Service]:
     """The service over the data folder, as another process beside ``serve``."""
     settings = settings_from_env()
-    configure(settings.log_level)
+    configure(settings.log_level, form=settings.log_format)
     service = open_service(settings)
+    command = click.get_current_context().command_path
     try:
-        yield service
+        with audit.acting(Actor("command", command)):
+            yield service
     finally:
         close_service(service)
 

@@ -60,11 +60,11 @@ def web(
             close_service(service)
 
 
-def worker(settings: Settings, bell: Bell, stop: Stop) -> None:
-    """Do what is due. A thread of its own waits for nothing but the end, since the loop sleeps on the bell."""
+def worker(settings: Settings, bell: Bell, runner: Runner, stop: Stop) -> None:
+    """Do what is due; components run in ``runner``. The end rings too, since the loop sleeps on the bell."""
     stop.then(bell.ring)
     with _sentences():
-        loop.run(settings, stop, bell.far.fileno())
+        loop.run(settings, stop, bell.far.fileno(), runner)
 
 
 def runner(path: Path, stop: Stop) -> NoReturn:

@@ -55,12 +55,15 @@ def serve(port: int | None) -> None:
     children = [
         Child("runner", _with((), [*web_sockets, *sandbox_sockets], partial(roles.runner, address))),
         Child("web", _with(web_sockets, sandbox_sockets, web)),
-        Child("worker", _with((), [*web_sockets, *sandbox_sockets], partial(roles.worker, settings, bell))),
+        Child(
+            "worker",
+            _with((), [*web_sockets, *sandbox_sockets], partial(roles.worker, settings, bell, Runner.connect(address))),
+        ),
     ]
     if settings.sandbox:
         run = partial(roles.sandbox, settings, sandbox_sockets, roles.SandboxClient(**prepared["sandbox"]))
         children.append(Child("sandbox", _with(sandbox_sockets, web_sockets, run)))
-    code = Supervisor(children, settings.log_level).run(announce)
+    code = Supervisor(children, partial(configure, settings.log_level, form=settings.log_format)).run(announce)
     for one in (*web_sockets, *sandbox_sockets, bell.near, bell.far):
         one.close()
     os.close(present)
@@ -84,7 +87,7 @@ def worker() -> None:
     settings = _begin(None)
     bell = roles.Bell.new()
     try:
-        roles.worker(settings, bell, roles.alone())
+        roles.worker(settings, bell, Runner.start(), roles.alone())
     finally:
         bell.near.close()
         bell.far.close()
@@ -92,7 +95,7 @@ def worker() -> None:
 
 def _begin(port: int | None) -> Settings:
     settings = settings_from_env(port)
-    configure(settings.log_level)
+    configure(settings.log_level, form=settings.log_format)
     return settings
 
 

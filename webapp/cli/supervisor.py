@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from webapp.cli.logs import configure, flush
+from webapp.cli.logs import flush
 from webapp.cli.stopping import Stop, end_with
 
 ENDINGS = (signal.SIGTERM,)
@@ -39,10 +39,10 @@ class Child:
 
 @dataclass(slots=True)
 class Supervisor:
-    """Runs ``children`` until a signal comes or one of them is hopeless."""
+    """Runs ``children`` until a signal comes or one of them is hopeless; ``configure_logs`` is told a child's name."""
 
     children: Sequence[Child]
-    log_level: str
+    configure_logs: Callable[[str], None]
     _lifeline: tuple[int, int] = field(default_factory=os.pipe)
     _signals: tuple[int, int] = field(default_factory=lambda: os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC))
     _asked_to_stop: int = 0
@@ -91,7 +91,7 @@ class Supervisor:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everyone; the supervisor decides
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             stop = Stop().on(signal.SIGTERM)
-            configure(self.log_level, child.name)
+            self.configure_logs(child.name)
             stop.lifeline = self._lifeline[0]
             end_with(stop.lifeline, GRACE_S)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDINGS)

@@ -3,8 +3,9 @@
 import click
 
 from webapp.cli.options import JSON, opened, show, table
+from webapp.errors import NotFound
 from webapp.kit.clock import iso
-from webapp.people import users
+from webapp.people import api_keys, users
 
 
 @click.group()
@@ -18,11 +19,26 @@ def user() -> None:
 @click.option("--role", type=click.Choice(users.ROLES), default="member", show_default=True, help="What they may do.")
 @JSON
 def create(email: str, password: str | None, role: str, as_json: bool) -> None:
-    """Make a login."""
+    """Make a login, with an API key that is shown this once."""
     given = click.prompt("Password", hide_input=True, err=True) if password is None else password
     with opened() as service:
         made = users.create(service.store, service.clock, email=email, password=given, role=role)
-    show({"id": made.id, "email": made.email, "role": made.role}, as_json, "The login was made.")
+        key = api_keys.give(service.store, service.clock, made.id)
+    facts = {"id": made.id, "email": made.email, "role": made.role, "api_key": key}
+    show(facts, as_json, "The login was made. Its API key is shown this once.")
+
+
+@user.command("api-key")
+@click.option("--email", required=True, help="Whose key.")
+@JSON
+def api_key(email: str, as_json: bool) -> None:
+    """Give somebody another API key; the one before ends at once."""
+    with opened() as service:
+        found = users.by_email(service.store, email)
+        if found is None:
+            raise NotFound(f"Nobody signs in as {email}; `patchbay user list` shows who does.")
+        key = api_keys.give(service.store, service.clock, found.id)
+    show({"id": found.id, "email": found.email, "api_key": key}, as_json, "The key is shown this once.")
 
 
 @user.command("list")

@@ -1,0 +1,26 @@
+"""Another language for tests: a catalog that is compiled into a folder, and spoken until the test is over."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+
+from webapp.kit import translation
+
+Words = Mapping[str | tuple[str, str], str | tuple[str, ...]]
+
+
+def teach(patch: pytest.MonkeyPatch, folder: Path, tag: str, words: Words) -> None:
+    """Offer the language ``tag`` with ``words``: by message, or by a message and its plural."""
+    catalog = Catalog(locale=tag.replace("-", "_"))
+    for message, said in words.items():
+        catalog.add(message, said)
+    place = folder / tag.replace("-", "_") / "LC_MESSAGES"
+    place.mkdir(parents=True)
+    with (place / "patchbay.mo").open("wb") as file:
+        write_mo(file, catalog)
+    patch.setattr(translation, "_FOLDER", folder)
+    patch.setitem(translation.LANGUAGES, tag, tag)
+    translation._catalog.cache_clear()

@@ -1,0 +1,77 @@
+"""One of everything that an external user or a project can have, put into a service without asking anybody."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.fakes.deployed import emit
+from tests.fakes.planting import plant_trigger
+from webapp.kit.cursors import Window
+from webapp.kit.ids import new_id
+from webapp.service.domain import (
+    app_overrides,
+    delivery_log,
+    dynamic_props,
+    endpoints,
+    file_stash,
+    provider_clients,
+    runs,
+)
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.app_overrides import Draft
+from webapp.service.domain.delivery_log import Filter
+from webapp.service.domain.projects import Scene
+from webapp.service.domain.runs import Run
+from webapp.service.domain.service import Service
+
+HOOK = "https://events.example.com/"
+TIMER = "schedule-custom-interval"
+
+
+@dataclass(frozen=True)
+class Household:
+    """What ``user`` has in ``scene``, by the names that addresses give it. ``ids`` holds the project's things too."""
+
+    scene: Scene
+    user: str
+    ids: dict[str, str]
+
+
+def absent(scene: Scene, user: str) -> Household:
+    """Ids of the right kind under which there is nothing."""
+    kinds = {
+        "account_id": "apn", "trigger_id": "ti", "webhook_id": "wh", "delivery_id": "dlv", "run_id": "run",
+        "oauth_app_id": "oa", "app_override_id": "aov", "dynamic_props_id": "dyp", "workflow_id": "p",
+        "event_id": "evt",
+    }  # fmt: skip
+    ids = {name: new_id(prefix) for name, prefix in kinds.items()}
+    ids["s3_key"] = f"1day/{scene.project_id}/{scene.environment}/{new_id('st')}/u/{new_id('file')}"
+    return Household(scene, user, {**ids, "project_id": "proj_none"})
+
+
+def settle(service: Service, plant: Callable[..., Account], scene: Scene, user: str) -> Household:
+    """Give ``user`` an account, a deployed trigger with an event on its way, a run, a file and dynamic props; and the
+    project an OAuth client, an override and a workflow. ``plant`` puts an account into ``scene``."""
+    trigger, _ = plant_trigger(service, scene, TIMER, {"cron": {"intervalSeconds": 900}}, user=user)
+    mark = new_id("x").replace("_", "-")
+    with service.store.write() as tx:
+        endpoints.for_trigger(tx, service, trigger, [HOOK + mark])
+        workflow = endpoints.add(tx, service, "workflow", f"{HOOK}w/{mark}", scene=scene, name=mark)
+        s3_key = file_stash.keep(service, tx, scene, user, None, "notes.txt", "text/plain", b"hello")
+    (event,) = emit(service, trigger, {"n": 1})
+    (delivery,) = delivery_log.page(service.store, trigger.id, Filter(), Window(10, None, None)).items
+    (webhook,) = endpoints.of_trigger(service.store, trigger.id)
+    run = Run(user, trigger.component_id, "~/every-type", "0.0.1", None, service.clock(), 5, True, None, None)
+    runs.keep(service, scene, run, inputs={"configured_props": {}}, outputs={"ret": None})
+    app = service.catalog.app("tinykeys")
+    assert app is not None
+    override = app_overrides.create(service, scene.project_id, app, Draft(mark, None, {}))
+    client = provider_clients.add(
+        service, app="tinyoauth", client_id=mark, client_secret="s", project_id=scene.project_id
+    )
+    ids = {
+        "account_id": plant(user).id, "trigger_id": trigger.id, "webhook_id": webhook.id, "delivery_id": delivery["id"],
+        "run_id": run.id, "s3_key": s3_key, "oauth_app_id": client.id, "app_override_id": override.id,
+        "workflow_id": workflow.id, "event_id": event.id, "project_id": scene.project_id,
+        "dynamic_props_id": dynamic_props.keep(service, scene, user, trigger.component_id, []),
+    }  # fmt: skip
+    return Household(scene, user, ids)

@@ -1,0 +1,47 @@
+"""Deploying the triggers of the tests' own shop, and running what is due of them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from webapp.service.domain import components, deploying, events, firing, trigger_claims
+from webapp.service.domain.deployed_triggers import DeployedTrigger
+from webapp.service.domain.deploying import Deployment
+from webapp.service.domain.firing import Outcome
+from webapp.service.domain.projects import Scene
+from webapp.service.domain.service import Service
+
+
+def deploy(
+    service: Service, scene: Scene, key: str = "~/poll", user: str = "alice", *, given: Any = None, **order: Any
+) -> DeployedTrigger:
+    """A deployed trigger; the values are ``given``."""
+    component = components.find(service, key, None, "trigger")
+    return deploying.deploy(service, Deployment(scene, user, component, given or {}, **order))
+
+
+def poll_due(service: Service) -> list[Outcome]:
+    """Run every poll that is due now."""
+    return [firing.poll(service, one) for one in trigger_claims.claim_polls(service, 100)]
+
+
+def emitted(service: Service, trigger: DeployedTrigger) -> list[Mapping[str, Any]]:
+    """What the trigger has emitted, oldest first, as the API shows it."""
+    found = events.opened(service, events.page_of_trigger(service.store, trigger.id))
+    return [{**events.to_json(one), "e": one.body.decode()} for one in reversed(found)]
+
+
+def summaries(service: Service, trigger: DeployedTrigger) -> list[str]:
+    """The summaries of what it has emitted, oldest first."""
+    return [str(one.get("sum")) for one in emitted(service, trigger)]
+
+
+def row(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
+    """Its row as it stands."""
+    found = service.store.one("SELECT * FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
+    assert found is not None
+    return found
+
+
+def hooks_told(calls: list[str]) -> list[str]:
+    """The hooks that the app was told of, in order."""
+    return [call.partition("?")[2] for call in calls if "?" in call]

@@ -1,0 +1,173 @@
+"""The served product with one of everything in it, and names for each: what the examples of the reference stand on."""
+
+import base64
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import requests
+from authlib.integrations.requests_client import OAuth2Session
+
+from tests.fakes.served import Served, served
+from webapp.kit.clock import now
+from webapp.kit.ids import new_id
+from webapp.people import users
+from webapp.service.api.examples import USER
+from webapp.service.domain import (
+    accounts,
+    clients,
+    credentials,
+    external_users,
+    file_stash,
+    projects,
+    provider_clients,
+    tokens,
+)
+from webapp.service.domain.accounts import Account
+from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.projects import Scene
+from webapp.service.domain.service import Service
+from webapp.service.link.starts import redirect_uri
+from webapp.settings import Settings
+
+WEBHOOK = "https://app.example.com/events"
+
+
+@dataclass
+class Workspace:
+    """A running product; ``names`` are the values of the examples' variables."""
+
+    product: Served
+    names: dict[str, str]
+
+    def call(self, method: str, path: str, **more: Any) -> requests.Response:
+        """One call by a server, of a path below the project or an absolute one."""
+        headers = {"Authorization": f"Bearer {self.names['TOKEN']}", "x-pd-environment": "development"}
+        path = path if path.startswith("/") else f"/v1/connect/{self.names['PROJECT_ID']}/{path}"
+        answer = requests.request(method, self.product.url + path, headers=headers, timeout=60, **more)
+        assert answer.ok, (method, path, answer.status_code, answer.text)
+        return answer
+
+
+@contextmanager
+def workspace(data: Path) -> Iterator[Workspace]:
+    """Serve the product over ``data`` and fill it."""
+    with served(data) as product:
+        port = urlsplit(product.url).port
+        service = open_service(Settings.from_env({"PATCHBAY_PORT": str(port)}, data=data))
+        try:
+            yield _filled(Workspace(product, {"PATCHBAY": product.url}), service)
+        finally:
+            close_service(service)
+
+
+def _filled(made: Workspace, service: Service) -> Workspace:
+    client, secret = clients.create(service, name="Examples")
+    project, other = projects.create(service, name="Acme"), projects.create(service, name="To delete")
+    scene = Scene(project.id, "development")
+    users.create(service.store, now, email="ada@example.com", password="a long enough password", role="owner")
+    made.names |= {
+        "CLIENT_ID": client.id,
+        "CLIENT_SECRET": secret,
+        "TOKEN": clients.issue(service, client, None).token,
+        "PROJECT_ID": project.id,
+        "OTHER_PROJECT_ID": other.id,
+        "CTOK": str(tokens.create(service, scene, tokens.Order(USER), client_id=None)["token"]),
+        "ACCOUNT_ID": _account(service, scene, made.product.sandbox_url),
+        "OTHER_ACCOUNT_ID": _account(service, scene, made.product.sandbox_url),
+        "CATEGORY_ID": service.catalog.categories()[0].id,
+        "SINCE": str(now() // 1000 - 3600),
+        "UNTIL": str(now() // 1000 + 3600),
+    }
+    with service.store.write() as tx:
+        external_users.ensure(tx, scene, "user-to-delete", now())
+    _files(made, service, scene)
+    _over_the_api(made)
+    return made
+
+
+def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
+    """An account at the sandbox, with real tokens."""
+    values = _signed_in(service, sandbox_url)
+    account_id, at = new_id("apn"), now()
+    with service.store.write() as tx:
+        sealed, version = credentials.seal(service, tx, scene.project_id, account_id, values)
+        user = external_users.ensure(tx, scene, USER, at)
+        accounts.insert(
+            tx,
+            Account(
+                scene=scene, healthy=True, dead=False, authorized_scopes=("profile", "tasks:read", "tasks:write"),
+                id=account_id, external_user_id=user.id, external_id=USER, app="sandbox",
+                oauth_app_id=provider_clients.SANDBOX_ID, name=None, identity_id="per_ada", identity_name="Ada",
+                error=None, scope_profile=None, credentials_sealed=sealed, credentials_key=version, expires_at=None,
+                last_refreshed_at=None, next_refresh_at=None, last_checked_at=None, next_check_at=None, failures=0,
+                lease_until=0, revision=0, created_at=at, updated_at=at,
+            ),
+        )  # fmt: skip
+    return account_id
+
+
+def _signed_in(service: Service, sandbox_url: str) -> dict[str, str]:
+    """A person's consent at the sandbox, as its pages ask for it."""
+    callback, verifier = redirect_uri(service), secrets.token_urlsafe(48)
+    with OAuth2Session(
+        *provider_clients.ensure_sandbox(service), scope="profile tasks:read tasks:write webhooks",
+        redirect_uri=callback, code_challenge_method="S256", token_endpoint_auth_method="client_secret_post",
+    ) as client:  # fmt: skip
+        address, _ = client.create_authorization_url(f"{sandbox_url}/oauth/authorize", code_verifier=verifier)
+        with requests.Session() as browser:
+            page = browser.get(address, timeout=20)
+            hidden = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)"', page.text)
+            form = {unescape(name): unescape(value) for name, value in hidden}
+            form |= {"person": "per_ada", "behaviour": "normal", "decision": "allow"}
+            sent = browser.post(f"{sandbox_url}/oauth/authorize", data=form, allow_redirects=False, timeout=20)
+        code = parse_qs(urlsplit(sent.headers["Location"]).query)["code"][0]
+        token = client.fetch_token(f"{sandbox_url}/oauth/token", code=code, code_verifier=verifier)
+    return {"oauth_access_token": token["access_token"], "oauth_refresh_token": token["refresh_token"]}
+
+
+def _files(made: Workspace, service: Service, scene: Scene) -> None:
+    with service.store.write() as tx:
+        key = file_stash.keep(service, tx, scene, USER, None, "notes.txt", "text/plain", b"hello")
+    made.names["S3_KEY"] = key
+    made.names["TICKET"] = file_stash.link(service, key).rpartition("/")[2]
+    keys = requests.get(f"{made.product.sandbox_url}/keys", timeout=20).text
+    made.names["SANDBOX_KEY"] = re.findall(r"sbx_live_\w+", keys)[0]
+
+
+def _over_the_api(made: Workspace) -> None:
+    """What the API itself can make."""
+    owner = {"external_user_id": USER}
+    created = made.call("POST", "oauth_apps", json={"app": "github", "client_id": "one", "client_secret": "two"})
+    made.names["OAUTH_APP_ID"] = created.json()["id"]
+    preset = made.call("POST", "app_overrides", json={"app": "gitlab", "name": "Ours", "cfmap": {}})
+    made.names["APP_OVERRIDE_ID"] = preset.json()["id"]
+    logo = {"logo": "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="}
+    made.call("POST", f"/v1/connect/projects/{made.names['PROJECT_ID']}/logo", json=logo)
+    given = {"account": {"authProvisionId": made.names["ACCOUNT_ID"]}}
+    made.call("POST", "actions/run", json={"id": "sandbox-list-projects", **owner, "configured_props": given})
+    made.names["RUN_ID"] = made.call("GET", "runs").json()["data"][0]["id"]
+    timer = {"id": "schedule-custom-interval", **owner, "configured_props": {"cron": {"intervalSeconds": 900}}}
+    for name in ("TRIGGER_ID", "OTHER_TRIGGER_ID"):
+        deployed = made.call("POST", "triggers/deploy", json={**timer, "webhook_url": WEBHOOK})
+        made.names[name] = deployed.json()["data"]["id"]
+    trigger = f"deployed-triggers/{made.names['TRIGGER_ID']}"
+    made.call("POST", f"{trigger}/test_event", params=owner, json={"event": {"n": 1}})
+    made.names["WEBHOOK_ID"] = made.call("GET", f"{trigger}/webhooks", params=owner).json()["webhooks"][0]["id"]
+    sent = made.call("GET", f"{trigger}/deliveries", params=owner).json()["data"]
+    made.names["DELIVERY_ID"] = sent[0]["id"]
+    made.names["TASK_64"] = _task(made)
+
+
+def _task(made: Workspace) -> str:
+    """The address of a task that the proxy made."""
+    at = base64.urlsafe_b64encode(b"/api/projects/prj_001/tasks").decode()
+    query = {"external_user_id": USER, "account_id": made.names["ACCOUNT_ID"]}
+    task = made.call("POST", f"proxy/{at}", params=query, json={"title": "A task", "fields": {}}).json()
+    return base64.urlsafe_b64encode(f"/api/tasks/{task['id']}".encode()).decode().rstrip("=")
