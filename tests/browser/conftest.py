@@ -17,6 +17,8 @@ from urllib.parse import parse_qs
 import pytest
 from werkzeug.serving import BaseWSGIServer, make_server
 
+from tests.browser.person import Person
+from tests.fakes.served import Served, served
 from webapp import frontend
 from webapp.app import create_app
 from webapp.kit.cursors import Window
@@ -197,6 +199,30 @@ def contexts(chromium: Any) -> Iterator[Callable[..., Any]]:
     for context in opened:
         context.close()
     assert problems == []
+
+
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory, chromium: Any) -> Iterator[Served]:
+    """``patchbay serve``, started for the first time, for the tests of one module."""
+    need((frontend.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
+    # One second: the least interval at which a trigger may poll.
+    with served(tmp_path_factory.mktemp("started") / "data", PATCHBAY_MIN_POLL_S="1") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def connected(started: Served, chromium: Any) -> Any:
+    """The cookies of somebody who has just connected the sandbox."""
+    context = chromium.new_context()
+    context.set_default_timeout(15_000)
+    ada = Person(context.new_page(), started)
+    ada.sign_up(started.start_url)
+    ada.choose("Sandbox Tasks")
+    ada.decide(ada.leave(), "Allow")
+    ada.connected()
+    state = context.storage_state()
+    context.close()
+    return state
 
 
 def _note(problems: list[str], message: Any) -> None:

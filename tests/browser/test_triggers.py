@@ -1,42 +1,15 @@
 """Triggers in a real browser on a fresh start: deploy "New task", see its event arrive signed, break the receiver."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.browser.conftest import need
-from tests.browser.person import Person
-from tests.fakes.served import Served, served
-from webapp import frontend
+from tests.fakes.served import Served
 
 pytestmark = pytest.mark.browser
 
 POLL = "2"  # seconds; the least that the installation of these tests allows is 1
-
-
-@pytest.fixture(scope="module")
-def started(tmp_path_factory: pytest.TempPathFactory, chromium: Any) -> Iterator[Served]:
-    """``patchbay serve``, started for the first time."""
-    need((frontend.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
-    with served(tmp_path_factory.mktemp("triggers") / "data", PATCHBAY_MIN_POLL_S="1") as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def connected(started: Served, chromium: Any) -> Any:
-    """The cookies of somebody who has just connected the sandbox."""
-    context = chromium.new_context()
-    context.set_default_timeout(15_000)
-    ada = Person(context.new_page(), started)
-    ada.sign_up(started.start_url)
-    ada.choose("Sandbox Tasks")
-    ada.decide(ada.leave(), "Allow")
-    ada.connected()
-    state = context.storage_state()
-    context.close()
-    return state
 
 
 def deploy(page: Any, at: Served, name: str, path: str) -> str:
