@@ -3,8 +3,11 @@
 Signing keys are given to OAuth clients alone (specification 5.7).
 """
 
+from typing import Any
+
 from flask import Response
 
+from webapp.kit.clock import SECOND
 from webapp.service.api import answers
 from webapp.service.api.call import Call
 from webapp.service.api.operations import Operation
@@ -70,7 +73,7 @@ def workflows(call: Call) -> Response:
     asked = call.query(WorkflowList)
     found = endpoints.workflows_of(call.store, load(call, asked).id)
     ids = {"workflow_ids": [one.id for one in found]}
-    named = {"workflows": [endpoints.workflow_json(one) for one in found]} if asked.extensions else {}
+    named = {"workflows": [_workflow_json(one) for one in found]} if asked.extensions else {}
     return answers.json(ids | named)
 
 
@@ -89,17 +92,39 @@ def _webhook(call: Call) -> Endpoint:
 
 
 def _one(call: Call, found: Endpoint) -> Response:
-    return answers.json({"data": endpoints.one_webhook_json(call.service, found, with_key=_with_key(call))})
+    """A webhook that is shown alone: with its times in epoch seconds, as clients expect it there."""
+    times = {"created_at": found.created_at // SECOND, "updated_at": found.updated_at // SECOND}
+    return answers.json({"data": _json(call, found) | times})
 
 
 def _listed(call: Call, trigger: DeployedTrigger) -> Response:
     found = endpoints.of_trigger(call.store, trigger.id)
-    entries = [endpoints.webhook_json(call.service, one, with_key=_with_key(call)) for one in found]
+    entries = [_json(call, one) for one in found]
     return answers.json({"webhook_urls": [one.url for one in found], "webhooks": entries})
 
 
-def _with_key(call: Call) -> bool:
-    return call.caller.connect is None
+def _json(call: Call, endpoint: Endpoint) -> dict[str, Any]:
+    """Specification 2.8, and WIRE's ``active`` and ``delivery_state``."""
+    found: dict[str, Any] = {"id": endpoint.id, "url": endpoint.url, "signing_key_set": True}
+    if call.caller.connect is None:
+        found["signing_key"] = endpoints.key_of(call.service, endpoint)
+    return found | _state_json(endpoint)
+
+
+def _workflow_json(endpoint: Endpoint) -> dict[str, Any]:
+    """A workflow as those see it whose events go there: its name and how it does, not where it is."""
+    return {"id": endpoint.id, "name": endpoint.name, **_state_json(endpoint)}
+
+
+def _state_json(endpoint: Endpoint) -> dict[str, Any]:
+    state = {
+        "state": endpoint.state,
+        "since": endpoint.state_since // SECOND,
+        "last_error": endpoint.last_error,
+        "consecutive_failures": endpoint.consecutive_failures,
+        "sheds": endpoint.sheds,
+    }
+    return {"active": endpoint.active, "delivery_state": state}
 
 
 T = "P/deployed-triggers/<trigger_id>"

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from webapp.errors import Detail, Invalid, NotFound
-from webapp.kit.clock import SECOND
 from webapp.kit.ids import new_id
 from webapp.kit.signing import new_signing_key
 from webapp.service.domain import delivery_counts, endpoint_deeds, signing_keys
@@ -272,25 +271,6 @@ def scene_of(endpoint: Endpoint) -> Scene | None:
     return Scene(endpoint.project_id, endpoint.environment)
 
 
-def webhook_json(service: Service, endpoint: Endpoint, *, with_key: bool) -> dict[str, Any]:
-    """A trigger's webhook as the API shows it (specification 2.8, and WIRE's ``active`` and ``delivery_state``)."""
-    found: dict[str, Any] = {"id": endpoint.id, "url": endpoint.url, "signing_key_set": True}
-    if with_key:
-        found["signing_key"] = key_of(service, endpoint)
-    return {**found, **_state_json(endpoint)}
-
-
-def one_webhook_json(service: Service, endpoint: Endpoint, *, with_key: bool) -> dict[str, Any]:
-    """A trigger's webhook where it is shown alone: with its times in epoch seconds, as clients expect it there."""
-    times = {"created_at": endpoint.created_at // SECOND, "updated_at": endpoint.updated_at // SECOND}
-    return {**webhook_json(service, endpoint, with_key=with_key), **times}
-
-
-def workflow_json(endpoint: Endpoint) -> dict[str, Any]:
-    """A workflow as those see it whose events go there: its name and how it does, not where it is."""
-    return {"id": endpoint.id, "name": endpoint.name, **_state_json(endpoint)}
-
-
 def check_url(field: str, url: str) -> None:
     """Raise :class:`Invalid` unless ``url`` is an http or https address with a host.
 
@@ -301,17 +281,6 @@ def check_url(field: str, url: str) -> None:
     found = parse_url(url)
     if isinstance(found, Failure):
         raise _invalid(field, found.sentence)
-
-
-def _state_json(endpoint: Endpoint) -> dict[str, Any]:
-    state = {
-        "state": endpoint.state,
-        "since": endpoint.state_since // SECOND,
-        "last_error": endpoint.last_error,
-        "consecutive_failures": endpoint.consecutive_failures,
-        "sheds": endpoint.sheds,
-    }
-    return {"active": endpoint.active, "delivery_state": state}
 
 
 def _sealed_key(tx: Tx, service: Service, project_id: str | None, endpoint_id: str, key: str) -> bytes:
