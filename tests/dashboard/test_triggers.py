@@ -7,7 +7,7 @@ import pytest
 from tests.dashboard.fake_components import install
 from tests.dashboard.fake_triggers import Watchtower
 from webapp.dashboard import charts
-from webapp.dashboard.trigger_shapes import Day, Hour
+from webapp.dashboard.delivery_shapes import Day, Hour
 
 
 @pytest.fixture

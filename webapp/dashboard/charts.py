@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from webapp.dashboard.trigger_shapes import Day
+from webapp.dashboard.delivery_shapes import Day
 from webapp.dashboard.words import count_of
 from webapp.kit.translation import gettext, ngettext
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from webapp.dashboard import shapes
+from webapp.dashboard.reading import Json
 from webapp.dashboard.shapes import Account, App, Category, Happening, PageOf, TestResult, Use
 from webapp.dashboard.tokens import AccessToken, UserTokens
 from webapp.dashboard.transport import TEST_TIMEOUT_S, TIMEOUT_S, Params, ServiceDown, Transport
@@ -219,7 +220,7 @@ class UserClient:
         return self._client.as_user(self.user_id, method, path, params=params)
 
     def _extension(
-        self, method: str, path: str, read: Callable[[shapes.Json], T], *, params: Params | None = None,
+        self, method: str, path: str, read: Callable[[Json], T], *, params: Params | None = None,
         body: Any = None, timeout: float = TIMEOUT_S,
     ) -> T | None:  # fmt: skip
         try:

@@ -5,12 +5,13 @@ service may be any that speaks this API.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from webapp.dashboard import reading
+from webapp.dashboard.reading import Json
 from webapp.dashboard.run_shapes import observations
-from webapp.dashboard.shapes import Json
 from webapp.kit.translation import gettext
 
 Effect = Literal["reads", "changes", "destroys"]
@@ -100,14 +101,14 @@ class Reloaded:
 
 def component(data: Json) -> Component:
     """A Component of section 2.5."""
-    hints = _object(data.get("annotations"))
+    hints = reading.mapping(data, "annotations")
     kind: Kind = "actions" if data.get("component_type") == "action" else "triggers"
     effect: Effect = "destroys" if hints.get("destructiveHint") is True else "changes"
     return Component(
-        key=_text(data, "key"),
-        name=_text(data, "name") or _text(data, "key"),
-        version=_text(data, "version"),
-        description=_text(data, "description"),
+        key=reading.text(data, "key"),
+        name=reading.text(data, "name") or reading.text(data, "key"),
+        version=reading.text(data, "version"),
+        description=reading.text(data, "description"),
         kind=kind,
         props=props(data.get("configurable_props")),
         effect="reads" if hints.get("readOnlyHint") is True else effect,
@@ -117,17 +118,17 @@ def component(data: Json) -> Component:
 def props(data: object) -> tuple[Prop, ...]:
     """A list of configurable props; entries without a name are left out."""
     found = data if isinstance(data, list) else []
-    return tuple(prop(item) for item in found if isinstance(item, dict) and _text(item, "name"))
+    return tuple(prop(item) for item in found if isinstance(item, dict) and reading.text(item, "name"))
 
 
 def prop(data: Json) -> Prop:
     """A configurable prop of section 2.6."""
-    name = _text(data, "name")
+    name = reading.text(data, "name")
     return Prop(
         name=name,
-        type=_text(data, "type") or "any",
-        label=_text(data, "label") or _spoken(name),
-        description=_text(data, "description"),
+        type=reading.text(data, "type") or "any",
+        label=reading.text(data, "label") or _spoken(name),
+        description=reading.text(data, "description"),
         optional=data.get("optional") is True,
         disabled=data.get("disabled") is True,
         read_only=data.get("readOnly") is True,
@@ -138,13 +139,13 @@ def prop(data: Json) -> Prop:
         with_label=data.get("withLabel") is True,
         secret=data.get("secret") is True,
         default=data.get("default"),
-        min=_number(data.get("min")),
-        max=_number(data.get("max")),
-        format=_text(data, "format"),
+        min=reading.number(data, "min"),
+        max=reading.number(data, "max"),
+        format=reading.text(data, "format"),
         options=options(data.get("options")),
-        app=_text(data, "app") or _text(_object(data.get("auth")), "app"),
-        content=_text(data, "content"),
-        tone={"warning": "warn", "error": "bad", "neutral": ""}.get(_text(data, "alertType"), "info"),
+        app=reading.text(data, "app") or reading.text(reading.mapping(data, "auth"), "app"),
+        content=reading.text(data, "content"),
+        tone={"warning": "warn", "error": "bad", "neutral": ""}.get(reading.text(data, "alertType"), "info"),
         raw=data,
     )
 
@@ -179,8 +180,8 @@ def choices(data: Json) -> Choices:
 
 def reloaded(data: Json) -> Reloaded:
     """The answer of section 4.7."""
-    dynamic = _object(data.get("dynamicProps"))
-    return Reloaded(_text(dynamic, "id"), props(dynamic.get("configurableProps")), _problem(data))
+    dynamic = reading.mapping(data, "dynamicProps")
+    return Reloaded(reading.text(dynamic, "id"), props(dynamic.get("configurableProps")), _problem(data))
 
 
 def _problem(data: Json) -> str:
@@ -195,19 +196,6 @@ def _spoken(name: str) -> str:
     """``projectId`` and ``project_id`` as ``Project id``."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\s]+", " ", name).strip().lower()
     return words[:1].upper() + words[1:] if words else name
-
-
-def _text(data: Json, key: str) -> str:
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _object(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def labels(names: Sequence[Prop]) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from flask import g
 
-from webapp.dashboard import shapes
+from webapp.dashboard import reading, shapes
 from webapp.dashboard.client import ConnectClient
 from webapp.dashboard.dashboard import dashboard, person
-from webapp.dashboard.shapes import Json, PageOf
+from webapp.dashboard.reading import Json
+from webapp.dashboard.shapes import PageOf
 from webapp.errors import Forbidden, NotFound, PatchbayError
 
 
@@ -62,11 +63,5 @@ def page(client: ConnectClient, wanted: Mapping[str, str], *, limit: int) -> Pag
 
 
 def _deed(data: Json) -> Deed:
-    def text(key: str) -> str:
-        value = data.get(key)
-        return value if isinstance(value, str) else ""
-
-    return Deed(
-        text("id"), text("at"), text("actor_type"), text("actor"), text("noun"), text("subject_id"), text("verb"),
-        text("sentence"), text("external_user_id"),
-    )  # fmt: skip
+    parts = ("id", "at", "actor_type", "actor", "noun", "subject_id", "verb", "sentence", "external_user_id")
+    return Deed(*(reading.text(data, part) for part in parts))

@@ -13,9 +13,9 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import security, trigger_frame, trigger_news, words
 from webapp.dashboard.dashboard import chosen, dashboard
 from webapp.dashboard.dashboard import triggers as client
+from webapp.dashboard.delivery_shapes import Delivery
 from webapp.dashboard.htmx import fragment, go, wants_fragment
 from webapp.dashboard.shapes import PageOf
-from webapp.dashboard.trigger_shapes import Delivery
 from webapp.dashboard.triggers import drawn_with
 from webapp.errors import Invalid, NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.clock import DAY

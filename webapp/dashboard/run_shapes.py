@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from webapp.dashboard.shapes import Json
+from webapp.dashboard import reading
+from webapp.dashboard.reading import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Run:
 
 def outcome(data: Json, took_ms: int | None = None) -> Outcome:
     """What ``actions/run`` answers (WIRE "Run")."""
-    exports = _object(data.get("exports"))
+    exports = reading.mapping(data, "exports")
     logs = observations(data.get("os"))
     failed = next((line for line in logs if line.kind == "error"), None)
     summary = exports.get("$summary")
@@ -70,39 +71,28 @@ def observations(data: object) -> tuple[Observation, ...]:
 
 def run(data: Json) -> Run:
     """One entry of ``P/runs``."""
-    took = _number(data.get("took_ms"))
+    took = reading.number(data, "took_ms")
     told = outcome(data, took)
     ok = data["ok"] if isinstance(data.get("ok"), bool) else told.ok
-    summary = _text(data, "summary") or told.summary or _text(data, "error")
+    summary = reading.text(data, "summary") or told.summary or reading.text(data, "error")
     at = data.get("started_at") or data.get("created_at")
     return Run(
-        id=_text(data, "id"),
+        id=reading.text(data, "id"),
         at=at if isinstance(at, (str, int)) else None,
         ok=ok,
         summary=summary or told.problem,
         took_ms=took,
-        inputs=_object(data.get("configured_props")),
-        dynamic_id=_text(data, "dynamic_props_id"),
-        outcome=replace(told, ok=ok, summary=_text(data, "summary"), problem=told.problem or _text(data, "error")),
+        inputs=reading.mapping(data, "configured_props"),
+        dynamic_id=reading.text(data, "dynamic_props_id"),
+        outcome=replace(
+            told, ok=ok, summary=reading.text(data, "summary"), problem=told.problem or reading.text(data, "error")
+        ),
     )
 
 
 def _observation(data: Json) -> Observation:
-    err = _object(data.get("err"))
-    name, message = _text(err, "name"), _text(err, "message")
-    text = _text(data, "msg") or message or name
-    kind = _text(data, "k") or "log"
-    return Observation("error" if err else kind, _number(data.get("ts")), text, _text(err, "stack"))
-
-
-def _text(data: Json, key: str) -> str:
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _object(value: object) -> Json:
-    return value if isinstance(value, dict) else {}
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    err = reading.mapping(data, "err")
+    name, message = reading.text(err, "name"), reading.text(err, "message")
+    text = reading.text(data, "msg") or message or name
+    kind = reading.text(data, "k") or "log"
+    return Observation("error" if err else kind, reading.number(data, "ts"), text, reading.text(err, "stack"))

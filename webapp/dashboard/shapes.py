@@ -6,10 +6,12 @@ Shapes are the specification's sections 2.3, 2.10 and 2.11; what the embedded se
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import Generic, Literal, TypeVar
+
+from webapp.dashboard import reading
+from webapp.dashboard.reading import Json
 
 T = TypeVar("T")
-Json = Mapping[str, Any]
 State = Literal["working", "retrying", "needs-you"]
 
 
@@ -135,23 +137,24 @@ def app(data: Json) -> App:
     return replace(
         listed_app(data),
         scope_profiles=tuple(
-            (_text(item, "name"), _texts(item.get("scopes"))) for item in _objects(data.get("scope_profiles"))
+            (reading.text(item, "name"), reading.texts(item.get("scopes")))
+            for item in reading.objects(data.get("scope_profiles"))
         ),
-        fields=_field_labels(_text(data, "custom_fields_json")),
+        fields=_field_labels(reading.text(data, "custom_fields_json")),
     )
 
 
 def listed_app(data: Json) -> App:
     """The same as far as lists show it: without scope profiles and fields, which take most of the time to read."""
-    slug = _text(data, "name_slug") or _text(data, "id")
+    slug = reading.text(data, "name_slug") or reading.text(data, "id")
     return App(
-        id=_text(data, "id"),
+        id=reading.text(data, "id"),
         slug=slug,
-        name=_text(data, "name") or slug,
-        description=_text(data, "description"),
-        logo=_text(data, "img_src"),
-        auth_type=_text(data, "auth_type") or "keys",
-        categories=_texts(data.get("categories")),
+        name=reading.text(data, "name") or slug,
+        description=reading.text(data, "description"),
+        logo=reading.text(data, "img_src"),
+        auth_type=reading.text(data, "auth_type") or "keys",
+        categories=reading.texts(data.get("categories")),
         featured=float(data.get("featured_weight") or 0),
         scope_profiles=(),
         fields=(),
@@ -163,55 +166,62 @@ def account(data: Json) -> Account:
     """A connected account of section 2.10. Credentials, should a service send any, are not read."""
     identity = data.get("identity")
     return Account(
-        id=_text(data, "id"),
-        name=_maybe(data, "name"),
-        external_id=_text(data, "external_id"),
+        id=reading.text(data, "id"),
+        name=reading.maybe(data, "name"),
+        external_id=reading.text(data, "external_id"),
         healthy=data.get("healthy") is not False,
         dead=data.get("dead") is True,
-        error=_maybe(data, "error"),
+        error=reading.maybe(data, "error"),
         app=listed_app(data["app"] if isinstance(data.get("app"), dict) else {}),
-        scopes=_texts(data.get("authorized_scopes")),
-        created_at=_maybe(data, "created_at"),
-        updated_at=_maybe(data, "updated_at"),
-        expires_at=_maybe(data, "expires_at"),
-        last_refreshed_at=_maybe(data, "last_refreshed_at"),
-        next_refresh_at=_maybe(data, "next_refresh_at"),
-        last_checked_at=_maybe(data, "last_checked_at"),
-        next_check_at=_maybe(data, "next_check_at"),
-        identity=_maybe(identity, "name") or _maybe(identity, "id") if isinstance(identity, dict) else None,
-        scope_profile=_maybe(data, "scope_profile"),
-        oauth_app_id=_maybe(data, "oauth_app_id"),
+        scopes=reading.texts(data.get("authorized_scopes")),
+        created_at=reading.maybe(data, "created_at"),
+        updated_at=reading.maybe(data, "updated_at"),
+        expires_at=reading.maybe(data, "expires_at"),
+        last_refreshed_at=reading.maybe(data, "last_refreshed_at"),
+        next_refresh_at=reading.maybe(data, "next_refresh_at"),
+        last_checked_at=reading.maybe(data, "last_checked_at"),
+        next_check_at=reading.maybe(data, "next_check_at"),
+        identity=reading.maybe(identity, "name") or reading.maybe(identity, "id")
+        if isinstance(identity, dict)
+        else None,
+        scope_profile=reading.maybe(data, "scope_profile"),
+        oauth_app_id=reading.maybe(data, "oauth_app_id"),
     )
 
 
 def category(data: Json) -> Category:
     """A category of apps."""
     count = data.get("count")
-    return Category(_text(data, "id"), _text(data, "name"), count if isinstance(count, int) else None)
+    return Category(reading.text(data, "id"), reading.text(data, "name"), count if isinstance(count, int) else None)
 
 
 def use(data: Json) -> Use:
     """One entry of ``accounts/{id}/uses``."""
     told = {True: "active", False: "paused"}.get(data["active"], "") if isinstance(data.get("active"), bool) else ""
-    return Use(_text(data, "id"), _text(data, "name"), _text(data, "kind"), _text(data, "state") or told)
+    return Use(
+        reading.text(data, "id"),
+        reading.text(data, "name"),
+        reading.text(data, "kind"),
+        reading.text(data, "state") or told,
+    )
 
 
 def happening(data: Json) -> Happening:
     """One entry of ``accounts/{id}/history`` or of ``activity``."""
     return Happening(
-        at=_maybe(data, "at"),
+        at=reading.maybe(data, "at"),
         good=data.get("good") is not False,
-        sentence=_text(data, "sentence"),
-        account_id=_text(data, "account_id"),
-        app=_text(data, "app"),
-        kind=_text(data, "kind"),
-        trigger_id=_text(data, "trigger_id"),
+        sentence=reading.text(data, "sentence"),
+        account_id=reading.text(data, "account_id"),
+        app=reading.text(data, "app"),
+        kind=reading.text(data, "kind"),
+        trigger_id=reading.text(data, "trigger_id"),
     )
 
 
 def test_result(data: Json) -> TestResult:
     """The answer of ``POST accounts/{id}/test``."""
-    return TestResult(data.get("healthy") is True, data.get("dead") is True, _maybe(data, "error"))
+    return TestResult(data.get("healthy") is True, data.get("dead") is True, reading.maybe(data, "error"))
 
 
 test_result.__test__ = False  # type: ignore[attr-defined]  # see TestResult
@@ -221,20 +231,20 @@ def page_of(data: Json, read: Callable[[Json], T]) -> PageOf[T]:
     """A list answer (section 2.11) whose entries are read by ``read``."""
     info = data.get("page_info")
     info = info if isinstance(info, dict) else {}
-    items = [read(item) for item in _objects(data.get("data"))]
+    items = [read(item) for item in reading.objects(data.get("data"))]
     total = info.get("total_count")
-    return PageOf(items, total if isinstance(total, int) else len(items), _text(info, "end_cursor"))
+    return PageOf(items, total if isinstance(total, int) else len(items), reading.text(info, "end_cursor"))
 
 
 def _extras(data: Json) -> Extras:
-    scopes = {_text(item, "scope"): _text(item, "words") for item in _objects(data.get("scopes"))}
+    scopes = {reading.text(item, "scope"): reading.text(item, "words") for item in reading.objects(data.get("scopes"))}
     return Extras(
         connectable=data.get("connectable") is not False,
-        why_not=_maybe(data, "why_not"),
+        why_not=reading.maybe(data, "why_not"),
         scopes={scope: words for scope, words in scopes.items() if words},
-        docs_url=_web_address(_text(data, "docs_url")),
-        actions=_number(data, "actions"),
-        triggers=_number(data, "triggers"),
+        docs_url=_web_address(reading.text(data, "docs_url")),
+        actions=reading.number(data, "actions"),
+        triggers=reading.number(data, "triggers"),
     )
 
 
@@ -243,31 +253,9 @@ def _field_labels(custom_fields_json: str) -> tuple[str, ...]:
         fields = json.loads(custom_fields_json or "[]")
     except (ValueError, RecursionError):
         return ()
-    return tuple(_text(item, "label") or _text(item, "name") for item in _objects(fields))
+    return tuple(reading.text(item, "label") or reading.text(item, "name") for item in reading.objects(fields))
 
 
 def _web_address(text: str) -> str | None:
     """Only what a link may safely lead to."""
     return text if text.startswith(("https://", "http://")) else None
-
-
-def _text(data: Json, key: str) -> str:
-    value = data.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _maybe(data: Json, key: str) -> str | None:
-    return _text(data, key) or None
-
-
-def _number(data: Json, key: str) -> int | None:
-    value = data.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -7,11 +7,13 @@ OAuth client, so whoever makes them has loaded the trigger as its owner first. W
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from webapp.dashboard import shapes, trigger_shapes
+from webapp.dashboard import delivery_shapes, shapes, trigger_shapes
 from webapp.dashboard.client import ConnectClient
-from webapp.dashboard.shapes import Json, PageOf
+from webapp.dashboard.delivery_shapes import Day, Delivery
+from webapp.dashboard.reading import Json
+from webapp.dashboard.shapes import PageOf
 from webapp.dashboard.transport import TIMEOUT_S, Params, ServiceDown
-from webapp.dashboard.trigger_shapes import Day, Delivery, Endpoint, Event, Trigger, Watch, Workflow
+from webapp.dashboard.trigger_shapes import Endpoint, Event, Trigger, Watch, Workflow
 from webapp.errors import Invalid, NotFound
 
 T = TypeVar("T")
@@ -104,18 +106,18 @@ class TriggerClient:
         """``GET …/deliveries`` (an extension): ``wanted`` has status, since, until, event_id and after."""
         params: Params = {"limit": limit, **{name: value for name, value in wanted.items() if value != ""}}
         return self._extension(
-            "GET", trigger_id, "deliveries", read=lambda data: shapes.page_of(data, trigger_shapes.delivery),
+            "GET", trigger_id, "deliveries", read=lambda data: shapes.page_of(data, delivery_shapes.delivery),
             params=params,
         )  # fmt: skip
 
     def delivery(self, trigger_id: str, delivery_id: str) -> Delivery:
         """``GET …/deliveries/{id}`` (an extension), whole. Raises :class:`NotFound`."""
-        return trigger_shapes.delivery(_data(_object(self._call("GET", trigger_id, "deliveries", delivery_id))))
+        return delivery_shapes.delivery(_data(_object(self._call("GET", trigger_id, "deliveries", delivery_id))))
 
     def resend(self, trigger_id: str, delivery_id: str) -> Delivery:
         """``POST …/deliveries/{id}/resend`` (an extension): the same event id, signed anew."""
         answer = self._call("POST", trigger_id, "deliveries", delivery_id, "resend", body={})
-        return trigger_shapes.delivery(_data(_object(answer)))
+        return delivery_shapes.delivery(_data(_object(answer)))
 
     def resend_failed(self, trigger_id: str, *, since: int, dry_run: bool) -> int:
         """``POST …/deliveries/resend`` (an extension): everything failed since then; how many that is."""
@@ -125,7 +127,7 @@ class TriggerClient:
 
     def day(self, trigger_id: str) -> Day | None:
         """``GET …/stats`` (an extension): the last 24 hours."""
-        return self._extension("GET", trigger_id, "stats", read=lambda data: trigger_shapes.day(_data(data)))
+        return self._extension("GET", trigger_id, "stats", read=lambda data: delivery_shapes.day(_data(data)))
 
     def logs(self, trigger_id: str, *, limit: int, after: str = "") -> PageOf[Watch] | None:
         """``GET …/logs`` (an extension): its runs, newest first."""

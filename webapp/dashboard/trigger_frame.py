@@ -14,9 +14,10 @@ from flask import Response, make_response, render_template, url_for
 from webapp.dashboard import drawing
 from webapp.dashboard.dashboard import dashboard, may_see_keys, person
 from webapp.dashboard.dashboard import triggers as client
+from webapp.dashboard.delivery_shapes import Day
 from webapp.dashboard.htmx import fragment, wants_fragment
 from webapp.dashboard.shapes import Account, App
-from webapp.dashboard.trigger_shapes import Day, Endpoint, Trigger, Workflow
+from webapp.dashboard.trigger_shapes import Endpoint, Trigger, Workflow
 from webapp.dashboard.triggers import accounts_of, app_of, drawn_with
 from webapp.errors import PatchbayError
 from webapp.kit.translation import lazy as _

@@ -10,10 +10,11 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import charts, overview, schedule_words, security, trigger_overview, words
 from webapp.dashboard.dashboard import dashboard, person, service
 from webapp.dashboard.dashboard import triggers as client
+from webapp.dashboard.delivery_shapes import Day
 from webapp.dashboard.htmx import fragment, go, page, wants_fragment
 from webapp.dashboard.shapes import Account, App
 from webapp.dashboard.trigger_overview import Triggers
-from webapp.dashboard.trigger_shapes import Day, Endpoint, Trigger
+from webapp.dashboard.trigger_shapes import Endpoint, Trigger
 from webapp.errors import NotFound, PatchbayError
 from webapp.kit.translation import gettext
 
