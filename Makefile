@@ -28,7 +28,7 @@ check: setup-dev
 	$(BIN)/python -m pytest -q tests/test_imports.py
 
 bench: setup
-	$(BIN)/patchbay bench
+	$(BIN)/python -m tests.bench
 
 browser: setup-dev frontend-tests
 	$(BIN)/python -m pytest -m browser

@@ -11,7 +11,7 @@ from tests.fakes.catalogs import teach
 from webapp.app import create_app
 from webapp.kit import translation
 from webapp.people import users
-from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
 BASE = "http://localhost:8600"

@@ -23,7 +23,14 @@ RANKS = {
     "webapp.audit": 3,
     "webapp.service.catalog": 4,
     "webapp.people": 4,
-    "webapp.service.domain": 5,
+    "webapp.service.domain.base": 5.1,
+    "webapp.service.domain.projects": 5.2,
+    "webapp.service.domain.deliveries": 5.3,
+    "webapp.service.domain.access": 5.4,
+    "webapp.service.domain.accounts": 5.5,
+    "webapp.service.domain.components": 5.6,
+    "webapp.service.domain.triggers": 5.7,
+    "webapp.service.domain.instance": 5.8,
     "webapp.service.api": 6,
     "webapp.service.link": 6,
     "webapp.service.inbound": 6,
@@ -35,7 +42,7 @@ RANKS = {
     "webapp.app": 9,
     "webapp.cli": 10,
 }
-EMPTY = {"webapp", "webapp.service"}  # their __init__.py, which belongs to no unit
+EMPTY = {"webapp", "webapp.service", "webapp.service.domain"}  # their __init__.py, which belongs to no unit
 SOCKETS = {
     "aiohttp", "aiosmtpd", "asyncio", "ftplib", "http.client", "http.server", "httpx", "imaplib", "poplib", "psycopg",
     "requests", "smtplib", "socket", "socketserver", "telnetlib", "urllib.request", "urllib3", "websockets",
@@ -44,7 +51,7 @@ LOCAL = {"webapp.service.components.wire", "webapp.service.components.parent"}  
 LISTENERS = {  # the worker's own port for mail
     "webapp.service.worker.mail_server", "webapp.service.worker.mail_session",
 }  # fmt: skip
-CATALOG = ROOT / "webapp" / "service" / "catalog"
+APPS = ROOT / "webapp" / "service" / "catalog" / "apps"
 SHARED = tuple(f"webapp.service.catalog.{name}" for name in ("hints", "hooks", "polling"))  # what components share
 
 
@@ -60,7 +67,7 @@ def sources() -> dict[str, Path]:
 
 
 def component_files() -> list[Path]:
-    return [path for path in sorted(CATALOG.rglob("*.py")) if path.parent != CATALOG]
+    return sorted(APPS.rglob("*.py"))
 
 
 def unit_of(module: str) -> str | None:
@@ -145,7 +152,7 @@ def test_a_component_knows_the_authoring_api_and_the_way_out_and_opens_no_socket
                 names += [f"{node.module}.{alias.name}" for alias in node.names]
             known = ("webapp.service.components.authoring", "webapp.service.outbound.", *SHARED)
             wrong += [
-                f"{path.relative_to(CATALOG)} imports {name}"
+                f"{path.relative_to(APPS)} imports {name}"
                 for name in names
                 if (name.startswith("webapp") and not name.startswith(known)) or set(_above(name)) & SOCKETS
             ]

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from webapp.app import create_app
 from webapp.kit import heartbeat, request_ids
-from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.worker.loop import HEARTBEAT
 from webapp.settings import Settings
 

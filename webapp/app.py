@@ -11,10 +11,11 @@ from webapp.errors import PatchbayError
 from webapp.kit import heartbeat, request_ids, translation
 from webapp.kit.clock import Clock, now
 from webapp.service.api import wiring as api
-from webapp.service.api.slashes import collapse_slashes
-from webapp.service.domain import clients, projects
-from webapp.service.domain.opening import open_service
-from webapp.service.domain.service import Service
+from webapp.service.api.base.slashes import collapse_slashes
+from webapp.service.domain.access import clients
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import open_service
+from webapp.service.domain.projects import projects
 from webapp.service.inbound import wiring as inbound
 from webapp.service.link import wiring as link
 from webapp.service.worker.loop import HEARTBEAT
@@ -34,7 +35,7 @@ _PROTECTION = (
 def create_app(settings: Settings, *, clock: Clock = now, service: Service | None = None) -> Flask:
     """The web application over ``settings.data``, or over a ``service`` that is open already.
 
-    Raises :class:`webapp.service.domain.keyring.WrongKey` and :class:`webapp.errors.Unavailable`.
+    Raises :class:`webapp.service.domain.base.keyring.WrongKey` and :class:`webapp.errors.Unavailable`.
     """
     service = service or open_service(settings, clock)
     app = _App(

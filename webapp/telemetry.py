@@ -17,8 +17,8 @@ from webapp.errors import PatchbayError
 from webapp.kit import request_ids
 from webapp.kit.clock import SECOND
 from webapp.kit.secrets import same
-from webapp.service.domain import gauges
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import gauges
 from webapp.settings import Settings
 
 BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -98,7 +98,7 @@ class _Rows(Collector):
         self._service = service
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """The gauges of :mod:`webapp.service.domain.gauges`."""
+        """The gauges of :mod:`webapp.service.domain.instance.gauges`."""
         try:
             found = gauges.read(self._service)
         except PatchbayError:

@@ -23,12 +23,14 @@ from webapp import frontend
 from webapp.app import create_app
 from webapp.kit.cursors import Window
 from webapp.sandbox.app import create_sandbox
-from webapp.service.domain import accounts, projects, provider_clients, tokens
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
-from webapp.service.domain.tokens import Order
+from webapp.service.domain.access import tokens
+from webapp.service.domain.access.tokens import Order
+from webapp.service.domain.accounts import accounts, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,8 @@ from tests.browser.conftest import serving
 from tests.browser.person import PASSWORD, Person
 from webapp.app import create_app
 from webapp.people import start_tokens, users
-from webapp.service.domain import lifecycle
-from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.accounts import lifecycle
+from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
 pytestmark = pytest.mark.browser

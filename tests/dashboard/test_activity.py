@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from webapp.dashboard.client.inprocess import InProcessAdapter
 from webapp.dashboard.dashboard import KEY
-from webapp.dashboard.inprocess import InProcessAdapter
 from webapp.kit.clock import MINUTE, iso
 
 

@@ -104,7 +104,7 @@ def test_three_kinds_of_nothing(stage: Any) -> None:
 
 def test_page_stands_when_only_the_accounts_are_missing(busy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from webapp.dashboard import overview
-    from webapp.dashboard.transport import ServiceDown
+    from webapp.dashboard.client.transport import ServiceDown
 
     def down(*_: object, **__: object) -> None:
         raise ServiceDown

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.dashboard.conftest import PASSWORD
+from webapp.dashboard.client.inprocess import InProcessAdapter
 from webapp.dashboard.dashboard import KEY
-from webapp.dashboard.inprocess import InProcessAdapter
 from webapp.kit.clock import MINUTE, iso
 from webapp.people import users
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.backoff import LONGEST, Backoff, key_of
+from webapp.dashboard.client.backoff import LONGEST, Backoff, key_of
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, FakeClock
 

@@ -31,11 +31,13 @@ from tests.fakes.declared import (
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App, absolute
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.domain import apps, connecting, projects, provider, provider_clients, tokens
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import apps, connecting, provider, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound import oauth
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard, Target

@@ -5,11 +5,13 @@ from typing import Any
 
 from webapp.kit.ids import new_id
 from webapp.service.components.calls import Emitted
-from webapp.service.domain import deployed_triggers, endpoints, events, external_users
-from webapp.service.domain.deployed_triggers import DeployedTrigger
-from webapp.service.domain.events import Event
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import endpoints, events
+from webapp.service.domain.deliveries.events import Event
+from webapp.service.domain.projects import external_users
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deployed_triggers
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
 def plant_trigger(

@@ -7,21 +7,15 @@ from tests.fakes.deployed import emit
 from tests.fakes.planting import plant_trigger
 from webapp.kit.cursors import Window
 from webapp.kit.ids import new_id
-from webapp.service.domain import (
-    app_overrides,
-    delivery_log,
-    dynamic_props,
-    endpoints,
-    file_stash,
-    provider_clients,
-    runs,
-)
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.app_overrides import Draft
-from webapp.service.domain.delivery_log import Filter
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.runs import Run
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import app_overrides, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.app_overrides import Draft
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import dynamic_props, file_stash, runs
+from webapp.service.domain.components.runs import Run
+from webapp.service.domain.deliveries import endpoints, log
+from webapp.service.domain.deliveries.log import Filter
+from webapp.service.domain.projects.projects import Scene
 
 HOOK = "https://events.example.com/"
 TIMER = "schedule-custom-interval"
@@ -58,7 +52,7 @@ def settle(service: Service, plant: Callable[..., Account], scene: Scene, user: 
         workflow = endpoints.add(tx, service, "workflow", f"{HOOK}w/{mark}", scene=scene, name=mark)
         s3_key = file_stash.keep(service, tx, scene, user, None, "notes.txt", "text/plain", b"hello")
     (event,) = emit(service, trigger, {"n": 1})
-    (delivery,) = delivery_log.page(service.store, trigger.id, Filter(), Window(10, None, None)).items
+    (delivery,) = log.page(service.store, trigger.id, Filter(), Window(10, None, None)).items
     (webhook,) = endpoints.of_trigger(service.store, trigger.id)
     run = Run(user, trigger.component_id, "~/every-type", "0.0.1", None, service.clock(), 5, True, None, None)
     runs.keep(service, scene, run, inputs={"configured_props": {}}, outputs={"ret": None})

@@ -17,10 +17,12 @@ from webapp.app import create_app
 from webapp.kit.clock import Clock, now
 from webapp.kit.cursors import Window
 from webapp.service.catalog.build import ensure
-from webapp.service.domain import accounts, clients, projects, tokens
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Scene
+from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.resolver import Resolver

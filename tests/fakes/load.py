@@ -15,20 +15,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.fakes.provider import APP_TOML, FakeProvider
-from webapp.service.domain import accounts, credentials, projects, provider_clients
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import accounts, credentials, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 WORK = """
 import itertools, json, os, random, sys
 from webapp.kit.ids import new_id
-from webapp.service.domain import accounts, connecting, credentials, projects, provider_clients, refreshing, tokens
-from webapp.service.domain.opening import open_service
-from webapp.service.domain.projects import Scene
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import accounts, connecting, credentials, provider_clients, refreshing
+from webapp.service.domain.instance.opening import open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import TokenResult
 from webapp.settings import Settings
 

@@ -3,10 +3,12 @@
 from typing import Any
 
 from webapp.kit.ids import new_id, random_base62
-from webapp.service.domain import deployed_triggers, events, external_users, native
-from webapp.service.domain.deployed_triggers import DeployedTrigger
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import events
+from webapp.service.domain.projects import external_users
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deployed_triggers, native
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
 def plant_trigger(

@@ -8,13 +8,13 @@ from typing import Any
 from tests.fakes.deployed import emit, plant_trigger
 from tests.fakes.receiver import Receiver
 from webapp.kit.clock import FakeClock
-from webapp.service.domain import deliveries, endpoints
-from webapp.service.domain.deliveries import Outcome, Task
-from webapp.service.domain.delivering import Sender
-from webapp.service.domain.deployed_triggers import DeployedTrigger
-from webapp.service.domain.endpoints import Endpoint
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import deliveries, endpoints
+from webapp.service.domain.deliveries.deliveries import Outcome, Task
+from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers.delivering import Sender
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
 @dataclass

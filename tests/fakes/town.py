@@ -13,9 +13,11 @@ from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.people import users
 from webapp.people.users import User
-from webapp.service.domain import accounts, clients, projects, tokens
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.projects import Scene
+from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 
 PASSWORD = "a password of the tests"
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from webapp.service.domain import components, deploying, events, firing, trigger_claims
-from webapp.service.domain.deployed_triggers import DeployedTrigger
-from webapp.service.domain.deploying import Deployment
-from webapp.service.domain.firing import Outcome
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import components
+from webapp.service.domain.deliveries import events
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import claims, deploying, firing
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.deploying import Deployment
+from webapp.service.domain.triggers.firing import Outcome
 
 
 def deploy(
@@ -21,7 +23,7 @@ def deploy(
 
 def poll_due(service: Service) -> list[Outcome]:
     """Run every poll that is due now."""
-    return [firing.poll(service, one) for one in trigger_claims.claim_polls(service, 100)]
+    return [firing.poll(service, one) for one in claims.claim_polls(service, 100)]
 
 
 def emitted(service: Service, trigger: DeployedTrigger) -> list[Mapping[str, Any]]:

@@ -18,21 +18,15 @@ from tests.fakes.served import Served, served
 from webapp.kit.clock import now
 from webapp.kit.ids import new_id
 from webapp.people import users
-from webapp.service.api.examples import USER
-from webapp.service.domain import (
-    accounts,
-    clients,
-    credentials,
-    external_users,
-    file_stash,
-    projects,
-    provider_clients,
-    tokens,
-)
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.api.reference.examples import USER
+from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.accounts import accounts, credentials, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import file_stash
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import external_users, projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.service.link.starts import redirect_uri
 from webapp.settings import Settings
 

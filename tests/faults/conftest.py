@@ -21,9 +21,9 @@ from tests.service.conftest import (
     service,
 )
 from webapp.kit.clock import FakeClock, now
-from webapp.service.domain import projects
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Scene
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
 __all__ = [

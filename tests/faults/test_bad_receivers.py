@@ -16,8 +16,8 @@ from tests.fakes.authority import Authority
 from tests.fakes.post import Post
 from tests.fakes.receiver import Mood, Receiver, black_hole, closed_port, receiving
 from webapp.kit.clock import SECOND
-from webapp.service.domain import retry
-from webapp.service.domain.deployed_triggers import DeployedTrigger
+from webapp.service.domain.deliveries import retry
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.worker.delivery_engine import DeliveryEngine
 
 DEADLINE_S = 1.0

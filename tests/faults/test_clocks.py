@@ -20,10 +20,12 @@ from tests.fakes.triggers import deploy
 from webapp.errors import Unauthorized
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, FakeClock
 from webapp.service.components.calls import Emitted
-from webapp.service.domain import clients, deliveries, firing, tokens
-from webapp.service.domain.deployed_triggers import DeployedTrigger
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import deliveries
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import firing
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.trigger_engine import TriggerEngine
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.fakes.post import Post
 from tests.fakes.receiver import Got, Mood
-from webapp.service.domain.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.worker.delivery_engine import PER_ENDPOINT, DeliveryEngine
 
 OTHERS = 49

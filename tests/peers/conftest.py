@@ -16,7 +16,7 @@ import requests
 
 from tests.fakes.installation import Installation, free_port, write_app
 from webapp.kit.clock import SECOND, FakeClock, now
-from webapp.service.domain import provider_clients
+from webapp.service.domain.accounts import provider_clients
 
 HERE = Path(__file__).parent
 INDEX = HERE.parents[1] / "instance" / "node" / "node_modules" / "oidc-provider" / "lib" / "index.js"

@@ -11,8 +11,8 @@ from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.thirdparty import ThirdParty
 from tests.fakes.town import Town, founded
 from webapp.kit.clock import FakeClock, now
-from webapp.service.domain import provider_clients
-from webapp.service.domain.provider_clients import ProviderClient
+from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts.provider_clients import ProviderClient
 
 
 @pytest.fixture

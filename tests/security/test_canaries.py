@@ -21,7 +21,8 @@ from tests.fakes.thirdparty import CLIENT_SECRET, GOOD_KEY, ThirdParty
 from tests.fakes.watch import Rights, Watch, check_files, check_logs
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.people import start_tokens
-from webapp.service.domain import accounts, clients
+from webapp.service.domain.access import clients
+from webapp.service.domain.accounts import accounts
 
 PASSWORD = "canary-person-password-5e1"
 WRONG_PASSWORD = "canary-person-wrong-password"

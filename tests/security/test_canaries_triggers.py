@@ -27,10 +27,11 @@ from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from tests.fakes.watch import Rights, Watch, check_files, check_logs
 from tests.security.conftest import own_client
 from webapp import app
-from webapp.cli.logs import _json
+from webapp.cli.serving.logs import _json
 from webapp.kit.clock import MINUTE, FakeClock
 from webapp.people import users
-from webapp.service.domain import backups, deployed_triggers, rotation
+from webapp.service.domain.instance import backups, rotation
+from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.mail_server import MailServer
 from webapp.service.worker.trigger_engine import TriggerEngine

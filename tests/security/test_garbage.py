@@ -18,7 +18,8 @@ from tests.fakes.planting import bodies, plant_trigger
 from tests.fakes.thirdparty import ThirdParty
 from webapp.kit.clock import MINUTE, FakeClock
 from webapp.service.components.calls import Emitted
-from webapp.service.domain import events, firing, receiving, trigger_inbox
+from webapp.service.domain.deliveries import events
+from webapp.service.domain.triggers import firing, inbox, receiving
 from webapp.service.worker.mail_server import MailServer
 
 HEAD = "from webapp.service.components.authoring import *\n"
@@ -128,21 +129,21 @@ def test_what_components_emit(installation: Installation) -> None:
     ]  # fmt: skip
     for how, summary, ts in expected:
         trigger, _ = plant_trigger(service, installation.scene, "~/say")
-        trigger_inbox.add(service, trigger, {"body": how})
+        inbox.add(service, trigger, {"body": how})
         receiving.run_waiting(service, waiting(installation))
         (event,) = events.page_of_trigger(service.store, trigger.id)
         shown = events.to_json(event)
         assert shown.get("sum") == summary, how
         assert abs(shown["ts"] - (service.clock() if ts is None else ts)) < MINUTE, how
-    assert trigger_inbox.claim(service) is None
+    assert inbox.claim(service) is None
 
 
 def test_what_no_database_holds_is_told_and_tried_again(installation: Installation, clock: FakeClock) -> None:
     service = installation.service
     trigger, _ = plant_trigger(service, installation.scene, "~/say")
-    trigger_inbox.add(service, trigger, {"body": "half"})
-    trigger_inbox.add(service, trigger, {"body": "number"})
-    for pause in (0, *trigger_inbox.RETRIES_S):
+    inbox.add(service, trigger, {"body": "half"})
+    inbox.add(service, trigger, {"body": "number"})
+    for pause in (0, *inbox.RETRIES_S):
         clock.advance(pause * 1_000)
         receiving.run_waiting(service, waiting(installation))
     receiving.run_waiting(service, waiting(installation))
@@ -154,11 +155,11 @@ def test_a_fault_of_ours_does_not_hold_up_what_comes_after_it(
 ) -> None:
     service = installation.service
     trigger, _ = plant_trigger(service, installation.scene, "~/say")
-    trigger_inbox.add(service, trigger, {"body": "number"})
-    trigger_inbox.add(service, trigger, {"body": "log"})
+    inbox.add(service, trigger, {"body": "number"})
+    inbox.add(service, trigger, {"body": "log"})
     with monkeypatch.context() as patch:
         patch.setattr(receiving.firing, "request", lambda *_, **__: 1 / 0)
-        for pause in (0, *trigger_inbox.RETRIES_S):
+        for pause in (0, *inbox.RETRIES_S):
             clock.advance(pause * 1_000)
             with pytest.raises(ZeroDivisionError):
                 receiving.run_waiting(service, waiting(installation))
@@ -168,7 +169,7 @@ def test_a_fault_of_ours_does_not_hold_up_what_comes_after_it(
 
 def waiting(installation: Installation) -> Any:
     """The request that is run next."""
-    found = trigger_inbox.claim(installation.service)
+    found = inbox.claim(installation.service)
     assert found is not None
     return found
 

@@ -20,8 +20,11 @@ from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from webapp.kit.clock import now
-from webapp.service.domain import clients, deployed_triggers, projects, rotation
-from webapp.service.domain.projects import Scene
+from webapp.service.domain.access import clients
+from webapp.service.domain.instance import rotation
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.trigger_engine import TriggerEngine
 

@@ -23,19 +23,13 @@ from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from webapp.kit.clock import FakeClock
 from webapp.people import users
 from webapp.service.components.calls import Emitted
-from webapp.service.domain import (
-    accounts,
-    endpoints,
-    firing,
-    history,
-    lifecycle,
-    projects,
-    trigger_inbox,
-)
-from webapp.service.domain import (
-    receiving as inbox,
-)
-from webapp.service.domain.accounts import Account
+from webapp.service.domain.accounts import accounts, lifecycle
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.projects import history, projects
+from webapp.service.domain.triggers import firing
+from webapp.service.domain.triggers import inbox as trigger_inbox
+from webapp.service.domain.triggers import receiving as inbox
 
 __all__ = ["chromium", "contexts"]
 pytestmark = pytest.mark.browser

@@ -20,8 +20,11 @@ from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.ssrf import VECTORS, answers
 from webapp.errors import Invalid
 from webapp.kit.clock import FakeClock
-from webapp.service.domain import components, endpoints, notifications, tokens
-from webapp.service.domain.components import Order
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import notifications
+from webapp.service.domain.components import components
+from webapp.service.domain.components.components import Order
+from webapp.service.domain.deliveries import endpoints
 
 TIMER = {"id": "schedule-custom-interval", "configured_props": {"cron": {"intervalSeconds": 9_000}}}
 

@@ -24,7 +24,7 @@ from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.ssrf import VECTORS, answers
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from webapp.kit.clock import HOUR, FakeClock
-from webapp.service.domain import provider_clients
+from webapp.service.domain.accounts import provider_clients
 
 DOCS = "https://docs.example.com/"
 SHELF = f"""

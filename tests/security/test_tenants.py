@@ -17,7 +17,8 @@ from tests.fakes.thirdparty import GOOD_KEY
 from tests.fakes.town import Town, below, connected, told
 from webapp.kit.ids import new_id
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain import clients, provider_clients
+from webapp.service.domain.access import clients
+from webapp.service.domain.accounts import provider_clients
 
 ABSENT = "ses_00000000000000"
 

@@ -20,19 +20,13 @@ from tests.fakes.thirdparty import CLIENT_SECRET, ThirdParty
 from tests.fakes.town import Town, connected, told
 from webapp.kit.cursors import Window
 from webapp.kit.ids import new_id
-from webapp.service.domain import (
-    app_overrides,
-    delivery_log,
-    dynamic_props,
-    endpoints,
-    file_stash,
-    provider_clients,
-    runs,
-)
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.app_overrides import Draft
-from webapp.service.domain.delivery_log import Filter
-from webapp.service.domain.runs import Run
+from webapp.service.domain.accounts import app_overrides, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.app_overrides import Draft
+from webapp.service.domain.components import dynamic_props, file_stash, runs
+from webapp.service.domain.components.runs import Run
+from webapp.service.domain.deliveries import endpoints, log
+from webapp.service.domain.deliveries.log import Filter
 
 HEAD = "from webapp.service.components.authoring import *\n"
 ACT = """
@@ -97,7 +91,7 @@ def settle(town: Town, account: Account) -> Belongings:
         stash = file_stash.new_stash_id()
         file_stash.keep(service, tx, scene, user, stash, f"{mark}.txt", "text/plain", b"hello")
     (event,) = emit(service, trigger, {"n": 1})
-    (delivery,) = delivery_log.page(service.store, trigger.id, Filter(), Window()).items
+    (delivery,) = log.page(service.store, trigger.id, Filter(), Window()).items
     (webhook,) = endpoints.of_trigger(service.store, trigger.id)
     component, app = service.catalog.component("~/act"), service.catalog.app("acme_keys")
     assert component is not None and app is not None

@@ -21,11 +21,12 @@ from webapp.kit.clock import FakeClock
 from webapp.kit.ids import new_id
 from webapp.service.catalog.build import ensure
 from webapp.service.components.runner import Runner
-from webapp.service.domain import accounts, credentials, external_users, projects
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Project, Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import accounts, credentials
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import external_users, projects
+from webapp.service.domain.projects.projects import Project, Scene
 from webapp.settings import Settings
 
 GOOD_KEY = "canary-good-key"

@@ -10,10 +10,10 @@ import click
 
 from webapp import audit
 from webapp.audit import Actor
-from webapp.cli.logs import configure
 from webapp.cli.sentences import sentence_of
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.service import Service
+from webapp.cli.serving.logs import configure
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

@@ -1,8 +1,8 @@
 """Which errors are answers to the person at the keyboard: one sentence and an exit code, no traceback."""
 
 from webapp.errors import PatchbayError
-from webapp.service.domain.keyring import WrongKey
-from webapp.service.domain.scopes import UnknownScope
+from webapp.service.domain.base.keyring import WrongKey
+from webapp.service.domain.base.scopes import UnknownScope
 from webapp.settings import BadSetting
 
 

@@ -7,9 +7,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
 from webapp.dashboard.apps import permissions
+from webapp.dashboard.client.models.accounts import Account, App, TestResult
 from webapp.dashboard.dashboard import dashboard, person, service
 from webapp.dashboard.htmx import fragment, go, page, wants_fragment
-from webapp.dashboard.shapes import Account, App, TestResult
 from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Refused
 from webapp.kit.translation import gettext
 

@@ -8,11 +8,11 @@ from flask import Blueprint, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import overview
+from webapp.dashboard.client.models.accounts import Account
 from webapp.dashboard.dashboard import dashboard, person, service
 from webapp.dashboard.htmx import page
 from webapp.dashboard.overview import Overview
-from webapp.dashboard.shapes import Account
-from webapp.dashboard.triggers import known_triggers
+from webapp.dashboard.trigger.index import known_triggers
 from webapp.dashboard.words import STATES
 from webapp.errors import PatchbayError
 

@@ -9,13 +9,14 @@ from flask import Blueprint, request
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import deeds, overview
+from webapp.dashboard import overview
+from webapp.dashboard.client import audit
+from webapp.dashboard.client.models.accounts import Happening, PageOf
+from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.dashboard import dashboard, person, service
 from webapp.dashboard.htmx import page
 from webapp.dashboard.overview import Overview
-from webapp.dashboard.shapes import Happening, PageOf
-from webapp.dashboard.trigger_shapes import Trigger
-from webapp.dashboard.triggers import known_triggers
+from webapp.dashboard.trigger.index import known_triggers
 from webapp.dashboard.words import KIND_TONES, KINDS
 from webapp.errors import Invalid, NotFound, PatchbayError
 
@@ -70,7 +71,7 @@ def index() -> AnyResponse:
         url=wanted.url(),
         wanted=wanted,
         found=found,
-        may_audit=deeds.offered(),
+        may_audit=audit.offered(),
         known={account.id: account for account in known.accounts},
         triggers={trigger.id: trigger for trigger in _triggers(found)},
         names=_app_names(found, known, wanted),

@@ -10,12 +10,12 @@ from flask import Blueprint, Response, g, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import overview, words
-from webapp.dashboard.client import AppFilter, UserClient
+from webapp.dashboard.client.connect import AppFilter, UserClient
+from webapp.dashboard.client.models.accounts import App, PageOf
 from webapp.dashboard.dashboard import Catalog, dashboard, person, service
 from webapp.dashboard.htmx import fragment, page, wants_fragment
 from webapp.dashboard.overview import Overview
-from webapp.dashboard.shapes import App, PageOf
-from webapp.dashboard.triggers import known_triggers
+from webapp.dashboard.trigger.index import known_triggers
 from webapp.errors import PatchbayError
 
 blueprint = Blueprint("apps", __name__)

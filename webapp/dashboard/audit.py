@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 from flask import Blueprint, abort, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import deeds
+from webapp.dashboard.client import audit
+from webapp.dashboard.client.audit import Deed
+from webapp.dashboard.client.models.accounts import PageOf
 from webapp.dashboard.dashboard import dashboard
-from webapp.dashboard.deeds import Deed
 from webapp.dashboard.htmx import page
-from webapp.dashboard.shapes import PageOf
 from webapp.errors import Invalid
 from webapp.kit.translation import lazy as _
 from webapp.people import users
@@ -81,7 +81,7 @@ class Wanted:
 @blueprint.get("/activity/audit")
 def index() -> AnyResponse:
     """The list; for htmx the results alone. A member may not look, and some services keep no record."""
-    if not deeds.may_look():
+    if not audit.may_look():
         abort(403)
     wanted = Wanted.of_request()
     found = _read(wanted) or abort(404)
@@ -101,11 +101,11 @@ def _read(wanted: Wanted) -> PageOf[Deed] | None:
     """One page of deeds; a cursor that is broken or of another list leads to the first one."""
     client = dashboard().client
     try:
-        return deeds.page(client, wanted.query(), limit=PER_PAGE)
+        return audit.page(client, wanted.query(), limit=PER_PAGE)
     except Invalid:
         if not wanted.after:
             raise
-        return deeds.page(client, wanted.query() | {"after": ""}, limit=PER_PAGE)
+        return audit.page(client, wanted.query() | {"after": ""}, limit=PER_PAGE)
 
 
 def _logins(actors: Iterable[str]) -> dict[str, str]:

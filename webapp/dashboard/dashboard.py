@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 
 from flask import current_app, g
 
-from webapp.dashboard.client import ConnectClient, UserClient
-from webapp.dashboard.memory import Memory
+from webapp.dashboard.client.connect import ConnectClient, UserClient
+from webapp.dashboard.client.memory import Memory
+from webapp.dashboard.client.models.accounts import App, Category
+from webapp.dashboard.client.triggers import TriggerClient
 from webapp.dashboard.overview import Overview
-from webapp.dashboard.shapes import App, Category
-from webapp.dashboard.trigger_client import TriggerClient
-from webapp.dashboard.trigger_overview import Triggers
+from webapp.dashboard.trigger.overview import Triggers
 from webapp.kit.clock import Clock
 from webapp.people.preferences import Preferences
 from webapp.people.sessions import Session

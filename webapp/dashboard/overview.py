@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from webapp.dashboard.client import UserClient
-from webapp.dashboard.shapes import Account
+from webapp.dashboard.client.connect import UserClient
+from webapp.dashboard.client.models.accounts import Account
 from webapp.kit.translation import gettext, ngettext
 
 READ = 1_000

@@ -7,10 +7,11 @@ from zoneinfo import ZoneInfo
 
 from flask import g, request, url_for
 
-from webapp.dashboard import overview, security, trigger_overview
+from webapp.dashboard import overview, security
 from webapp.dashboard.dashboard import dashboard, service, triggers
 from webapp.dashboard.htmx import flashed
-from webapp.dashboard.trigger_overview import Triggers
+from webapp.dashboard.trigger import overview as trigger_overview
+from webapp.dashboard.trigger.overview import Triggers
 from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, count_of, uses_of
 from webapp.errors import NotFound, PatchbayError
 from webapp.frontend import asset_url

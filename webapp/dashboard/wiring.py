@@ -14,38 +14,34 @@ from webapp.dashboard import (
     activity,
     apps,
     audit,
-    component,
-    components,
     compression,
     connections,
-    deliveries,
-    deploying,
     errors,
     gate,
-    runs,
     security,
     session,
     shell,
     start,
-    trigger,
-    triggers,
-    webhooks,
 )
 from webapp.dashboard import settings as settings_pages
-from webapp.dashboard.client import ConnectClient
+from webapp.dashboard.client.connect import ConnectClient
+from webapp.dashboard.client.inprocess import WSGI, InProcessAdapter
+from webapp.dashboard.client.memory import Memory
+from webapp.dashboard.client.transport import Transport
+from webapp.dashboard.component import deploying, runs, tabs
+from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.htmx import go
-from webapp.dashboard.inprocess import WSGI, InProcessAdapter
-from webapp.dashboard.memory import Memory
-from webapp.dashboard.transport import Transport
+from webapp.dashboard.trigger import deliveries, index, webhooks
+from webapp.dashboard.trigger import page as trigger
 from webapp.kit import translation
 from webapp.kit.clock import MINUTE, SECOND, Clock
 from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, start, apps, connections, accounts, account, activity, audit, settings_pages, components, component, runs,
-    deploying, triggers, trigger, webhooks, deliveries,
+    session, start, apps, connections, accounts, account, activity, audit, settings_pages, tabs, component, runs,
+    deploying, index, trigger, webhooks, deliveries,
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from webapp.dashboard.shapes import PageOf, Use
+from webapp.dashboard.client.models.accounts import PageOf, Use
 from webapp.kit.translation import lazy as _
 from webapp.kit.translation import ngettext
 

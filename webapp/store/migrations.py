@@ -2,7 +2,7 @@
 
 Each table there names the one module that reads and writes it. The SQL is portable: text ids, no autoincrement, times
 as integer epoch milliseconds, booleans as 0 or 1, JSON as text. Sealed columns (``…_sealed``) hold AES-256-GCM boxes
-of :mod:`webapp.service.domain.keyring`.
+of :mod:`webapp.service.domain.base.keyring`.
 """
 
 from importlib.resources import files

@@ -11,13 +11,14 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from webapp.kit.clock import FakeClock
-from webapp.service.api.slashes import collapse_slashes
+from webapp.service.api.base.slashes import collapse_slashes
 from webapp.service.api.wiring import register
-from webapp.service.domain import clients, projects, tokens
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.opening import close_service
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 
 
 @dataclass

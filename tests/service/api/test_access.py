@@ -11,11 +11,13 @@ import pytest
 
 from webapp.kit.clock import SECOND
 from webapp.people import api_keys, users
-from webapp.service.api import proxy
-from webapp.service.api.operations import Operation
+from webapp.service.api.base.operations import Operation
+from webapp.service.api.components import proxy
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain import clients, projects, scopes
-from webapp.service.domain.projects import Scene
+from webapp.service.domain.access import clients
+from webapp.service.domain.base import scopes
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 
 GUARDED = [operation for operation in OPERATIONS if not operation.public]
 IN_PROJECT = [operation for operation in GUARDED if operation.in_project]

@@ -10,8 +10,9 @@ import pytest
 import requests
 
 from tests.fakes.served import served
-from webapp.service.domain import clients, projects
-from webapp.service.domain.opening import close_service, open_service
+from webapp.service.domain.access import clients
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
 from webapp.settings import Settings
 
 pytestmark = pytest.mark.faults

@@ -16,9 +16,13 @@ import pytest
 from tests.fakes.post import Post
 from tests.service.api.conftest import World
 from tests.service.conftest import GOOD_KEY
-from webapp.service.api import openapi
+from webapp.service.api.reference import openapi
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain import endpoints, projects, provider_clients, scopes, tokens
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.base import scopes
+from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.projects import projects
 
 HOOK = "https://hooks.example/1"
 TASK, EVERY = "~/make-task", "~/every-type"

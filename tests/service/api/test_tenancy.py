@@ -13,13 +13,13 @@ import pytest
 
 from tests.fakes.household import Household, absent, settle
 from tests.service.api.conftest import World
-from webapp.service.api.examples import EXAMPLES
-from webapp.service.api.operations import Operation
+from webapp.service.api.base.operations import Operation
+from webapp.service.api.reference.examples import EXAMPLES
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain import projects
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 
 NAMED = {"account_id", "trigger_id", "webhook_id", "delivery_id", "run_id", "oauth_app_id", "app_override_id"}
 OF_PROJECT = {"oauth_app_id", "app_override_id"}  # both environments share them

@@ -18,8 +18,9 @@ from tests.fakes.declared import (
 from webapp.errors import Invalid, UpstreamFailed
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.domain import accounts, apps, connecting, credentials, health, tokens
-from webapp.service.domain.failures import CredentialsRefused, ProviderDown
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import accounts, apps, connecting, credentials, health
+from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
 from webapp.service.outbound.tokens import OAuthFailure
 
 

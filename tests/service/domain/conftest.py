@@ -10,13 +10,15 @@ import pytest
 from tests.fakes.provider import APP_TOML, FakeProvider, seat, serving
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
-from webapp.service.domain import connecting, projects, provider_clients, tokens
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.connecting import Also
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
-from webapp.service.domain.tokens import ConnectToken
+from webapp.service.domain.access import tokens
+from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.connecting import Also
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import TokenResult
 from webapp.settings import Settings
 

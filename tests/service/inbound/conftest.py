@@ -11,10 +11,10 @@ from flask.testing import FlaskClient
 from webapp.app import create_app
 from webapp.kit.clock import FakeClock
 from webapp.service.components.runner import Runner
-from webapp.service.domain import projects
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
 HOOK = """

@@ -15,15 +15,15 @@ from werkzeug.test import TestResponse
 
 from tests.fakes.planting import bodies, plant_trigger, switch
 from webapp.app import create_app
-from webapp.cli.httpd import listen, serve
-from webapp.cli.stopping import Stop
+from webapp.cli.serving.httpd import listen, serve
+from webapp.cli.serving.stopping import Stop
 from webapp.kit.clock import MINUTE, SECOND, FakeClock
 from webapp.kit.cursors import Window
 from webapp.service.components.masking import MASK
-from webapp.service.domain import deploying, receiving, trigger_inbox, trigger_json, trigger_runs
-from webapp.service.domain.deploying import Deployment
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deploying, inbox, receiving, runs, serialization
+from webapp.service.domain.triggers.deploying import Deployment
 
 BASE = "http://localhost:8600"
 HTTP = "http-new-requests"
@@ -76,7 +76,7 @@ def test_the_url_that_a_deployment_answers_takes_requests(web: FlaskClient, serv
     component = service.catalog.component(HTTP)
     assert component is not None
     trigger = deploying.deploy(service, Deployment(scene, "alice", component, {"response_body": "thanks"}))
-    shown = trigger_json.to_json(service, trigger)
+    shown = serialization.to_json(service, trigger)
     answer = send(web, shown["endpoint_url"].removeprefix(BASE))
     assert (answer.status_code, answer.text) == (200, "thanks")
     assert [event["url"] for event in events(service, trigger)] == [shown["endpoint_url"]]
@@ -213,7 +213,7 @@ def test_a_source_gets_its_requests_from_the_worker_in_order(
     assert bodies(service, trigger) == []
     received = clock()
     clock.advance(SECOND)
-    while (waiting := trigger_inbox.claim(service)) is not None:
+    while (waiting := inbox.claim(service)) is not None:
         receiving.run_waiting(service, waiting)
     emitted = events(service, trigger)
     assert [(one["run"], one["event"]["body"]["n"], one["event"]["timestamp"]) for one in emitted] == [
@@ -231,25 +231,25 @@ def test_a_failing_request_is_tried_again_and_given_up_and_holds_up_those_behind
     send(web, f"/h/{key}", json={"n": 2})
     waits = []
     while True:
-        waiting = trigger_inbox.claim(service)
+        waiting = inbox.claim(service)
         assert waiting is not None and waiting.request["body"] == {"fail": True}
-        assert trigger_inbox.claim(service) is None
+        assert inbox.claim(service) is None
         receiving.run_waiting(service, waiting)
-        due = trigger_inbox.next_due_at(service.store, clock())
+        due = inbox.next_due_at(service.store, clock())
         assert due is not None
         if due <= clock():
             break
         waits.append((due - clock()) // SECOND)
         clock.at = due
-    assert tuple(waits) == trigger_inbox.RETRIES_S
+    assert tuple(waits) == inbox.RETRIES_S
     assert [one.getMessage() for one in caplog.records if "given up" in one.getMessage()] == [
         f"A request to {trigger.id} was given up after 6 runs: It was told to fail."
     ]
-    last = trigger_inbox.claim(service)
+    last = inbox.claim(service)
     assert last is not None
     receiving.run_waiting(service, last)
     assert [one["event"]["body"] for one in events(service, trigger)] == [{"n": 2}]
-    assert len(trigger_runs.page(service, trigger, Window()).items) == 7
+    assert len(runs.page(service, trigger, Window()).items) == 7
 
 
 def test_a_paused_source_keeps_what_it_accepted(
@@ -258,14 +258,14 @@ def test_a_paused_source_keeps_what_it_accepted(
     trigger, key = plant_trigger(service, scene, "~/hook")
     send(web, f"/h/{key}", json={"n": 1})
     switch(service, trigger, active=False)
-    waiting = trigger_inbox.claim(service)
+    waiting = inbox.claim(service)
     assert waiting is not None
     receiving.run_waiting(service, waiting)
-    assert trigger_inbox.claim(service) is None
+    assert inbox.claim(service) is None
     assert events(service, trigger) == []
     switch(service, trigger, active=True)
     clock.advance(MINUTE)
-    again = trigger_inbox.claim(service)
+    again = inbox.claim(service)
     assert again is not None and again.tries == 0
     receiving.run_waiting(service, again)
     assert len(events(service, trigger)) == 1
@@ -293,7 +293,7 @@ def test_a_source_that_fails_says_so_without_its_reasons(web: FlaskClient, servi
     answer = send(web, f"/h/{key}", json={"fail": True})
     assert answer.status_code == 500
     assert "canary" not in answer.text
-    (run,) = trigger_runs.page(service, trigger, Window()).items
+    (run,) = runs.page(service, trigger, Window()).items
     assert run["error"] == "canary-inner-reason"
 
 
@@ -301,7 +301,7 @@ def test_a_full_inbox_asks_to_come_back(
     web: FlaskClient, service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, key = plant_trigger(service, scene, "~/hook")
-    monkeypatch.setattr(trigger_inbox, "MAX_WAITING", 2)
+    monkeypatch.setattr(inbox, "MAX_WAITING", 2)
     assert [send(web, f"/h/{key}").status_code for _ in range(3)] == [200, 200, 429]
     assert send(web, f"/h/{key}").headers["Retry-After"] == "60"
 

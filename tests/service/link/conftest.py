@@ -22,12 +22,14 @@ from webapp.kit.clock import FakeClock
 from webapp.kit.secrets import derive
 from webapp.sandbox.app import create_sandbox
 from webapp.service.catalog.build import build
-from webapp.service.domain import accounts, projects, tokens
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Project, Scene
-from webapp.service.domain.service import Service
-from webapp.service.domain.tokens import Order
+from webapp.service.domain.access import tokens
+from webapp.service.domain.access.tokens import Order
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Project, Scene
 from webapp.service.link import wiring
 from webapp.settings import Settings
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from webapp.kit.clock import HOUR, MINUTE
-from webapp.service.domain import attempts
+from webapp.service.domain.accounts import attempts
 
 
 def query(url: str) -> dict[str, str]:

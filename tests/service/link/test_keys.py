@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 from typing import Any
 
-from webapp.service.domain import provider_clients
+from webapp.service.domain.accounts import provider_clients
 
 FORM = "/_static/connect/keys"
 

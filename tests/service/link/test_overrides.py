@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain import accounts, app_overrides, credentials, projects, provider_clients
-from webapp.service.domain.app_overrides import AppOverride, Draft
+from webapp.service.domain.accounts import accounts, app_overrides, credentials, provider_clients
+from webapp.service.domain.accounts.app_overrides import AppOverride, Draft
+from webapp.service.domain.projects import projects
 
 FORM = "/_static/connect/keys"
 

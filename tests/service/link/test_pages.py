@@ -9,7 +9,8 @@ from werkzeug.test import TestResponse
 
 from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.people import users
-from webapp.service.domain import project_logos, tokens
+from webapp.service.domain.access import tokens
+from webapp.service.domain.projects import logos
 
 
 def policy(page: TestResponse) -> dict[str, str]:
@@ -168,6 +169,6 @@ def test_only_a_foreign_way_back_is_announced(world: Any, browser: Any) -> None:
 
 def test_the_projects_own_logo_stands_for_it(world: Any, browser: Any, project: Any) -> None:
     assert f"/v1/connect/projects/{project.id}/logo" not in browser.open(world.token()).text
-    project_logos.put(world.service, project.id, b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(20))
+    logos.put(world.service, project.id, b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(20))
     page = browser.open(world.token()).text
     assert f'src="/v1/connect/projects/{project.id}/logo?v={world.clock()}"' in page

@@ -12,8 +12,8 @@ import pytest
 from tests.fakes.post import Post
 from tests.fakes.receiver import Mood
 from webapp.kit.clock import now
-from webapp.service.domain import deliveries
-from webapp.service.domain.delivering import DEADLINE_S
+from webapp.service.domain.deliveries import deliveries
+from webapp.service.domain.triggers.delivering import DEADLINE_S
 from webapp.service.worker import delivery_engine
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.store.contract import Reader
@@ -93,7 +93,7 @@ def test_one_that_hangs_holds_up_nobody(live: Post) -> None:
 
 
 def test_a_failure_is_tried_again_by_itself(live: Post, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.service.domain.retry.SCHEDULE", (0, 300, 300))
+    monkeypatch.setattr("webapp.service.domain.deliveries.retry.SCHEDULE", (0, 300, 300))
     trigger = live.trigger(live.receiver.url("/", Mood(500)))
     with running(live) as engine:
         live.emit(trigger)

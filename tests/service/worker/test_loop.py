@@ -5,7 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from webapp.kit.clock import DAY, HOUR, MINUTE
-from webapp.service.domain import accounts, lifecycle, refreshing
+from webapp.service.domain.accounts import accounts, lifecycle, refreshing
 from webapp.service.worker import loop
 from webapp.service.worker.clock_watch import ClockWatch
 

@@ -15,11 +15,12 @@ import pytest
 from tests.fakes.planting import bodies, plant_trigger, switch
 from tests.service.domain.conftest import Bench
 from webapp.errors import Unavailable
-from webapp.service.domain import deploying, file_stash, receiving, trigger_json
-from webapp.service.domain.deployed_triggers import DeployedTrigger
-from webapp.service.domain.deploying import Deployment
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import file_stash
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deploying, receiving, serialization
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.worker import mail_server, mail_session
 from webapp.service.worker.mail_server import MailServer
 
@@ -103,7 +104,7 @@ def test_the_address_that_a_deployment_answers_takes_mail(post: smtplib.SMTP, se
     component = service.catalog.component(EMAIL)
     assert component is not None
     trigger = deploying.deploy(service, Deployment(scene, "alice", component, {}))
-    address = trigger_json.to_json(service, trigger)["email_address"]
+    address = serialization.to_json(service, trigger)["email_address"]
     post.send_message(letter(address))
     assert [event["to"] for event in events(service, trigger)] == [address]
 

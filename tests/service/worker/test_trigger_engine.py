@@ -11,9 +11,9 @@ import pytest
 
 from tests.fakes.triggers import deploy, emitted, row, summaries
 from webapp.kit.clock import DAY, MINUTE, SECOND, FakeClock, now
-from webapp.service.domain import deployed_triggers, firing, trigger_claims, trigger_inbox
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import claims, deployed_triggers, firing, inbox
 from webapp.service.worker import trigger_engine
 from webapp.service.worker.trigger_engine import TriggerEngine
 
@@ -52,7 +52,7 @@ def test_timers_polls_and_requests_are_run(service: Service, scene: Scene, clock
     timer = deploy(service, scene, "schedule-custom-interval", given={"cron": {"intervalSeconds": 1}})
     poll, echo = deploy(service, scene), deploy(service, scene, "~/echo")
     for number in range(3):
-        trigger_inbox.add(service, echo, {"body": {"id": number}})
+        inbox.add(service, echo, {"body": {"id": number}})
     clock.advance(SECOND)
     for _ in range(3):
         turned(engine)
@@ -67,11 +67,11 @@ def test_a_request_that_fails_is_tried_again_and_one_whose_account_is_dead_waits
 ) -> None:
     engine = TriggerEngine(service)
     echo = deploy(service, scene, "~/echo")
-    trigger_inbox.add(service, echo, {"body": {"id": 1, "fail": True}})
+    inbox.add(service, echo, {"body": {"id": 1, "fail": True}})
     turned(engine)
     assert row(service, echo)["last_error"] == "It could not be read."
     (left,) = service.store.all("SELECT next_at, tries FROM trigger_inbox")
-    assert left == {"next_at": clock.at + trigger_inbox.RETRIES_S[0] * SECOND, "tries": 1}
+    assert left == {"next_at": clock.at + inbox.RETRIES_S[0] * SECOND, "tries": 1}
     monkeypatch.setattr(firing, "_is_waiting", lambda *_: True)
     clock.at = left["next_at"]
     turned(engine)
@@ -88,7 +88,7 @@ def test_it_sleeps_until_the_next_is_due(service: Service, scene: Scene, clock: 
     assert engine.pause_s() == 0.4
     deploy(service, scene)
     assert engine.pause_s() == 0.01
-    trigger_claims.claim_polls(service, 1)
+    claims.claim_polls(service, 1)
     assert engine.pause_s() == 0.4
 
 
@@ -108,7 +108,7 @@ def test_only_as_many_run_as_there_is_room_for(service: Service, scene: Scene, m
     assert engine.busy == 2
     assert engine.pause_s() == trigger_engine.LONGEST_SLEEP_S
     engine.stop(0.1)  # what did not end in time is free for another worker at once
-    assert len(trigger_claims.claim_polls(service, 9)) == 5
+    assert len(claims.claim_polls(service, 9)) == 5
     gate.set()
     until(lambda: not engine.busy)
 

@@ -1,35 +1,11 @@
 """Every operation of the API, in one table (WIRE "Who may call what")."""
 
-from webapp.service.api import (
-    account_care,
-    accounts,
-    activity,
-    app_categories,
-    app_overrides,
-    apps,
-    audit,
-    component_calls,
-    components,
-    deliveries,
-    deployed_triggers,
-    events,
-    file_stash,
-    general_webhooks,
-    me,
-    oauth_apps,
-    oauth_tokens,
-    project_webhook,
-    project_writes,
-    projects,
-    proxy,
-    rate_limits,
-    runs,
-    tokens,
-    usage,
-    users,
-    webhooks,
-)
-from webapp.service.api.operations import Operation
+from webapp.service.api.access import general_webhooks, me, oauth_tokens, rate_limits, tokens
+from webapp.service.api.accounts import accounts, activity, app_categories, app_overrides, apps, care, oauth_apps
+from webapp.service.api.base.operations import Operation
+from webapp.service.api.components import calls, components, file_stash, proxy, runs
+from webapp.service.api.projects import audit, projects, usage, users, webhook, writes
+from webapp.service.api.triggers import deliveries, deployed_triggers, events, webhooks
 
 OPERATIONS: tuple[Operation, ...] = (
     *oauth_tokens.OPERATIONS,
@@ -37,17 +13,17 @@ OPERATIONS: tuple[Operation, ...] = (
     *apps.OPERATIONS,
     *app_categories.OPERATIONS,
     *projects.OPERATIONS,
-    *project_writes.OPERATIONS,
+    *writes.OPERATIONS,
     *users.OPERATIONS,
     *oauth_apps.OPERATIONS,
     *app_overrides.OPERATIONS,
     *usage.OPERATIONS,
     *accounts.OPERATIONS,
-    *account_care.OPERATIONS,
+    *care.OPERATIONS,
     *activity.OPERATIONS,
     *audit.OPERATIONS,
     *components.OPERATIONS,
-    *component_calls.OPERATIONS,
+    *calls.OPERATIONS,
     *runs.OPERATIONS,
     *deployed_triggers.OPERATIONS,
     *file_stash.OPERATIONS,
@@ -55,7 +31,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *rate_limits.OPERATIONS,
     *proxy.OPERATIONS,
     *webhooks.OPERATIONS,
-    *project_webhook.OPERATIONS,
+    *webhook.OPERATIONS,
     *events.OPERATIONS,
     *deliveries.OPERATIONS,
     *general_webhooks.OPERATIONS,

@@ -3,10 +3,11 @@
 from flask import Blueprint, Flask
 from werkzeug.routing import Rule
 
-from webapp.service.api import dispatch, elsewhere, reference
-from webapp.service.api.limits import Gate
+from webapp.service.api.base import dispatch, elsewhere
+from webapp.service.api.base.limits import Gate
+from webapp.service.api.reference import page
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
 
 NAME = "api"
 
@@ -29,7 +30,7 @@ def register(app: Flask, service: Service) -> Blueprint:
             )
     app.register_blueprint(blueprint)
     _add_elsewhere(app, service)
-    reference.register(app, service, OPERATIONS)
+    page.register(app, service, OPERATIONS)
     return blueprint
 
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from webapp.service.catalog.spec import AppSpec, Category
 
-BUILT_IN = Path(__file__).parent
+BUILT_IN = Path(__file__).parent / "apps"
 CATEGORIES = "categories.toml"
 _COMPONENT = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")

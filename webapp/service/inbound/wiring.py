@@ -13,8 +13,8 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.routing import BaseConverter, Rule
 
 from webapp.errors import NotFound, PatchbayError, Throttled
-from webapp.service.domain import receiving
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers import receiving
 from webapp.service.inbound import answering, reading
 
 NAME = "inbound"

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from webapp.kit.translation import lazy as _
 from webapp.service.catalog.app import App
-from webapp.service.domain import provider_clients
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.provider_clients import ProviderClient
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.base.service import Service
 from webapp.service.link.visit import Visit
 
 EVERYTHING = ""

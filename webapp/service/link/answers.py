@@ -17,9 +17,9 @@ from webapp import frontend
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import translation
 from webapp.people import users
-from webapp.service.domain import project_logos
-from webapp.service.domain.failures import Cancelled
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.failures import Cancelled
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import logos
 from webapp.service.link import endings, redirects, visit
 from webapp.service.link.endings import Ending
 from webapp.service.link.visit import Visit
@@ -66,7 +66,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "visit": current,
         "framed": current is not None and current.framed,
         "brand": {"name": current.project.app_name} if current else {},
-        "product_logo": project_logos.address(service.store, current.project.id) if current else "",
+        "product_logo": logos.address(service.store, current.project.id) if current else "",
         "now": service.clock(),
         "cancel_url": cancel_url(current),
         "linked_to": _name(service, current.token.user.external_id) if current else "",

@@ -12,10 +12,10 @@ import unicodedata
 from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound, PatchbayError
-from webapp.service.domain import apps, attempts, connecting, provider, provider_clients
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.attempts import Attempt
-from webapp.service.domain.failures import (
+from webapp.service.domain.accounts import apps, attempts, connecting, provider, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.base.failures import (
     AttemptUnknown,
     Cancelled,
     ConnectFailed,
@@ -23,7 +23,7 @@ from webapp.service.domain.failures import (
     ProviderDown,
     RejectedByProvider,
 )
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
 from webapp.service.link import outcomes, visit
 from webapp.service.link.answers import see_other
 from webapp.service.link.starts import BINDING_PATH, binding_cookie, redirect_uri

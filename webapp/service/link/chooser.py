@@ -3,8 +3,8 @@
 from flask import Response, request
 
 from webapp.kit import cursors
-from webapp.service.domain import apps
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import apps
+from webapp.service.domain.base.service import Service
 from webapp.service.link.answers import page
 from webapp.service.link.visit import Visit
 

@@ -8,8 +8,9 @@ from typing import Literal
 
 from webapp.errors import NotFound, PatchbayError, Unavailable
 from webapp.kit.translation import lazy as _
-from webapp.service.domain import attempts, failures
-from webapp.service.domain.failures import ConnectFailed
+from webapp.service.domain.accounts import attempts
+from webapp.service.domain.base import failures
+from webapp.service.domain.base.failures import ConnectFailed
 
 Step = Literal["again", "close", "none", "reload"]
 

@@ -11,10 +11,10 @@ from flask import Response, request
 from webapp.errors import Detail, NotFound
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
-from webapp.service.domain import attempts, provider_clients
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.attempts import Wish
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import attempts, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.attempts import Wish
+from webapp.service.domain.base.service import Service
 from webapp.service.link.answers import page
 from webapp.service.link.visit import Visit
 

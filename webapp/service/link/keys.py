@@ -10,12 +10,12 @@ from flask import Blueprint, Response, request
 
 from webapp.errors import Invalid, NotFound, PatchbayError
 from webapp.service.catalog.app import App
-from webapp.service.domain import accounts, apps, attempts, connecting, provider, provider_clients
-from webapp.service.domain import fields as domain_fields
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.attempts import Attempt
-from webapp.service.domain.failures import AttemptUnknown, ConnectFailed, NoClient
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import accounts, apps, attempts, connecting, provider, provider_clients
+from webapp.service.domain.accounts import fields as domain_fields
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, NoClient
+from webapp.service.domain.base.service import Service
 from webapp.service.link import forms, outcomes, pages, visit
 from webapp.service.link.endings import NO_SUCH_ACCOUNT, Ended
 from webapp.service.link.visit import Visit

@@ -5,10 +5,10 @@ import json
 from flask import Response
 
 from webapp.errors import NotFound
-from webapp.service.domain import accounts, apps, attempts
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.attempts import Attempt
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import accounts, apps, attempts
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.base.service import Service
 from webapp.service.link import answers, endings, redirects, visit
 from webapp.service.link.endings import Ended
 

@@ -11,11 +11,12 @@ from flask import Blueprint, Response, request
 from webapp.errors import NotFound
 from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
-from webapp.service.domain import accounts, apps, attempts, fields, link_sessions
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.attempts import Attempt
-from webapp.service.domain.link_sessions import LinkSession
-from webapp.service.domain.service import Service
+from webapp.service.domain.access import link_sessions
+from webapp.service.domain.access.link_sessions import LinkSession
+from webapp.service.domain.accounts import accounts, apps, attempts, fields
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.base.service import Service
 from webapp.service.link import endings, forms, outcomes, redirects, visit
 from webapp.service.link.access import choices
 from webapp.service.link.answers import ended, page, see_other

@@ -7,11 +7,11 @@ the cookie that binds ``state`` to this browser (RFC 6749 section 10.12), then s
 from flask import Blueprint, Response, request
 
 from webapp.service.catalog.app import App
-from webapp.service.domain import apps, attempts, provider, provider_clients
-from webapp.service.domain.attempts import Attempt, Start
-from webapp.service.domain.failures import AttemptUnknown, LinkExpired, NoClient, RejectedByProvider
-from webapp.service.domain.provider_clients import ProviderClient
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import apps, attempts, provider, provider_clients
+from webapp.service.domain.accounts.attempts import Attempt, Start
+from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.base.failures import AttemptUnknown, LinkExpired, NoClient, RejectedByProvider
+from webapp.service.domain.base.service import Service
 from webapp.service.link import access
 from webapp.service.link.answers import see_other
 from webapp.service.outbound import oauth

@@ -6,9 +6,9 @@ the page; the outcome comes as a fragment, which has no trigger and so ends the 
 
 from flask import Blueprint, Response, request
 
-from webapp.service.domain import attempts
-from webapp.service.domain.failures import AttemptUnknown
-from webapp.service.domain.service import Service
+from webapp.service.domain.accounts import attempts
+from webapp.service.domain.base.failures import AttemptUnknown
+from webapp.service.domain.base.service import Service
 from webapp.service.link import answers, outcomes, visit
 
 

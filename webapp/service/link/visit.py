@@ -14,13 +14,15 @@ from flask import Request, g
 
 from webapp.errors import NotFound
 from webapp.kit.secrets import same
-from webapp.service.domain import app_overrides, link_sessions, projects, tokens
-from webapp.service.domain.app_overrides import AppOverride
-from webapp.service.domain.failures import LinkExpired
-from webapp.service.domain.link_sessions import LinkSession
-from webapp.service.domain.projects import Project
-from webapp.service.domain.service import Service
-from webapp.service.domain.tokens import ConnectToken
+from webapp.service.domain.access import link_sessions, tokens
+from webapp.service.domain.access.link_sessions import LinkSession
+from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.accounts import app_overrides
+from webapp.service.domain.accounts.app_overrides import AppOverride
+from webapp.service.domain.base.failures import LinkExpired
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Project
 from webapp.service.link.endings import COOKIE_GONE, NO_SUCH_OVERRIDE, TOKEN_MISSING, TOKEN_UNKNOWN, Ended
 
 COOKIE_PATH = "/_static/connect"

@@ -3,7 +3,7 @@
 from flask import Blueprint, Flask
 
 from webapp.kit import translation
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
 from webapp.service.link import answers, callback, keys, pages, starts, status
 
 

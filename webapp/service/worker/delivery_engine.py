@@ -15,11 +15,11 @@ from collections import Counter
 
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit.clock import SECOND
-from webapp.service.domain import deliveries
-from webapp.service.domain.deliveries import Outcome, Task
-from webapp.service.domain.delivering import DEADLINE_S, Sender
-from webapp.service.domain.endpoints import Endpoint
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import deliveries
+from webapp.service.domain.deliveries.deliveries import Outcome, Task
+from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.triggers.delivering import DEADLINE_S, Sender
 from webapp.service.worker.clock_watch import ClockWatch
 
 SENDERS = 64

@@ -17,25 +17,15 @@ from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import heartbeat
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.components.runner import Runner
-from webapp.service.domain import (
-    attempts,
-    deploying,
-    dynamic_props,
-    ended_tokens,
-    file_stash,
-    health,
-    lifecycle,
-    link_sessions,
-    refreshing,
-    retention,
-    runs,
-    tokens,
-    trigger_memory,
-    trigger_runs,
-    usage,
-)
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.service import Service
+from webapp.service.domain.access import ended_tokens, link_sessions, tokens
+from webapp.service.domain.accounts import attempts, health, lifecycle, refreshing
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import dynamic_props, file_stash, runs
+from webapp.service.domain.instance import retention
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import usage
+from webapp.service.domain.triggers import deploying, memory
+from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.service.worker.clock_watch import ClockWatch
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.mail_server import MailServer
@@ -93,7 +83,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
         Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
         Chore("purge runs", 10 * MINUTE, runs.purge),
         Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
-        Chore("purge trigger marks", 60 * MINUTE, trigger_memory.thin_out),
+        Chore("purge trigger marks", 60 * MINUTE, memory.thin_out),
         Chore("undo half deployments", MINUTE, deploying.purge),
         Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
         Chore("purge files", 10 * MINUTE, file_stash.purge),

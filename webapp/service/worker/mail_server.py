@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
 from webapp.service.worker.mail_session import Handler, MailSession
 
 RETRY_S = 30.0

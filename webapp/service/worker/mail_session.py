@@ -11,11 +11,11 @@ from concurrent.futures import Executor
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
 from webapp.errors import NotFound, PatchbayError, TooLarge
-from webapp.service.domain import receiving
-from webapp.service.domain.deployed_triggers import DeployedTrigger
-from webapp.service.domain.mails import BadMail
-from webapp.service.domain.receiving import Delivered
-from webapp.service.domain.service import Service
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers import receiving
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.mails import BadMail
+from webapp.service.domain.triggers.receiving import Delivered
 
 MAX_MAIL_BYTES = 10 * 1024 * 1024
 MAX_LINE_BYTES = 64 * 1024  # RFC 5321 asks for 1,000; many programs send longer ones

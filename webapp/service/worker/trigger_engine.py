@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit.clock import SECOND
-from webapp.service.domain import firing, receiving, trigger_claims, trigger_inbox
-from webapp.service.domain.deployed_triggers import DeployedTrigger
-from webapp.service.domain.service import Service
-from webapp.service.domain.trigger_inbox import Waiting
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers import claims, firing, inbox, receiving
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.inbox import Waiting
 from webapp.service.worker.clock_watch import ClockWatch
 
 RUNS = 16
@@ -57,7 +57,7 @@ class TriggerEngine:
         with self._lock:
             left = list(self._polling.values())
         for trigger in left:
-            _shielded("release a poll", lambda trigger=trigger: trigger_claims.release(self._service, trigger))  # type: ignore[misc]  # a default argument binds it
+            _shielded("release a poll", lambda trigger=trigger: claims.release(self._service, trigger))  # type: ignore[misc]  # a default argument binds it
 
     @property
     def busy(self) -> int:
@@ -68,22 +68,22 @@ class TriggerEngine:
     def turn(self) -> None:
         """Begin everything that is due now, as far as there is room."""
         self._mind_the_clock()
-        while trigger_claims.fire_timers(self._service) == trigger_claims.BATCH:
+        while claims.fire_timers(self._service) == claims.BATCH:
             if self._stopping.is_set():
                 return
         room = self._runs - self.busy
         if room > 0:
-            for trigger in trigger_claims.claim_polls(self._service, room):
+            for trigger in claims.claim_polls(self._service, room):
                 self._poll(trigger)
-        while self.busy < self._runs and (waiting := trigger_inbox.claim(self._service)) is not None:
+        while self.busy < self._runs and (waiting := inbox.claim(self._service)) is not None:
             self._request(waiting)
 
     def pause_s(self) -> float:
         """How long nothing is due; while every place is taken, until one is free."""
         now = self._service.clock()
-        due = [trigger_claims.next_timer_at(self._service)]
+        due = [claims.next_timer_at(self._service)]
         if self.busy < self._runs:
-            due += [trigger_claims.next_poll_at(self._service), trigger_inbox.next_due_at(self._service.store, now)]
+            due += [claims.next_poll_at(self._service), inbox.next_due_at(self._service.store, now)]
         found = [at for at in due if at is not None]
         if not found:
             return LONGEST_SLEEP_S
@@ -108,8 +108,8 @@ class TriggerEngine:
         now = self._service.clock()
         if self._watch.is_set_back(now):
             with self._service.store.write() as tx:
-                trigger_inbox.realign(tx, now)
-            changed = trigger_claims.realign(self._service)
+                inbox.realign(tx, now)
+            changed = claims.realign(self._service)
             if changed:
                 log.info("The clock was set back; %d schedules were set anew.", changed)
 

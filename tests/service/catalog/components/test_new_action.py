@@ -15,7 +15,7 @@ from webapp.service.components.runner import Runner
 __all__ = ["action", "served"]  # fixtures
 
 README = (Path(__file__).parents[4] / "README.md").read_text("utf-8")
-FILE = re.search(r"`webapp/service/catalog/(sandbox/actions/count-tasks/0\.0\.1\.py)`", README)
+FILE = re.search(r"`webapp/service/catalog/apps/(sandbox/actions/count-tasks/0\.0\.1\.py)`", README)
 EXAMPLE, TEST = (
     re.search(rf"```python\n((?:(?!```).)*?{mark}.*?)```", README, re.DOTALL)
     for mark in ("class CountTasks", "def test_count_tasks")

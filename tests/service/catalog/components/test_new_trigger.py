@@ -18,7 +18,7 @@ from webapp.service.components.runner import Runner
 
 __all__ = ["action", "served", "watching"]  # fixtures
 
-NAME = re.search(r"`webapp/service/catalog/(sandbox/triggers/task-done/0\.0\.1\.py)`", README)
+NAME = re.search(r"`webapp/service/catalog/apps/(sandbox/triggers/task-done/0\.0\.1\.py)`", README)
 SOURCE, TEST = (
     re.search(rf"```python\n((?:(?!```).)*?{mark}.*?)```", README, re.DOTALL)
     for mark in ("class TaskDone", "def test_task_done")

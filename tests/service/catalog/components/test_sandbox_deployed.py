@@ -15,13 +15,15 @@ from tests.service.catalog.components.test_sandbox import Action, action, served
 from webapp.kit.clock import MINUTE, now
 from webapp.sandbox.people import find_person
 from webapp.sandbox.webhooks import Webhook
-from webapp.service.domain import connecting, deploying, native_payloads, projects, provider_clients, receiving, tokens
-from webapp.service.domain import trigger_inbox as inbox
-from webapp.service.domain.accounts import Account
-from webapp.service.domain.deployed_triggers import DeployedTrigger
-from webapp.service.domain.opening import close_service, open_service
-from webapp.service.domain.projects import Scene
-from webapp.service.domain.service import Service
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deploying, inbox, native_payloads, receiving
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.outbound.tokens import TokenResult
 from webapp.settings import Settings
 

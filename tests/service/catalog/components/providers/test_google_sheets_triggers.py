@@ -7,8 +7,8 @@ import pytest
 
 from tests.service.catalog.components.providers.desk import Asked, Desk
 from tests.service.catalog.components.watching import Watch, logged
-from webapp.service.catalog.google_sheets import added as rows_added
-from webapp.service.catalog.google_sheets.added import added, hashes, packed, unpacked
+from webapp.service.catalog.apps.google_sheets import added as rows_added
+from webapp.service.catalog.apps.google_sheets.added import added, hashes, packed, unpacked
 
 HEAD = ["Name", "City", "", "City"]
 

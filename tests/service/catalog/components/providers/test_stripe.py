@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.service.catalog.components.providers.desk import Asked, Desk, Says
-from webapp.service.catalog.stripe.common import money
+from webapp.service.catalog.apps.stripe.common import money
 
 CUSTOMERS = [{"id": f"cus_{n}", "name": f"Person {n}", "email": f"p{n}@example.com"} for n in range(250)]
 PAYMENTS = [

@@ -1,0 +1,45 @@
+"""Log lines as JSON carry what machines look for, and nothing of a request but its route."""
+
+import json
+import logging
+
+import pytest
+
+from webapp.cli.serving.logs import configure
+from webapp.kit import request_ids
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> object:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def test_a_line_of_json_names_process_request_and_error(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("info", "worker", "json")
+    token = request_ids.begin()
+    logging.getLogger("patchbay.requests").info("GET %s", "api.show", extra={"route": "api.show", "status": 200})
+    request_ids.end(token)
+    try:
+        raise RuntimeError("boom")
+    except RuntimeError:
+        logging.getLogger("patchbay").exception("It failed for %s.", "alice")
+    first, second = (json.loads(line) for line in capsys.readouterr().err.splitlines())
+    assert len(first.pop("request_id")) == 16 and first.pop("at").endswith("Z")
+    assert first == {
+        "level": "info", "process": "worker", "logger": "patchbay.requests", "message": "GET api.show",
+        "route": "api.show", "status": 200,
+    }  # fmt: skip
+    assert second["message"] == "It failed for alice." and "RuntimeError: boom" in second["exception"]
+    assert "request_id" not in second
+
+
+def test_a_line_of_text_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("warning", "web")
+    logging.getLogger("patchbay").info("not shown")
+    logging.getLogger("patchbay").warning("shown")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("Z web WARNING shown")

@@ -1,0 +1,103 @@
+"""The deliveries of a trigger: filters as permalinks, one of them whole, and sending again."""
+
+from typing import Any
+
+import pytest
+
+from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.test_page import ID, URL, news_url
+from webapp.kit.clock import HOUR, SECOND
+
+
+@pytest.fixture
+def tower(stage: Any, tower: Watchtower) -> Watchtower:
+    """A trigger with a delivery of each outcome."""
+    tower.add(stage.alice.id, name="New task")
+    tower.add_endpoint(ID, "https://hooks.example.com/in")
+    tower.add_event(ID, {"id": 5}, "New task: Paint")
+    now = stage.clock()
+    tower.add_delivery(ID, "delivered", summary="Arrived")
+    tower.add_delivery(ID, "failed", summary="Lost", attempt=10, created_at=now - 5 * HOUR)
+    tower.add_delivery(ID, "waiting", summary="Later", attempt=3, next_attempt_at=now + 90 * SECOND)
+    tower.add_delivery(ID, "waiting", summary="Fresh", attempt=0, response_status=None, took_ms=None)
+    return tower
+
+
+def test_list_tells_attempt_answer_and_next_try(stage: Any, tower: Watchtower) -> None:
+    page = stage.signed_in().get(f"{URL}/deliveries").text
+    for text in ("Delivered", "Failed", "Retrying", "On its way", "503", "data-countdown", "1 · 164 ms",
+                 "hooks.example.com", "4 deliveries", "Retry now", "Resend"):  # fmt: skip
+        assert text in page, text
+
+
+def test_filters_stand_in_the_address(stage: Any, tower: Watchtower) -> None:
+    browser = stage.signed_in()
+    page = browser.get(f"{URL}/deliveries?status=failed").text
+    assert "Lost" in page
+    assert "Arrived" not in page
+    assert "1 delivery" in page
+    since = "2027-01-15T07:00"  # an hour before now: the clock of the tests starts at 08:00 UTC
+    part = browser.get(f"{URL}/deliveries?since={since}&status=nonsense", htmx=True)
+    assert "Arrived" in part.text
+    assert "Lost" not in part.text
+    assert part.headers["HX-Push-Url"] == f"{URL}/deliveries?since=2027-01-15T07%3A00"
+    assert "Nothing matches" in browser.get(f"{URL}/deliveries?until=2020-01-01T00:00").text
+    browser.send("/settings", {"theme": "auto", "language": "en", "time_zone": "Asia/Tokyo"})
+    assert "Arrived" not in browser.get(f"{URL}/deliveries?until=2027-01-15T16:00&status=failed").text
+    assert "Arrived" in browser.get(f"{URL}/deliveries?since=2027-01-15T16:00").text  # 07:00 UTC
+    assert browser.get(f"{URL}/deliveries?after=broken").status_code == 200
+
+
+def test_pages_are_followed(stage: Any, tower: Watchtower) -> None:
+    for number in range(40):
+        tower.add_delivery(ID, "delivered", summary=f"Number {number}")
+    page = stage.signed_in().get(f"{URL}/deliveries").text
+    assert "Newest 30 of 44 deliveries shown" in page
+    assert f'rel="next" href="{URL}/deliveries?after=30"' in page
+
+
+def test_rows_change_where_they_stand(stage: Any, tower: Watchtower) -> None:
+    browser = stage.signed_in()
+    url = news_url(browser.get(f"{URL}/deliveries").text)
+    assert browser.get(url, htmx=True).status_code == 204
+    tower.deliveries[ID][0].update(status="delivered", attempt=1, response_status=204)
+    tower.add_delivery(ID, "waiting", summary="Newer")
+    part = browser.get(url, htmx=True).text
+    assert "Show 1 new delivery" in part
+    assert '<hx-partial hx-target="#d-dl_3-went"' in part
+    assert "204" in part
+    assert "Newer" not in part
+
+
+def test_one_delivery_is_shown_whole(stage: Any, tower: Watchtower) -> None:
+    page = stage.signed_in().get(f"{URL}/deliveries/dl_1").text
+    for text in ("POST https://hooks.example.com/in", "webhook-id: evt_0", "{&#34;id&#34;: 5}", "Attempt 1",
+                 "&lt;b&gt;down&lt;/b&gt;", "content-type: text/plain", f"{URL}/events/evt_0"):  # fmt: skip
+        assert text in page, text
+    assert stage.signed_in().get(f"{URL}/deliveries/dl_9").status_code == 404
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_one_is_sent_again(stage: Any, tower: Watchtower, htmx: bool) -> None:
+    answer = stage.signed_in().send(f"{URL}/deliveries/dl_1/resend", htmx=htmx)
+    assert tower.resent == ["dl_1"]
+    assert ("on its way to hooks.example.com again" in answer.text) is htmx
+
+
+def test_everything_failed_is_counted_before_it_is_sent_again(stage: Any, tower: Watchtower) -> None:
+    browser = stage.signed_in()
+    none = browser.get(f"{URL}/deliveries/resending?since=2027-01-15T07:00").text
+    assert "<b>0 deliveries</b> that failed since then can be sent again." in none
+    assert "Resend 0" not in none
+    assert "any more" not in none
+    tower.add_endpoint(ID, "https://gone.example.com/in", "deactivated")
+    stopped = browser.get(f"{URL}/deliveries/resending").text
+    assert "Nothing is sent to gone.example.com any more, so what failed there is not among them." in stopped
+    page = browser.get(f"{URL}/deliveries/resending").text
+    assert "Resend 1 delivery" in page
+    assert not tower.resent
+    answer = browser.send(f"{URL}/deliveries/resending", {"since": "2027-01-15T00:00"})
+    assert answer.headers["Location"] == f"{URL}/deliveries"
+    assert "1 delivery will be sent again." in browser.get(f"{URL}/deliveries").text
+    assert tower.resent[0]["dry_run"] is False
+    assert browser.send(f"{URL}/deliveries/resending", {"since": "yesterday"}).status_code == 400

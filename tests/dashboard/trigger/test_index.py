@@ -1,0 +1,130 @@
+"""The list of triggers: states, filters, counts, the chart, and the switch."""
+
+from typing import Any
+
+import pytest
+
+from tests.dashboard.fake_components import install
+from tests.dashboard.fake_triggers import Watchtower
+from webapp.dashboard.client.models.deliveries import Day, Hour
+from webapp.dashboard.trigger import charts
+
+
+@pytest.fixture
+def watched(stage: Any, tower: Watchtower) -> Watchtower:
+    """One trigger of each state, one with a broken address, and somebody else's."""
+    install(stage.connect)
+    me = stage.alice.id
+    stage.connect.add_account(me, "tasks", name="Ada's tasks", dead=True, healthy=False, error="It was revoked.")
+    tower.add(me, name="Runs", last_event_at=stage.clock() - 60_000)
+    tower.add(me, name="Stands", active=False)
+    tower.add(me, name="Off", active=False, switched_off="Its account was disconnected.")
+    tower.add(me, name="Waits", waits="Its account needs you.", accounts=[{"prop": "tasks", "id": "apn_000000x"}])
+    tower.add(me, id="hi_1x", name="Requests", emitter_type="http", app="http", schedule=None, instant=True)
+    tower.add("u_somebody", name="Not yours")
+    tower.add_endpoint("dc_000000x", "https://broken.example.com/in", "penalty")
+    tower.add_delivery("dc_000000x", "delivered")
+    tower.add_delivery("dc_000000x", "failed")
+    return tower
+
+
+def test_the_apps_page_tells_what_waits_for_a_broken_account(stage: Any, watched: Watchtower) -> None:
+    assert "It was revoked. 1 trigger waits for it." in stage.signed_in().get("/apps").text
+
+
+def test_list_says_what_needs_somebody_first(stage: Any, watched: Watchtower) -> None:
+    page = stage.signed_in().get("/triggers").text
+    order = [page.index(f">{name}</a>") for name in ("Waits", "Off", "Requests", "Stands")]
+    assert order == sorted(order)
+    for text in (
+        "Switched off", "By the system: Its account was disconnected.", "Waits for its account", "Paused", "Active",
+        "every 15 minutes", "Ada&#39;s tasks", "1 minute ago", "Retrying: broken.example.com", "5 triggers",
+        "1 trigger does not reach every address", "1 of 2 deliveries arrived, 1 failed", "2 need you",
+    ):  # fmt: skip
+        assert text in page, text
+    assert "Not yours" not in page
+    assert page.count('role="switch" aria-checked="true"') == 3
+    for forbidden in (" style=", " onclick=", "hx-on", "javascript:", "<script>", "js:"):
+        assert forbidden not in page
+
+
+def test_filters_stand_in_the_address_with_true_counts(stage: Any, watched: Watchtower) -> None:
+    browser = stage.signed_in()
+    page = browser.get("/triggers?status=off").text
+    assert ">Off</a>" in page
+    assert ">Runs</a>" not in page
+    assert '<a class="chip" href="/triggers">All <b>5</b></a>' in page
+    part = browser.get("/triggers?app=http&status=nonsense", htmx=True)
+    assert "<html" not in part.text
+    assert ">Requests</a>" in part.text
+    assert "All <b>1</b>" in part.text
+    assert part.headers["HX-Push-Url"] == "/triggers?app=http"
+    assert "No trigger matches" in browser.get("/triggers?status=paused&app=http").text
+
+
+def test_empty_and_down_are_different(stage: Any, tower: Watchtower) -> None:
+    browser = stage.signed_in()
+    assert "No triggers yet" in browser.get("/triggers").text
+    stage.connect.down = True
+    answer = browser.get("/triggers")
+    assert answer.status_code == 503
+    assert "Your triggers can’t be shown right now" in answer.text
+
+
+def test_long_lists_have_pages(stage: Any, tower: Watchtower) -> None:
+    for number in range(130):
+        tower.add(stage.alice.id, name=f"Number {number}")
+    browser = stage.signed_in()
+    page = browser.get("/triggers").text
+    assert "1–20 of 130 triggers" in page
+    assert 'href="/triggers?page=2"' in page
+    assert "121–130 of 130 triggers" in browser.get("/triggers?page=7").text
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_pause_and_resume(stage: Any, watched: Watchtower, htmx: bool) -> None:
+    browser = stage.signed_in()
+    answer = browser.send("/triggers/dc_000000x/pause", htmx=htmx)
+    assert watched.updates == [{"active": False}]
+    if htmx:
+        assert 'aria-checked="false"' in answer.text
+        assert 'hx-delete="/triggers/dc_000000x/pause"' in answer.text
+        assert "is paused; nothing is sent." in answer.text
+    else:
+        assert answer.status_code == 303
+    browser.send("/triggers/dc_000000x/pause", {"resume": "1"}, htmx=htmx)
+    assert watched.updates[-1] == {"active": True}
+    watched.refusal = (409, "Tasks did not take the subscription back.")
+    refused = browser.send("/triggers/dc_000000x/pause", htmx=True).text
+    assert 'aria-checked="true"' in refused  # as it is, not as it was wished
+    assert "could not be paused. Tasks did not take the subscription back." in refused
+    assert browser.send("/triggers/dc_000005x/pause").status_code == 404
+
+
+def test_resume_is_delete(stage: Any, watched: Watchtower) -> None:
+    browser = stage.signed_in()
+    token = browser.get("/settings").text.split('X-CSRFToken": "')[1].split('"')[0]
+    headers = {"HX-Request": "true", "HX-Request-Type": "partial"}
+    assert browser.client.delete("/triggers/dc_000001x/pause", headers=headers).status_code == 400
+    answer = browser.client.delete("/triggers/dc_000001x/pause", headers=headers | {"X-CSRFToken": token})
+    assert answer.status_code == 200
+    assert watched.updates == [{"active": True}]
+
+
+def test_lists_that_a_limit_counts_are_not_asked_for_again(stage: Any, watched: Watchtower) -> None:
+    browser = stage.signed_in()
+    browser.get("/triggers")
+    before = len(stage.connect.calls("/accounts"))
+    for url in ("/triggers", "/triggers/dc_000003x", "/triggers/dc_000003x/news?tab=events&newest=&seen=&rows="):
+        browser.get(url)
+    assert len(stage.connect.calls("/accounts")) == before
+    assert not stage.connect.calls("/components")
+
+
+def test_chart_draws_every_hour() -> None:
+    hours = (Hour(0, 3, 1, 0), Hour(1, 0, 0, 0), Hour(2, 0, 0, 2))
+    day = Day(hours, delivered=3, failed=1, waiting=2, events=4, last_event_at=None)
+    assert [(bar.x, bar.tone) for bar in charts.bars(day)] == [(0, ""), (0, "x"), (7, "z"), (14, "w")]
+    assert all(bar.y >= 0 and bar.y + bar.height <= charts.HEIGHT for bar in charts.bars(day))
+    assert charts.in_words(day) == "3 of 6 deliveries arrived, 2 wait, 1 failed"
+    assert charts.in_words(Day((), 0, 0, 0, 0, None)) == "Nothing was delivered in the last 24 hours"

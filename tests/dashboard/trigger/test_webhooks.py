@@ -1,0 +1,84 @@
+"""Webhook URLs of a trigger: added and removed, started again; their keys for those who may see them, and only then."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.dashboard.conftest import PASSWORD
+from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.test_page import ID, URL
+from webapp.people import users
+
+HOOK = "wh_000x"
+
+
+@pytest.fixture
+def tower(stage: Any, tower: Watchtower) -> Watchtower:
+    """A trigger with one address that was given up."""
+    tower.add(stage.alice.id, name="New task")
+    tower.add_endpoint(ID, "https://hooks.example.com/in", "deactivated")
+    return tower
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_add(stage: Any, tower: Watchtower, htmx: bool) -> None:
+    browser = stage.signed_in()
+    answer = browser.send(f"{URL}/webhooks", {"url": "https://two.example.com/"}, htmx=htmx)
+    assert answer.status_code == (200 if htmx else 303)
+    assert [one["url"] for one in tower.endpoints[ID]] == ["https://hooks.example.com/in", "https://two.example.com/"]
+    assert tower.endpoints[ID][0]["key"] == "whsec_canary0"  # what stays keeps its key
+    for wrong in ("two.example.com", "https://two.example.com/", "https://refused.example.com/"):
+        refused = browser.send(f"{URL}/webhooks", {"url": wrong}, htmx=htmx)
+        assert refused.status_code == 422
+        assert 'aria-invalid="true"' in refused.text
+        assert f'value="{wrong}"' in refused.text
+    assert len(tower.endpoints[ID]) == 2
+
+
+def test_remove_after_a_question(stage: Any, tower: Watchtower) -> None:
+    browser = stage.signed_in()
+    assert "its signing key is deleted" in browser.get(f"{URL}/webhooks/{HOOK}/removal").text
+    assert browser.send(f"{URL}/webhooks/{HOOK}/removal").status_code == 303
+    assert tower.endpoints[ID] == []
+    assert browser.get(f"{URL}/webhooks/{HOOK}/removal").status_code == 404
+
+
+def test_reset_delivers_again(stage: Any, tower: Watchtower) -> None:
+    part = stage.signed_in().send(f"{URL}/webhooks/{HOOK}/reset", htmx=True).text
+    assert "is delivered to again." in part
+    assert "Delivering" in part
+
+
+@pytest.mark.parametrize("htmx", [True, False])
+def test_key_is_shown_when_asked_for(stage: Any, tower: Watchtower, htmx: bool) -> None:
+    browser = stage.signed_in()
+    assert "whsec_" not in browser.get(URL).text
+    shown = browser.send(f"{URL}/webhooks/{HOOK}/key", htmx=htmx).text
+    assert "whsec_canary0" in shown
+    assert "whsec_" not in browser.get(URL).text
+
+
+def test_new_key_is_shown_once(stage: Any, tower: Watchtower) -> None:
+    browser = stage.signed_in()
+    assert "signed with the new key" in browser.get(f"{URL}/webhooks/{HOOK}/rotation").text
+    assert browser.send(f"{URL}/webhooks/{HOOK}/rotation").status_code == 303
+    assert "whsec_fresh" in browser.get(URL).text
+    assert "whsec_" not in browser.get(URL).text
+
+
+def test_members_get_no_key(stage: Any, tower: Watchtower) -> None:
+    bob = users.create(stage.store, stage.clock, email="bob@example.com", password=PASSWORD, role="member")
+    tower.triggers[ID]["user"] = bob.id
+    browser = stage.signed_in("bob@example.com")
+    assert "Reveal" not in browser.get(URL).text
+    for path in ("key", "rotation"):
+        assert browser.send(f"{URL}/webhooks/{HOOK}/{path}").status_code == 403
+    by_oauth = [path for _, path, token, _ in stage.connect.seen if token in stage.connect.oauth]
+    assert not [path for path in by_oauth if re.search("/webhooks/", path)]
+
+
+def test_oauth_reads_no_key_of_somebody_else(stage: Any, tower: Watchtower) -> None:
+    tower.triggers[ID]["user"] = "u_somebody"
+    assert stage.signed_in().send(f"{URL}/webhooks/{HOOK}/key").status_code == 404
+    assert not [path for _, path, token, _ in stage.connect.seen if token in stage.connect.oauth and "hooks" in path]

@@ -1,0 +1,133 @@
+"""The token endpoint, by RFC 6749: every way to authenticate, every error of section 5.2."""
+
+import base64
+from typing import Any
+
+import pytest
+
+from webapp.kit.clock import SECOND
+from webapp.service.domain.access import clients
+
+URL = "/v1/oauth/token"
+GRANT = {"grant_type": "client_credentials"}
+
+
+def basic(client_id: str, secret: str) -> dict[str, str]:
+    return {"Authorization": "Basic " + base64.b64encode(f"{client_id}:{secret}".encode()).decode()}
+
+
+@pytest.fixture
+def server(world: Any) -> tuple[str, str]:
+    client, secret = clients.create(world.service, name="Server", scope="connect:accounts:read connect:proxy")
+    return client.id, secret
+
+
+def test_the_answer(world: Any, server: tuple[str, str]) -> None:
+    answer = world.http.post(URL, json={**GRANT, "client_id": server[0], "client_secret": server[1], "extra": 1})
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.content_type == "application/json"
+    token = answer.json.pop("access_token")
+    assert answer.json | {"access_token": ""} == {
+        "access_token": "",
+        "token_type": "Bearer",
+        "expires_in": 3600,
+        "scope": "connect:accounts:read connect:proxy",
+        "created_at": world.clock() // SECOND,
+    }
+    assert world.get("P/accounts", token).status_code == 200
+
+
+def test_json_form_and_basic_are_all_taken(world: Any, server: tuple[str, str]) -> None:
+    body = {**GRANT, "client_id": server[0], "client_secret": server[1]}
+    assert world.http.post(URL, json=body).status_code == 200
+    assert world.http.post(URL, data=body).status_code == 200
+    assert world.http.post(URL, data=GRANT, headers=basic(*server)).status_code == 200
+    assert world.http.post(URL, json=GRANT, headers=basic(*server)).status_code == 200
+    again = {**GRANT, "client_id": server[0]}
+    assert world.http.post(URL, data=again, headers=basic(*server)).status_code == 200
+
+
+def test_scopes_narrow(world: Any, server: tuple[str, str]) -> None:
+    answer = world.http.post(URL, data={**GRANT, "scope": "connect:proxy"}, headers=basic(*server))
+    assert answer.json["scope"] == "connect:proxy"
+    token = answer.json["access_token"]
+    assert world.get("P/accounts", token).status_code == 403
+
+
+@pytest.mark.parametrize("scope", ["*", "connect:*", "connect:accounts:write", "nonsense"])
+def test_a_wider_or_unknown_scope(world: Any, server: tuple[str, str], scope: str) -> None:
+    answer = world.http.post(URL, data={**GRANT, "scope": scope}, headers=basic(*server))
+    assert (answer.status_code, answer.json["error"]) == (400, "invalid_scope")
+    assert answer.json["error_description"]
+
+
+@pytest.mark.parametrize("mode", ["json", "data", "basic"])
+@pytest.mark.parametrize("wrong", [("nobody", "x"), ("nobody", ""), None])
+def test_a_wrong_client(world: Any, server: tuple[str, str], mode: str, wrong: tuple[str, str] | None) -> None:
+    client_id, secret = wrong or (server[0], server[1] + "x")
+    if mode == "basic":
+        answer = world.http.post(URL, data=GRANT, headers=basic(client_id, secret))
+    else:
+        answer = world.http.post(URL, **{mode: {**GRANT, "client_id": client_id, "client_secret": secret}})
+    assert (answer.status_code, answer.json["error"]) == (401, "invalid_client")
+    assert answer.headers["WWW-Authenticate"].startswith("Basic")
+
+
+def test_an_unknown_client_and_a_wrong_secret_look_alike(world: Any, server: tuple[str, str]) -> None:
+    one = world.http.post(URL, data=GRANT, headers=basic(server[0], "wrong"))
+    other = world.http.post(URL, data=GRANT, headers=basic("nobody", "wrong"))
+    assert one.data == other.data
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [
+        ({"json": {}}, "invalid_request"),
+        ({"data": {}}, "invalid_request"),
+        ({"data": {"grant_type": ""}}, "invalid_request"),
+        ({"data": {"grant_type": "password"}}, "unsupported_grant_type"),
+        ({"json": {"grant_type": "authorization_code"}}, "unsupported_grant_type"),
+        ({"json": {"grant_type": 1}}, "invalid_request"),
+        ({"json": {**GRANT, "client_id": ["x"]}}, "invalid_request"),
+        ({"json": {**GRANT, "client_id": "x\0"}}, "invalid_request"),
+        ({"data": {**GRANT, "client_id": "x\0"}}, "invalid_request"),
+        ({"data": {"grant_type": ["client_credentials", "client_credentials"]}}, "invalid_request"),
+        ({"data": "{", "content_type": "application/json"}, "invalid_request"),
+        ({"data": "[" * 10_000, "content_type": "application/json"}, "invalid_request"),
+        ({"data": "<x/>", "content_type": "text/xml"}, "invalid_request"),
+        ({"data": b"\xff=\xff", "content_type": "application/x-www-form-urlencoded"}, "invalid_request"),
+    ],
+)
+def test_malformed_requests(shared: Any, sent: dict[str, Any], code: str) -> None:
+    answer = shared.http.post(URL, **sent)
+    assert (answer.status_code, answer.json["error"]) == (400, code)
+    assert set(answer.json) == {"error", "error_description"}
+
+
+def test_credentials_in_two_places(world: Any, server: tuple[str, str]) -> None:
+    for more in ({"client_secret": server[1]}, {"client_id": "other"}):
+        answer = world.http.post(URL, data={**GRANT, **more}, headers=basic(*server))
+        assert (answer.status_code, answer.json["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("header", ["Basic", "Basic !", "Basic é", "Bearer x", "Basic " + "A" * 5000])
+def test_a_broken_authorization_header(shared: Any, header: str) -> None:
+    answer = shared.http.post(URL, data=GRANT, headers={"Authorization": header})
+    assert (answer.status_code, answer.json["error"]) == (401, "invalid_client")
+
+
+def test_rotation_ends_tokens(world: Any, server: tuple[str, str]) -> None:
+    token = world.http.post(URL, data=GRANT, headers=basic(*server)).json["access_token"]
+    clients.rotate(world.service, server[0])
+    refused = world.get("P/accounts", token)
+    assert refused.status_code == 401 and refused.headers["WWW-Authenticate"] == "Bearer"
+    assert world.http.post(URL, data=GRANT, headers=basic(*server)).status_code == 401
+
+
+def test_a_token_expires_after_an_hour(world: Any, server: tuple[str, str]) -> None:
+    token = world.http.post(URL, data=GRANT, headers=basic(*server)).json["access_token"]
+    world.clock.advance(3600 * SECOND - 1)
+    assert world.get("P/accounts", token).status_code == 200
+    world.clock.advance(1 * SECOND)
+    assert world.get("P/accounts", token).status_code == 401

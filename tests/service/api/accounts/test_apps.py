@@ -1,0 +1,128 @@
+"""Apps and their categories over the API. Searching itself is tested with the catalog."""
+
+import json
+from typing import Any
+
+import pytest
+
+from webapp.service.domain.accounts import provider_clients
+
+APP = {
+    "id", "name_slug", "name", "img_src", "custom_fields_json", "categories", "featured_weight", "description",
+    "auth_type", "scope_profiles", "oauth_app_id",
+}  # fmt: skip
+
+
+def slugs(world: Any, query: str = "") -> list[str]:
+    answer = world.get(f"/v1/connect/apps?limit=100&{query}", world.frontend())
+    assert answer.status_code == 200, answer.text
+    return [app["name_slug"] for app in answer.json["data"]]
+
+
+def test_every_app_has_the_whole_shape(shared: Any) -> None:
+    answer = shared.get("/v1/connect/apps", shared.server()).json
+    assert answer["page_info"]["count"] == len(answer["data"]) > 2
+    for app in answer["data"]:
+        assert set(app) == APP
+        assert app["auth_type"] in ("oauth", "keys", "none")
+        assert isinstance(json.loads(app["custom_fields_json"]), list)
+        assert isinstance(app["featured_weight"], int) and isinstance(app["scope_profiles"], list)
+
+
+def test_a_list_counts_components_for_who_asks(shared: Any) -> None:
+    found = shared.get("/v1/connect/apps?limit=100&extensions=true", shared.frontend()).json["data"]
+    assert all(set(app) == APP | {"patchbay"} for app in found)
+    for app in found[:3]:
+        alone = shared.get(f"/v1/connect/apps/{app['id']}?extensions=true", shared.frontend()).json["data"]["patchbay"]
+        assert app["patchbay"] == {"actions": alone["actions"], "triggers": alone["triggers"]}
+
+
+def test_a_servers_and_a_frontends_list_are_the_same(shared: Any) -> None:
+    url = "/v1/connect/apps"
+    assert shared.get(url, shared.server()).data == shared.get(url, shared.frontend()).data
+
+
+def test_search_sort_and_categories(shared: Any) -> None:
+    assert "tinykeys" in slugs(shared, "q=tiny") and "github" not in slugs(shared, "q=tiny")
+    assert slugs(shared, "q=nothinglikeit") == []
+    by_name = slugs(shared, "sort_key=name_slug&sort_direction=asc")
+    assert by_name == sorted(by_name)
+    assert slugs(shared, "sort_key=name_slug&sort_direction=desc") == by_name[::-1]
+    categories = {one["name"]: one["id"] for one in shared.get("/v1/connect/app_categories", shared.server()).json}
+    testing = categories.pop("Testing")
+    assert slugs(shared, f"category_ids={testing}&sort_key=name_slug") == ["tinykeys", "tinyoauth"]
+    other = next(iter(categories.values()))
+    both = set(slugs(shared, f"category_ids={testing}&category_ids={other}"))
+    assert both == set(slugs(shared, f"category_ids={testing},{other}")) > {"tinykeys", "tinyoauth"}
+
+
+def test_has_filters_narrow_when_true(shared: Any) -> None:
+    everything = slugs(shared)
+    for name in ("has_components", "has_actions", "has_triggers"):
+        assert slugs(shared, f"{name}=false") == everything
+        assert "tinykeys" not in slugs(shared, f"{name}=true")
+
+
+def test_pages(shared: Any) -> None:
+    everything, seen, cursor = slugs(shared, "sort_key=name"), [], ""
+    while True:
+        url = f"/v1/connect/apps?sort_key=name&limit=3&after={cursor}"
+        page = shared.get(url, shared.server()).json
+        seen += [app["name_slug"] for app in page["data"]]
+        assert page["page_info"]["total_count"] == len(everything)
+        cursor = page["page_info"]["end_cursor"]
+        if not cursor:
+            break
+        last = cursor
+    assert seen == everything
+    assert shared.get(f"/v1/connect/apps?sort_key=name_slug&after={last}", shared.server()).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [("sort_key=id", "sort_key"), ("sort_direction=up", "sort_direction"), ("has_actions=1", "has_actions"),
+     ("category_ids=appcat_a,nope", "category_ids.1"), ("category_ids=appcat_", "category_ids.0"),
+     ("category_ids=appcat_a%0A", "category_ids.0")],
+)  # fmt: skip
+def test_a_bad_filter_is_named(shared: Any, query: str, field: str) -> None:
+    answer = shared.get(f"/v1/connect/apps?{query}", shared.server())
+    assert answer.status_code == 400
+    assert [detail["field"] for detail in answer.json["details"]] == [field]
+
+
+def test_one_app_by_slug_or_id(shared: Any) -> None:
+    app = shared.service.catalog.app("tinykeys")
+    for name in (app.slug, app.id):
+        answer = shared.get(f"/v1/connect/apps/{name}", shared.frontend())
+        assert answer.json == {"data": app.api_dict}
+    assert shared.get("/v1/connect/apps/nothing", shared.server()).status_code == 404
+
+
+def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
+    def ours(slug: str) -> Any:
+        data = world.get(f"/v1/connect/apps/{slug}?extensions=true", world.frontend()).json["data"]
+        assert set(data) == APP | {"patchbay"}
+        return data["patchbay"]
+
+    keys = ours("tinykeys")
+    assert set(keys) == {"connectable", "why_not", "scopes", "docs_url", "actions", "triggers"}
+    assert (keys["connectable"], keys["why_not"], keys["scopes"]) == (True, None, [])
+    oauth = ours("tinyoauth")
+    assert oauth["connectable"] is False and "patchbay oauth-app add" in oauth["why_not"]
+    assert oauth["scopes"][0] == {"scope": "profile", "words": "see who you are"}
+    provider_clients.add(
+        world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=world.scene.project_id
+    )
+    assert ours("tinyoauth")["connectable"] is True
+
+
+def test_categories(shared: Any) -> None:
+    found = shared.get("/v1/connect/app_categories", shared.frontend()).json
+    assert isinstance(found, list) and all(set(one) == {"id", "name", "description"} for one in found)
+    testing = next(one for one in found if one["name"] == "Testing")
+    assert shared.get(f"/v1/connect/app_categories/{testing['id']}", shared.server()).json == testing
+    assert shared.get("/v1/connect/app_categories/appcat_none", shared.server()).status_code == 404
+    counted = shared.get("/v1/connect/app_categories?extensions=true", shared.server()).json
+    assert next(one for one in counted if one["id"] == testing["id"]) == {**testing, "count": 2}
+    narrowed = shared.get("/v1/connect/app_categories?extensions=true&q=tiny+keys", shared.server()).json
+    assert {one["name"]: one["count"] for one in narrowed}["Testing"] == 1

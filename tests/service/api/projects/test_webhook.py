@@ -1,0 +1,84 @@
+"""The project webhook and general webhooks over the API."""
+
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.service.api.conftest import World
+from webapp.service.domain.deliveries import endpoints, signing_keys
+
+URL = "https://a.example/hook"
+
+
+def test_the_project_webhook_from_nothing_to_nothing(world: World) -> None:
+    server = world.server()
+    assert world.get("P/webhook", server).get_json() == {"data": None}
+    made = world.call("PUT", "P/webhook", server, json={"url": URL}).get_json()["data"]
+    key = made.pop("signing_key")
+    assert key == signing_keys.of_scene(world.service, world.scene)
+    at = world.clock() // 1000
+    assert made == {"id": made["id"], "url": URL, "signing_key_set": True, "created_at": at, "updated_at": at}
+    assert world.get("P/webhook", server).get_json() == {"data": made}
+    moved = world.call("PUT", "P/webhook", server, json={"url": f"{URL}/2"}).get_json()["data"]
+    assert (moved["id"], moved["url"]) == (made["id"], f"{URL}/2")
+    assert "signing_key" not in moved
+    fresh = world.post("P/webhook/regenerate_signing_key", server).get_json()["data"]
+    assert fresh["signing_key"] not in ("", key)
+    assert world.call("DELETE", "P/webhook", server).status_code == 204
+    assert world.call("DELETE", "P/webhook", server).status_code == 204
+    assert world.get("P/webhook", server).get_json() == {"data": None}
+
+
+def test_each_environment_has_its_own(world: World) -> None:
+    server = world.server()
+    world.call("PUT", "P/webhook", server, json={"url": URL})
+    assert world.get("P/webhook", server, env="production").get_json() == {"data": None}
+
+
+def test_frontends_may_not(world: World) -> None:
+    for method, path in (("GET", "P/webhook"), ("PUT", "P/webhook"), ("DELETE", "P/webhook")):
+        assert world.call(method, path, world.frontend(), json={"url": URL}).status_code == 403
+    assert world.call("PUT", "P/webhook", world.server("connect:projects:read"), json={"url": URL}).status_code == 403
+
+
+def test_a_general_webhook(world: World) -> None:
+    query = urlencode({"url": "http://hooks.example:8080/x", "name": "Ops", "description": "For the pager"})
+    found = world.post(f"/v1/webhooks?{query}", world.server("*")).get_json()["data"]
+    at = world.clock() // 1000
+    assert found == {
+        "id": found["id"], "user_id": found["user_id"], "name": "Ops", "description": "For the pager",
+        "url": "http://hooks.example:8080/x", "active": True, "created_at": at, "updated_at": at,
+    }  # fmt: skip
+    assert found["id"].startswith("wh_")
+    assert found["user_id"].startswith("u_")
+    assert [one.id for one in endpoints.general(world.service.store, world.scene.project_id)] == [found["id"]]
+
+
+def test_a_projects_own_client_hears_of_its_project_alone(world: World) -> None:
+    query = urlencode({"url": URL, "name": "Ops", "description": ""})
+    token = world.server("*", project_id=world.scene.project_id)
+    assert world.post(f"/v1/webhooks?{query}", token).status_code == 200
+    assert len(endpoints.general(world.service.store, world.scene.project_id)) == 1
+    assert endpoints.general(world.service.store, "proj_other") == []
+
+
+@pytest.mark.parametrize(
+    "url", ["a.example/x", "ftp://a.example/x", "https://", "", "javascript:alert(1)", "mailto:x@a.example"]
+)
+def test_a_bad_url_is_refused(world: World, url: str) -> None:
+    query = urlencode({"url": url, "name": "Ops", "description": "x"})
+    refused = world.post(f"/v1/webhooks?{query}", world.server("*"))
+    assert (refused.status_code, refused.get_json()["details"][0]["field"]) == (400, "url")
+
+
+@pytest.mark.parametrize("missing", ["url", "name", "description"])
+def test_all_three_are_required(world: World, missing: str) -> None:
+    given = {"url": URL, "name": "Ops", "description": "x"}
+    del given[missing]
+    assert world.post(f"/v1/webhooks?{urlencode(given)}", world.server("*")).status_code == 400
+
+
+def test_it_takes_the_widest_scope(world: World) -> None:
+    query = urlencode({"url": URL, "name": "Ops", "description": "x"})
+    assert world.post(f"/v1/webhooks?{query}", world.server("connect:*")).status_code == 403
+    assert world.post(f"/v1/webhooks?{query}", world.frontend()).status_code == 403

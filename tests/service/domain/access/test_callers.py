@@ -1,0 +1,83 @@
+"""Who is calling, and in which scene."""
+
+import pytest
+
+from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
+from webapp.service.domain.access import callers, clients, tokens
+from webapp.service.domain.access.callers import Caller
+from webapp.service.domain.access.tokens import Order
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Project, Scene
+
+
+@pytest.fixture
+def frontend(service: Service, scene: Scene) -> Caller:
+    token = tokens.create(service, scene, Order("alice", scope="connect:accounts:read"), client_id=None)["token"]
+    return callers.authenticate(service, token)
+
+
+@pytest.fixture
+def server(service: Service) -> Caller:
+    client, _ = clients.create(service, name="Server")
+    return callers.authenticate(service, clients.issue(service, client, None).token)
+
+
+def test_the_two_kinds_of_token(server: Caller, frontend: Caller, project: Project) -> None:
+    assert server.connect is None and server.project_id is None
+    assert frontend.connect is not None and frontend.project_id == project.id
+
+
+@pytest.mark.parametrize("bearer", ["", "nonsense", "ctok_", "ctok_" + "0" * 32])
+def test_anything_else_is_nobody(service: Service, bearer: str) -> None:
+    with pytest.raises(Unauthorized):
+        callers.authenticate(service, bearer)
+
+
+def test_scopes_are_asked_for(server: Caller, frontend: Caller) -> None:
+    server.require("connect:projects:write")
+    frontend.require()
+    frontend.require("connect:accounts:write", "connect:accounts:read")
+    with pytest.raises(Forbidden, match="connect:accounts:write"):
+        frontend.require("connect:accounts:write")
+    server.require_oauth()
+    with pytest.raises(Forbidden, match="from your server"):
+        frontend.require_oauth()
+
+
+def test_a_frontend_sees_its_own_user_alone(server: Caller, frontend: Caller) -> None:
+    assert (server.user_filter(None), server.user_filter("bob")) == (None, "bob")
+    assert (frontend.user_filter(None), frontend.user_filter("alice")) == ("alice", "alice")
+    with pytest.raises(Forbidden):
+        frontend.user_filter("bob")
+
+
+def test_the_scene_of_a_frontend_is_its_tokens(service: Service, frontend: Caller, scene: Scene) -> None:
+    assert callers.scene(service, frontend, None, None) == scene
+    assert callers.scene(service, frontend, scene.project_id, "development") == scene
+    with pytest.raises(NotFound):
+        callers.scene(service, frontend, "proj_other", None)
+    with pytest.raises(Forbidden):
+        callers.scene(service, frontend, None, "production")
+    with pytest.raises(Invalid):
+        callers.scene(service, frontend, None, "staging")
+
+
+def test_a_server_names_its_scene(service: Service, server: Caller, project: Project) -> None:
+    assert callers.scene(service, server, project.id, "production") == Scene(project.id, "production")
+    for environment in (None, "", "staging"):
+        with pytest.raises(Invalid):
+            callers.scene(service, server, project.id, environment)
+    with pytest.raises(NotFound):
+        callers.scene(service, server, None, "production")
+    with pytest.raises(NotFound):
+        callers.scene(service, server, "proj_none", "production")
+
+
+def test_a_client_of_one_project_does_not_see_the_other(service: Service, project: Project) -> None:
+    other = projects.create(service, name="Other")
+    client, _ = clients.create(service, name="Server", project_id=project.id)
+    caller = callers.authenticate(service, clients.issue(service, client, None).token)
+    assert callers.scene(service, caller, project.id, "development").project_id == project.id
+    with pytest.raises(NotFound):
+        callers.scene(service, caller, other.id, "development")

@@ -1,0 +1,172 @@
+"""Counting: exactly N pass, windows begin with their first call, and a storage that fails stops nobody."""
+
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+from limits.errors import StorageError
+from limits.storage import Storage
+
+from webapp.errors import Throttled
+from webapp.kit.clock import SECOND, FakeClock
+from webapp.service.domain.access import rate_limits
+from webapp.service.domain.access.limit_storage import MemoryCounters
+from webapp.service.domain.access.rate_limits import Limit, Limiter
+from webapp.settings import BadSetting
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(1_800_000_000_250)
+
+
+@pytest.fixture
+def limiter(clock: FakeClock) -> Limiter:
+    return Limiter(MemoryCounters(clock), clock)
+
+
+@pytest.fixture
+def restless() -> Iterator[None]:
+    """Threads change places as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def passes(limiter: Limiter, limit: Limit, key: str = "k") -> bool:
+    try:
+        limiter.hit(limit, key)
+    except Throttled:
+        return False
+    return True
+
+
+def test_exactly_n_pass_whoever_comes_at_once(limiter: Limiter, restless: None) -> None:
+    limit, passed = Limit(1_000, 60), []
+
+    def call() -> None:
+        passed.extend(passes(limiter, limit) for _ in range(55))
+
+    threads = [threading.Thread(target=call) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (len(passed), sum(passed)) == (1_100, 1_000)
+
+
+def test_a_window_begins_with_its_first_call_and_ends_to_the_millisecond(limiter: Limiter, clock: FakeClock) -> None:
+    limit = Limit(2, 60)
+    first = limiter.hit(limit, "k")
+    assert (first.limit, first.remaining, first.reset_at) == (2, 1, 1_800_000_061)
+    clock.advance(59_999)
+    assert limiter.hit(limit, "k").remaining == 0
+    with pytest.raises(Throttled) as caught:
+        limiter.hit(limit, "k")
+    assert (caught.value.limit, caught.value.reset_at, caught.value.retry_after) == (2, 1_800_000_061, 1)
+    clock.advance(1)
+    assert limiter.hit(limit, "k").reset_at == 1_800_000_121
+
+
+@pytest.mark.parametrize("late_ms", [0, 1, 499, 500, 999, 1_000, 7_750, 59_000, 59_999])
+def test_whoever_waits_as_told_passes_first_time(limiter: Limiter, clock: FakeClock, late_ms: int) -> None:
+    limit = Limit(1, 60)
+    limiter.hit(limit, "k")
+    clock.advance(late_ms)
+    with pytest.raises(Throttled) as caught:
+        limiter.hit(limit, "k")
+    told, until = caught.value.retry_after, caught.value.reset_at * SECOND - clock()
+    assert 0 < told <= 60 and 0 < until <= 61 * SECOND
+    clock.advance(min(told * SECOND, until))
+    assert passes(limiter, limit)
+
+
+def test_what_is_stopped_makes_the_window_no_longer(limiter: Limiter, clock: FakeClock) -> None:
+    limit = Limit(1, 10)
+    assert passes(limiter, limit)
+    for _ in range(9):
+        clock.advance(SECOND)
+        assert not passes(limiter, limit)
+    clock.advance(SECOND)
+    assert passes(limiter, limit)
+
+
+def test_keys_do_not_meet_and_are_forgotten(clock: FakeClock) -> None:
+    counters = MemoryCounters(clock)
+    limiter = Limiter(counters, clock)
+    for number in range(3_000):
+        assert passes(limiter, Limit(1, 10), f"user {number}")
+    clock.advance(10 * SECOND)
+    for number in range(2_000):
+        assert passes(limiter, Limit(1, 10), f"another {number}")
+    assert len(counters._windows) <= 2_048
+
+
+def test_a_clock_that_is_put_back_locks_nobody_out(limiter: Limiter, clock: FakeClock) -> None:
+    assert passes(limiter, Limit(1, 60))
+    clock.advance(-3_600 * SECOND)
+    assert passes(limiter, Limit(1, 60))
+
+
+class Broken(MemoryCounters):
+    """A shared storage that went away."""
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        raise StorageError(ConnectionError("gone"))
+
+
+class Shared(Broken):
+    """A shared storage that tells whole seconds, as Redis does."""
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        return self.hit(key, expiry, amount)[0]
+
+    def get_expiry(self, key: str) -> float:
+        left = self._windows[key][1] - self._clock()
+        return (left + SECOND // 2) // SECOND + self._clock() / SECOND
+
+
+def far(storage: Storage, clock: FakeClock) -> Limiter:
+    limiter = Limiter(storage, clock)
+    limiter._memory, limiter._shared = MemoryCounters(clock), True
+    return limiter
+
+
+def test_a_shared_storage_that_fails_stops_nobody_and_counts_on_here(clock: FakeClock) -> None:
+    limiter = far(Broken(clock), clock)
+    assert [passes(limiter, Limit(2, 60)) for _ in range(3)] == [True, True, False]
+
+
+@pytest.mark.parametrize("late_ms", [0, 400, 501, 1_499])
+def test_rounded_ends_of_windows_tell_nobody_to_come_too_early(clock: FakeClock, late_ms: int) -> None:
+    limiter = far(Shared(clock), clock)
+    assert passes(limiter, Limit(1, 5))
+    clock.advance(late_ms)
+    with pytest.raises(Throttled) as caught:
+        limiter.hit(Limit(1, 5), "k")
+    clock.advance(min(caught.value.retry_after * SECOND, caught.value.reset_at * SECOND - clock()))
+    assert passes(limiter, Limit(1, 5))
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("carrier-pigeon://loft", "carrier-pigeon is no kind of storage"),
+        ("nonsense", "is no kind of storage"),
+        ("async+memory://", "leave out async+"),
+    ],
+)
+def test_a_storage_that_cannot_be_used_is_named(address: str, said: str, clock: FakeClock) -> None:
+    with pytest.raises(BadSetting, match="PATCHBAY_LIMITS_STORAGE") as caught:
+        rate_limits.opened(address, clock)
+    assert said in str(caught.value)
+
+
+def test_a_storage_whose_package_is_missing_says_what_to_install(
+    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(BadSetting, match=r"pip install 'limits\[redis\]'"):
+        rate_limits.opened("redis://127.0.0.1:1", clock)

@@ -1,0 +1,147 @@
+"""Connect notifications and what general webhooks hear, verified with the project's key."""
+
+import json
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook
+
+from tests.fakes.post import Post
+from tests.fakes.receiver import Mood
+from tests.service.conftest import GOOD_KEY
+from webapp.kit.clock import now
+from webapp.service.catalog.app import App
+from webapp.service.domain.access import tokens
+from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.accounts import attempts, connecting, lifecycle, notifications
+from webapp.service.domain.accounts.attempts import Wish
+from webapp.service.domain.base.failures import CredentialsRefused
+from webapp.service.domain.deliveries import endpoints, signing_keys
+from webapp.service.domain.instance import rotation
+
+
+def app_of(post: Post) -> App:
+    app = post.service.catalog.app("tinykeys")
+    assert app is not None
+    return app
+
+
+def token_of(post: Post, webhook_uri: str | None = None) -> tuple[str, ConnectToken]:
+    made = tokens.create(post.service, post.scene, tokens.Order("alice", webhook_uri=webhook_uri), client_id=None)
+    return made["token"], tokens.verify(post.service, made["token"])
+
+
+def delivered(post: Post, path: str) -> list[dict[str, Any]]:
+    """What came in there, each verified with the key of the scene."""
+    key = signing_keys.of_scene(post.service, post.scene)
+    return [Webhook(key).verify(one.body, one.headers) for one in post.receiver.of(path)]
+
+
+@pytest.fixture(autouse=True)
+def today(post: Post) -> None:
+    """The standard's own library compares with the wall clock."""
+    post.clock.at = now()
+
+
+def test_a_connection_is_told_to_the_tokens_webhook(post: Post) -> None:
+    clear, token = token_of(post, post.receiver.url("/told"))
+    account = connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    post.turn()
+    (told,) = delivered(post, "/told")
+    assert (told["event"], told["connect_token"], told["environment"]) == ("CONNECTION_SUCCESS", clear, "development")
+    assert told["account"]["id"] == account.id
+    assert told["connect_session_id"].startswith("cs_")
+    assert "credentials" not in told["account"]
+    assert GOOD_KEY not in json.dumps(told)
+
+
+def test_a_failure_is_told_too_and_only_once(post: Post) -> None:
+    clear, token = token_of(post, post.receiver.url("/told"))
+    attempt, _ = attempts.create(post.service, token, Wish("tinykeys"))
+    attempt = attempts.take_keys(post.service, attempt)
+    attempts.failed(post.service, attempt, CredentialsRefused("The key is refused."))
+    attempts.failed(post.service, attempt, CredentialsRefused("The key is refused."))
+    post.turn()
+    (told,) = delivered(post, "/told")
+    assert (told["event"], told["connect_token"], told["error"]) == ("CONNECTION_ERROR", clear, "The key is refused.")
+
+
+def test_without_a_webhook_nothing_is_written(post: Post) -> None:
+    _, token = token_of(post)
+    connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    assert post.service.store.all("SELECT * FROM events") == []
+    assert token.token_sealed is None
+
+
+def test_an_undone_connection_is_not_told(post: Post) -> None:
+    _, token = token_of(post, post.receiver.url("/told"))
+
+    def too_late(*_: object) -> None:
+        raise RuntimeError("the attempt ended otherwise")
+
+    with pytest.raises(RuntimeError):
+        connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY}, also=too_late)
+    assert post.service.store.all("SELECT * FROM events") == []
+
+
+def test_general_webhooks_hear_of_everything_in_their_reach(post: Post) -> None:
+    with post.service.store.write() as tx:
+        for path, project_id in (("/all", None), ("/mine", post.scene.project_id)):
+            endpoints.add(
+                tx, post.service, "general", post.receiver.url(path), scene=None, project_id=project_id, name="Ops"
+            )
+    clear, token = token_of(post)
+    account = connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    lifecycle.needs_you(post.service, account, "The key was revoked.")
+    trigger = post.trigger()
+    with post.service.store.write() as tx:
+        notifications.trigger_deactivated(tx, post.service, trigger, "Its account is gone.")
+    post.turn()
+    for path in ("/all", "/mine"):
+        told = {one["event"]: one for one in delivered(post, path)}
+        assert sorted(told) == ["ACCOUNT_DEAD", "CONNECTION_SUCCESS", "TRIGGER_DEACTIVATED"]
+        assert told["CONNECTION_SUCCESS"]["connect_token"] == clear
+        assert (told["ACCOUNT_DEAD"]["account"]["id"], told["ACCOUNT_DEAD"]["account"]["dead"]) == (account.id, True)
+        assert told["TRIGGER_DEACTIVATED"]["trigger"]["id"] == trigger.id
+
+
+def test_neither_keys_nor_tokens_stand_in_the_database(post: Post) -> None:
+    """Nor what a receiver repeats of them."""
+    clear, token = token_of(post, post.receiver.url("/told"))
+    post.receiver.moods["/told"] = _echo(clear)
+    connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    post.turn()
+    key = signing_keys.of_scene(post.service, post.scene)
+    post.service.store.checkpoint()
+    for path in post.service.settings.data.rglob("*"):
+        if path.is_file():
+            content = path.read_bytes()
+            assert clear.encode() not in content, path
+            assert key.removeprefix("whsec_").encode() not in content, path
+
+
+def test_a_rotation_reseals_what_is_on_its_way(post: Post) -> None:
+    clear, token = token_of(post, post.receiver.url("/told"))
+    key = signing_keys.of_scene(post.service, post.scene)
+    connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+    assert rotation.rotate(post.service).resealed["events"] == 1
+    post.turn()
+    (told,) = delivered(post, "/told")
+    assert told["connect_token"] == clear
+    assert signing_keys.of_scene(post.service, post.scene) == key
+
+
+def test_one_that_was_switched_off_gets_the_next_notification(post: Post) -> None:
+
+    url = post.receiver.url("/told", Mood(410))
+    for _ in range(2):
+        _, token = token_of(post, url)
+        connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
+        post.turn()
+    assert len(post.receiver.of("/told")) == 2
+    assert len(endpoints.of_url(post.service.store, post.scene, "notification", url)) == 1
+
+
+def _echo(text: str) -> Mood:
+
+    return Mood(500, {"X-Echo": text}, body=text.encode())

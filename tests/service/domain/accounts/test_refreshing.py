@@ -1,0 +1,144 @@
+"""Single-flight refresh: once for all callers, never twice with one token, dead only when the provider says so."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from webapp.errors import Refused, UpstreamFailed
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
+from webapp.service.domain.accounts import accounts, credentials, refreshing
+
+
+def test_a_good_token_is_left_alone(bench) -> None:
+    account = bench.connect()
+    assert refreshing.fresh(bench.service, account) == account
+    assert bench.acme.token_calls == 0
+
+
+def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench, open_bench: Callable[[], object]) -> None:
+    account, other = bench.connect(), open_bench()
+    bench.clock.advance(2 * HOUR)
+    bench.acme.delay_s = 0.2
+    gate = threading.Barrier(50)
+
+    def use(index: int) -> str:
+        gate.wait()
+        service = (bench if index % 2 else other).service
+        return credentials.read(service, refreshing.fresh(service, account))["oauth_access_token"]
+
+    with ThreadPoolExecutor(50) as pool:
+        assert set(pool.map(use, range(50))) == {"a1"}
+    assert bench.acme.token_calls == 1
+    assert not bench.acme.dead
+
+
+def test_what_a_refresh_writes(bench) -> None:
+    account = bench.connect()
+    bench.clock.advance(HOUR)
+    after = refreshing.fresh(bench.service, account)
+    values = credentials.read(bench.service, after)
+    assert (values["oauth_access_token"], values["oauth_refresh_token"]) == ("a1", "r1")
+    assert after.expires_at == bench.clock() + HOUR
+    assert after.next_refresh_at == bench.clock() + 55 * MINUTE
+    assert after.last_refreshed_at == bench.clock()
+    assert after.revision == account.revision + 1
+
+
+def test_an_answer_without_a_refresh_token_keeps_the_old_one(bench) -> None:
+    account = bench.connect()
+    bench.acme.send_refresh = False
+    bench.clock.advance(HOUR)
+    account = refreshing.fresh(bench.service, account)
+    assert credentials.read(bench.service, account)["oauth_refresh_token"] == "r0"
+    bench.clock.advance(HOUR)
+    assert refreshing.fresh(bench.service, account).healthy
+
+
+def test_invalid_grant_makes_the_account_dead_at_once(bench) -> None:
+    account = bench.connect()
+    bench.acme.dead = True
+    bench.clock.advance(HOUR)
+    with pytest.raises(Refused):
+        refreshing.fresh(bench.service, account)
+    after = accounts.get(bench.service.store, bench.scene, account.id)
+    assert (after.dead, after.healthy, after.next_refresh_at) == (True, False, None)
+    assert "Connect the account again" in str(after.error)
+    with pytest.raises(Refused):
+        refreshing.fresh(bench.service, after)
+    assert bench.acme.token_calls == 1
+
+
+def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench) -> None:
+    account = bench.connect()
+    bench.acme.token_status = 503
+    bench.clock.advance(2 * HOUR)
+    for _ in range(20):
+        with pytest.raises(UpstreamFailed):
+            refreshing.fresh(bench.service, account)
+    assert bench.acme.token_calls == 1
+    for _ in range(6 * 60):  # six hours, minute by minute, as the worker would
+        bench.clock.advance(MINUTE)
+        for due in refreshing.due(bench.service, 10):
+            with pytest.raises(UpstreamFailed):
+                refreshing.renew(bench.service, due)
+    assert 5 <= bench.acme.token_calls <= 15
+    down = accounts.get(bench.service.store, bench.scene, account.id)
+    assert (down.healthy, down.dead) == (False, False)
+    bench.acme.token_status = 200
+    bench.clock.advance(HOUR)
+    (due,) = refreshing.due(bench.service, 10)
+    assert refreshing.renew(bench.service, due).healthy
+
+
+def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench) -> None:
+    account = bench.connect()
+    bench.acme.token_status = 500
+    bench.clock.advance(56 * MINUTE)
+    (due,) = refreshing.due(bench.service, 10)
+    assert refreshing.renew(bench.service, due).healthy is False
+    assert refreshing.fresh(bench.service, due).id == account.id
+
+
+def test_a_holder_that_died_gives_way_when_its_lease_ends(bench) -> None:
+    account = bench.connect()
+    bench.clock.advance(2 * HOUR)
+    assert refreshing._claim(bench.service, account) is not None  # and is then killed
+    assert refreshing._claim(bench.service, account) is None
+    bench.clock.advance(refreshing.LEASE + SECOND)
+    assert refreshing.fresh(bench.service, account).healthy
+
+
+def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench) -> None:
+    bench.acme.expires_in = 60
+    account = bench.connect(expires_in=60)
+    end = bench.clock() + DAY
+    while bench.clock() < end:
+        bench.clock.advance(SECOND * 48)
+        for due in refreshing.due(bench.service, 10):
+            refreshing.renew(bench.service, due)
+    assert DAY // MINUTE <= bench.acme.token_calls <= DAY // (48 * SECOND) + 1
+    assert accounts.get(bench.service.store, bench.scene, account.id).healthy
+
+
+def test_an_expired_token_without_a_refresh_token_needs_the_person(bench) -> None:
+    account = bench.connect(refresh_token=None)
+    bench.clock.advance(HOUR)
+    (due,) = refreshing.due(bench.service, 10)
+    with pytest.raises(Refused, match="no way to renew it"):
+        refreshing.renew(bench.service, due)
+    assert accounts.get(bench.service.store, bench.scene, account.id).dead
+    assert bench.acme.token_calls == 0
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"access_token": 5}', b"{", b'{"access_token": "a\\n"}'])
+def test_a_hostile_answer_is_passing_trouble(bench, body: bytes) -> None:
+    account = bench.connect()
+    bench.acme.token_body = body
+    bench.clock.advance(HOUR)
+    with pytest.raises(UpstreamFailed):
+        refreshing.fresh(bench.service, account)
+    after = accounts.get(bench.service.store, bench.scene, account.id)
+    assert (after.healthy, after.dead) == (False, False)
+    assert after.error

@@ -1,0 +1,141 @@
+"""Keys: where the instance key comes from, what it refuses to open, and what a sealed field is bound to."""
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from webapp.kit.clock import FakeClock
+from webapp.kit.secrets import CannotOpen, new_key
+from webapp.service.domain.base.keyring import KeyGone, Keyring, Place, ProjectGone, WrongKey, load_instance_key
+from webapp.settings import Settings
+from webapp.store.sqlite import SQLiteStore
+
+PLACE = Place("proj_1", "accounts", "apn_1", "credentials")
+
+
+def seal(store: SQLiteStore, keys: Keyring, place: Place, plain: bytes) -> tuple[bytes, int]:
+    with store.write() as tx:
+        return keys.seal(tx, place, plain)
+
+
+def seal_box(store: SQLiteStore, keys: Keyring, place: Place, plain: bytes) -> bytes:
+    with store.write() as tx:
+        return keys.seal_box(tx, place, plain)
+
+
+@pytest.fixture
+def keys(store: SQLiteStore, clock: FakeClock) -> Keyring:
+    ring = Keyring(store, new_key(), clock)
+    ring.prove()
+    with store.write() as tx:
+        ring.add_project(tx, "proj_1")
+        ring.add_project(tx, "proj_2")
+    return ring
+
+
+def test_the_key_file_is_made_once_and_for_the_owner_alone(settings: Settings) -> None:
+    first = load_instance_key(settings)
+    path = settings.data / "keys"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert load_instance_key(settings) == first
+    assert [file.name for file in settings.data.iterdir()] == ["keys"]
+
+
+def test_the_setting_wins_over_the_file(data: Path) -> None:
+    settings = Settings.from_env({"PATCHBAY_SECRET_KEY": "s" * 40}, data=data)
+    assert load_instance_key(settings) == load_instance_key(settings)
+    assert not (data / "keys").exists()
+
+
+def test_a_wrong_key_refuses(keys: Keyring, store: SQLiteStore, clock: FakeClock) -> None:
+    keys.prove()
+    with pytest.raises(WrongKey, match="does not open this database"):
+        Keyring(store, new_key(), clock).prove()
+
+
+def test_a_sealed_field_opens_in_its_own_place_alone(keys: Keyring, store: SQLiteStore) -> None:
+    sealed, version = seal(store, keys, PLACE, b"canary")
+    assert b"canary" not in sealed
+    assert keys.open(PLACE, sealed, version) == b"canary"
+    for field, other in (("project_id", "proj_2"), ("table", "x"), ("row", "apn_2"), ("field", "x")):
+        with pytest.raises(CannotOpen):
+            keys.open(replace(PLACE, **{field: other}), sealed, version)
+
+
+def test_a_changed_box_does_not_open(keys: Keyring, store: SQLiteStore) -> None:
+    box = bytearray(seal_box(store, keys, PLACE, b"canary"))
+    assert keys.open_box(PLACE, bytes(box)) == b"canary"
+    box[-1] ^= 1
+    with pytest.raises(CannotOpen):
+        keys.open_box(PLACE, bytes(box))
+
+
+def test_another_process_with_the_same_key_opens_what_this_one_sealed(store: SQLiteStore, clock: FakeClock) -> None:
+    key = new_key()
+    one = Keyring(store, key, clock)
+    one.prove()
+    with store.write() as tx:
+        one.add_project(tx, "proj_1")
+    sealed, version = seal(store, one, PLACE, b"canary")
+    assert Keyring(store, key, clock).open(PLACE, sealed, version) == b"canary"
+
+
+def test_the_installation_has_a_data_key_of_its_own(keys: Keyring, store: SQLiteStore) -> None:
+    place = replace(PLACE, project_id="instance")
+    assert keys.open_box(place, seal_box(store, keys, place, b"x")) == b"x"
+
+
+def test_a_project_without_a_key_is_a_bug(keys: Keyring, store: SQLiteStore) -> None:
+    with pytest.raises(LookupError):
+        seal(store, keys, replace(PLACE, project_id="proj_none"), b"x")
+
+
+def test_a_new_version_is_used_at_once_by_every_process_and_the_old_one_still_opens(
+    store: SQLiteStore, clock: FakeClock
+) -> None:
+    key = new_key()
+    one, other = Keyring(store, key, clock), Keyring(store, key, clock)
+    one.prove()
+    with store.write() as tx:
+        one.add_project(tx, "proj_1")
+    before = seal(store, other, PLACE, b"canary")
+    with store.write() as tx:
+        assert one.add_version(tx, "proj_1") == 2
+    after = seal(store, other, PLACE, b"canary")
+    assert (before[1], after[1]) == (1, 2)
+    assert other.open(PLACE, *before) == other.open(PLACE, *after) == one.open(PLACE, *before) == b"canary"
+
+
+def test_a_deleted_version_opens_nothing(store: SQLiteStore, clock: FakeClock, keys: Keyring) -> None:
+    sealed = seal(store, keys, PLACE, b"canary")
+    with store.write() as tx:
+        keys.add_version(tx, "proj_1")
+        tx.run("DELETE FROM data_keys WHERE owner = 'proj_1' AND version = 1")
+    with pytest.raises(KeyGone):
+        Keyring(store, keys._instance_key, clock).open(PLACE, *sealed)
+
+
+def test_without_any_key_the_project_is_gone(store: SQLiteStore, clock: FakeClock, keys: Keyring) -> None:
+    sealed = seal(store, keys, PLACE, b"canary")
+    with store.write() as tx:
+        keys.forget_project(tx, "proj_1")
+    with pytest.raises(ProjectGone):
+        Keyring(store, keys._instance_key, clock).open(PLACE, *sealed)
+    with pytest.raises(ProjectGone):
+        seal(store, keys, PLACE, b"canary")
+
+
+def test_data_keys_survive_a_change_of_the_instance_key(store: SQLiteStore, keys: Keyring, clock: FakeClock) -> None:
+    sealed, new = seal(store, keys, PLACE, b"canary"), new_key()
+    with store.write() as tx:
+        keys.rewrap(tx, new)
+    Keyring(store, new, clock).prove()
+    assert Keyring(store, new, clock).open(PLACE, *sealed) == b"canary"
+    with pytest.raises(WrongKey):
+        Keyring(store, keys._instance_key, clock).prove()
+
+
+def test_purposes_give_unrelated_keys(keys: Keyring) -> None:
+    assert keys.derive("one") == keys.derive("one") != keys.derive("two")

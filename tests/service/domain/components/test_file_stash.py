@@ -1,0 +1,65 @@
+"""The file stash: clean names, bounds, and keys that fit one scene alone."""
+
+from typing import Any
+
+import pytest
+
+from webapp.errors import Invalid, NotFound, TooLarge
+from webapp.kit.clock import DAY
+from webapp.service.domain.components import file_stash
+
+
+def keep(bench: Any, name: str = "a.txt", media_type: str = "text/plain", content: bytes = b"x") -> str:
+    with bench.service.store.write() as tx:
+        return file_stash.keep(bench.service, tx, bench.scene, "alice", None, name, media_type, content)
+
+
+@pytest.mark.parametrize(
+    "given, kept",
+    [
+        ("report.pdf", "report.pdf"), ("../../etc/passwd", "passwd"), ("C:\\temp\\a.txt", "a.txt"), (".env", "env"),
+        ("", "file"), ("..", "file"), ("a\r\nb\x00.txt", "a__b_.txt"), ("evil\u202egpj.exe", "evil_gpj.exe"),
+        ('a"b<c>.txt', "a_b_c_.txt"), ("x" * 300 + ".pdf", "x" * 196 + ".pdf"), ("x" * 300, "x" * 200),
+        ("Übersicht 1.pdf ", "Übersicht 1.pdf"),
+    ],
+)  # fmt: skip
+def test_names_are_cleaned(given: str, kept: str) -> None:
+    assert file_stash.clean_name(given) == kept
+
+
+def test_a_file_comes_back_as_it_was_kept(bench: Any) -> None:
+    key = keep(bench, "a.txt", "Text/Plain", b"canary-content")
+    file, content = file_stash.find(bench.service, bench.scene, key)
+    assert (file.name, file.media_type, file.size, content) == ("a.txt", "text/plain", 14, b"canary-content")
+    for row in bench.service.store.all("SELECT * FROM stashed_files"):
+        assert b"canary-content" not in row["content_sealed"]
+    assert keep(bench) != keep(bench), "each has a stash of its own"
+    with bench.service.store.write() as tx:
+        assert file_stash.drop_user(tx, bench.scene, "alice") == 3
+    with pytest.raises(NotFound):
+        file_stash.find(bench.service, bench.scene, key)
+
+
+def test_what_is_no_media_type_is_none(bench: Any) -> None:
+    file, _ = file_stash.find(bench.service, bench.scene, keep(bench, media_type="text/html\r\nX: y"))
+    assert file.media_type == file_stash.ANY_MEDIA
+
+
+def test_there_is_an_end_to_what_is_kept(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TooLarge):
+        keep(bench, content=bytes(file_stash.MAX_BYTES + 1))
+    monkeypatch.setattr(file_stash, "MAX_SCENE_BYTES", 10)
+    keep(bench, content=bytes(6))
+    with pytest.raises(TooLarge):
+        keep(bench, content=bytes(5))
+    bench.clock.advance(file_stash.RUN_DAYS * DAY)
+    assert file_stash.purge(bench.service) == 1
+    keep(bench, content=bytes(5))
+
+
+def test_a_stash_is_named_or_made() -> None:
+    assert file_stash.checked_stash_id("mine_1") == "mine_1" and file_stash.checked_stash_id(False) is None
+    assert file_stash.checked_stash_id("NEW") != file_stash.checked_stash_id(True)
+    for text in ("a/b", "..", "x" * 65, "é", "a\n"):
+        with pytest.raises(Invalid):
+            file_stash.checked_stash_id(text)

@@ -1,0 +1,116 @@
+"""Values against declarations: labels, defaults, what is missing and what is secret."""
+
+from typing import Any
+
+import pytest
+
+from webapp.errors import Invalid
+from webapp.service.domain.components import prop_values, valid_props
+
+Prop = dict[str, Any]
+
+
+def prop(name: str = "it", kind: str = "string", **facts: Any) -> Prop:
+    return {"name": name, "type": kind, **facts}
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "label"),
+    [
+        ({"__lv": {"label": "One", "value": 1}}, 1, "One"),
+        ({"__lv": {"value": 1}}, 1, None),
+        ({"__lv": [{"label": "One", "value": 1}, {"label": "Two", "value": 2}]}, [1, 2], "One, Two"),
+        ({"__lv": ["a", "b"]}, ["a", "b"], None),
+        ([{"__lv": {"label": "One", "value": 1}}, 2], [1, 2], "One"),
+        ({"a": [{"__lv": {"label": "One", "value": 1}}]}, {"a": [1]}, None),
+        ({"__lv": {"label": "All", "value": {"__lv": {"label": "In", "value": [3]}}}}, [3], "All"),
+        ({"__lv": "x"}, "x", None),
+        ({"__lv": {"label": 5, "value": "x"}}, "x", None),
+        ({"__lv": 1, "other": 2}, {"__lv": 1, "other": 2}, None),
+        (None, None, None),
+    ],
+)
+def test_labels_are_taken_off_wherever_they_stand(given: Any, value: Any, label: str | None) -> None:
+    assert prop_values.unwrapped(given) == (value, label)
+
+
+def test_whole_values_take_defaults_and_need_what_is_required() -> None:
+    props = [
+        prop("title"), prop("body", default="Hello"), prop("note", optional=True, default="n"),
+        prop("unseen", hidden=True), prop("off", disabled=True), prop("tip", "alert"), prop("hook", "$.interface.http"),
+    ]  # fmt: skip
+    found = prop_values.checked(props, {"title": "T", "body": "", "note": ""}, whole=True)
+    assert found.props == {"title": "T", "body": "Hello", "note": ""}
+    with pytest.raises(Invalid) as raised:
+        prop_values.checked(props, {"title": ""}, whole=True)
+    assert [one.field for one in raised.value.details] == ["configured_props.title"]
+    assert "title" in raised.value.message
+    assert prop_values.checked(props, {}, whole=False).props == {}
+
+
+def test_an_empty_statement_is_missing_even_as_the_default() -> None:
+    statement = prop("sql", "sql", default={"query": "", "value": "", "params": []})
+    with pytest.raises(Invalid):
+        prop_values.checked([statement], {}, whole=True)
+    with pytest.raises(Invalid):
+        prop_values.checked([statement], {"sql": {"query": "", "params": 1}}, whole=False)
+    given = {"sql": {"value": "select 1"}}
+    assert prop_values.checked([statement], given, whole=True).props == given
+
+
+def test_accounts_are_told_apart_and_labels_kept() -> None:
+    props = [prop("account", "app", app="acme"), prop("second", "app", app="acme", optional=True), prop("list")]
+    account = {"__lv": {"label": "Ada", "value": {"authProvisionId": "apn_1"}}}
+    found = prop_values.checked(
+        props, {"account": account, "list": {"__lv": {"label": "L", "value": "l"}}, "else": 1}, whole=True
+    )
+    assert (found.accounts, found.props) == ({"account": "apn_1"}, {"list": "l"})
+    assert found.labels["list"] == "L"
+
+
+def test_fixed_options_bind_and_looked_up_ones_do_not() -> None:
+    options = [{"label": "One", "value": 1}, {"__lv": {"label": "Two", "value": 2}}, 3]
+    for value in (1, 2, 3):
+        assert (
+            prop_values.checked([prop("n", "integer", options=options)], {"n": value}, whole=True).props["n"] == value
+        )
+    with pytest.raises(Invalid, match="choices"):
+        prop_values.checked([prop("n", "integer", options=options)], {"n": 4}, whole=True)
+    remote = prop("n", "integer", options=options, remoteOptions=True)
+    assert prop_values.checked([remote], {"n": 4}, whole=True).props == {"n": 4}
+
+
+def test_secrets_are_taken_out_of_what_is_kept() -> None:
+    props = [prop("key", secret=True), prop("keys", "string[]", secret=True), prop("open")]
+    given = {"key": {"__lv": {"label": "k", "value": "s-1"}}, "keys": ["s-2"], "open": "o"}
+    assert prop_values.without_secrets(props, given) == ({"key": None, "keys": None, "open": "o"}, ["key", "keys"])
+    assert prop_values.secrets_in(props, {"key": "s-1", "keys": ["s-2"], "open": "o"}) == ["s-1", "s-2"]
+
+
+def test_credentials_of_a_request_are_taken_out_of_what_is_kept() -> None:
+    props = [prop("request", "http_request")]
+    request = {
+        "url": "https://api.example",
+        "auth": {"type": "basic", "username": "ada", "password": "s-1"},
+        "headers": [{"name": "X-Api-Key", "value": "s-2"}, {"name": "Accept", "value": "text/plain"}],
+    }
+    kept, masked = prop_values.without_secrets(props, {"request": request})
+    assert masked == ["request"]
+    assert kept["request"]["auth"] == {"type": "basic", "username": "ada", "password": None}
+    assert kept["request"]["headers"] == [
+        {"name": "X-Api-Key", "value": None},
+        {"name": "Accept", "value": "text/plain"},
+    ]
+    assert kept["request"]["url"] == "https://api.example"
+    assert prop_values.secrets_in(props, {"request": request}) == ["s-1", "s-2"]
+    plain = {"request": {"url": "https://api.example", "auth": {"type": "none"}}}
+    assert prop_values.without_secrets(props, plain) == (plain, [])
+
+
+def test_props_given_at_run_time_are_made_sound() -> None:
+    good = [prop("a", default="x"), prop("b", "integer", min=1, max=2, default=2), prop("n", "alert", content="c")]
+    assert valid_props.sound(good) == (good, [])
+    wrong = [prop("a", default=5), prop("b", "integer", min=0.5), prop("c", "nonsense")]
+    found, told = valid_props.sound(wrong)
+    assert found == [prop("a"), prop("b", "integer")]
+    assert [sentence.endswith(".") for sentence in told] == [True, True, True]

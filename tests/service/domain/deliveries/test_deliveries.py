@@ -1,0 +1,189 @@
+"""The outbox: claims, leases, fences, the schedule, and what counts."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.post import Post
+from tests.fakes.receiver import Mood
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
+from webapp.service.domain.deliveries import counts, deliveries, endpoints, retry
+from webapp.service.domain.deliveries.deliveries import Outcome
+
+
+def test_an_event_goes_to_each_webhook_once(post: Post) -> None:
+    urls = [post.receiver.url("/a"), post.receiver.url("/b")]
+    trigger = post.trigger(*urls)
+    post.emit(trigger, {"n": 1}, {"n": 2})
+    assert len(post.turn()) == 4
+    assert post.turn() == []
+    assert sorted((one.path, one.body) for one in post.receiver.got) == [
+        ("/a", b'{"n":1}'), ("/a", b'{"n":2}'), ("/b", b'{"n":1}'), ("/b", b'{"n":2}'),
+    ]  # fmt: skip
+    assert {row["status"] for row in post.rows()} == {"delivered"}
+    assert counts.count(post.service.store, trigger.id, ("delivered",)) == 4
+    assert counts.count(post.service.store, trigger.id, ("waiting", "failed")) == 0
+
+
+def test_without_a_place_of_its_own_an_event_goes_to_the_project_webhook_or_nowhere(post: Post) -> None:
+    trigger = post.trigger()
+    post.emit(trigger)
+    assert post.rows() == []
+    with post.service.store.write() as tx:
+        endpoints.add(tx, post.service, "project", post.receiver.url("/project"), scene=post.scene)
+    post.emit(trigger)
+    post.emit(post.trigger(post.receiver.url("/own")))
+    post.turn()
+    assert sorted(one.path for one in post.receiver.got) == ["/own", "/project"]
+
+
+def test_what_is_claimed_is_nobody_elses_until_the_lease_is_over(post: Post) -> None:
+    post.emit(post.trigger(post.receiver.url()))
+    (first,) = post.claim()
+    assert post.claim() == []
+    post.clock.advance(deliveries.LEASE - 1)
+    assert post.claim() == []
+    post.clock.advance(1)
+    (second,) = post.claim()
+    assert (first.attempt, second.attempt) == (1, 2)
+    assert first.id == second.id
+
+
+def test_a_worker_that_was_too_slow_changes_nothing(post: Post) -> None:
+    trigger = post.trigger(post.receiver.url())
+    post.emit(trigger)
+    (slow,) = post.claim()
+    post.clock.advance(deliveries.LEASE)
+    (quick,) = post.claim()
+    assert post.finish([Outcome(slow, post.clock(), 9, 500, "Too late.")]) == 0
+    assert post.row()["lease_until"] > 0
+    assert post.finish([Outcome(quick, post.clock(), 9, 200, None)]) == 1
+    assert post.finish([Outcome(quick, post.clock(), 9, 500, "Twice.")]) == 0
+    assert (post.row()["status"], post.row()["last_status"]) == ("delivered", 200)
+    assert post.endpoint(trigger).consecutive_failures == 0
+
+
+def test_the_whole_schedule_then_failed(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry, "JITTER", 0.0)
+    post.emit(post.trigger(post.receiver.url("/", Mood(500))))
+    began, seen = post.clock(), []
+    while post.row()["next_at"] is not None:
+        post.clock.at = post.row()["next_at"]
+        seen.append(post.clock() - began)
+        assert len(post.turn()) == 1
+    pauses = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, *(n * HOUR for n in (2, 5, 10, 14, 20, 24))]
+    assert seen == [sum(pauses[: n + 1]) for n in range(10)]
+    assert (post.row()["status"], post.row()["attempt"]) == ("failed", 10)
+    assert len({one.headers["webhook-id"] for one in post.receiver.got}) == 1
+    attempts = post.service.store.all("SELECT n, status FROM delivery_attempts ORDER BY n")
+    assert attempts == [{"n": n, "status": 500} for n in range(1, 11)]
+
+
+def test_retry_after_is_honoured(post: Post) -> None:
+    post.emit(post.trigger(post.receiver.url("/", Mood(429, {"Retry-After": "120"}))))
+    post.turn()
+    assert post.row()["next_at"] == post.clock() + 120 * SECOND
+    post.clock.advance(119 * SECOND)
+    assert post.turn() == []
+    post.clock.advance(SECOND)
+    assert len(post.turn()) == 1
+
+
+def test_gone_switches_the_webhook_off_and_lets_fail_what_waits(post: Post) -> None:
+    trigger = post.trigger(post.receiver.url("/", Mood(410)))
+    post.emit(trigger, 1, 2, 3)
+    post.room = lambda *_: 1
+    post.turn()
+    found = post.endpoint(trigger)
+    assert (found.active, found.state) == (False, "deactivated")
+    assert "410" in (found.last_error or "")
+    assert {row["status"] for row in post.rows()} == {"failed"}
+    assert len(post.receiver.got) == 1
+    post.emit(trigger, 4)
+    assert {row["status"] for row in post.rows()} == {"failed"}
+    assert "switched off" in post.rows()[-1]["last_error"]
+    assert counts.count(post.service.store, trigger.id, ("failed",)) == 4
+
+
+def test_five_days_without_a_success_switch_it_off_and_say_why(post: Post) -> None:
+    trigger = post.trigger(post.receiver.url("/", Mood(500)))
+    post.emit(trigger)
+    post.turn()
+    post.clock.advance(5 * DAY - 1)
+    post.turn()
+    assert post.endpoint(trigger).active
+    post.clock.advance(DAY)
+    post.turn()
+    found = post.endpoint(trigger)
+    assert (found.active, found.state) == (False, "deactivated")
+    assert "5 days" in (found.last_error or "")
+    assert "500" in (found.last_error or "")
+
+
+def test_a_success_in_between_begins_the_five_days_anew(post: Post) -> None:
+    trigger = post.trigger(post.receiver.url("/", Mood(500)))
+    post.emit(trigger)
+    post.turn()
+    post.receiver.moods.clear()
+    post.clock.advance(4 * DAY)
+    post.turn()
+    assert post.endpoint(trigger).failing_since is None
+    post.receiver.moods["/"] = Mood(500)
+    post.emit(trigger)
+    post.turn()
+    post.clock.advance(4 * DAY)
+    post.turn()
+    assert post.endpoint(trigger).active
+
+
+def test_a_failing_endpoint_gets_fewer_at_once_and_the_rest_is_put_off_and_counted(post: Post) -> None:
+    trigger = post.trigger(post.receiver.url("/", Mood(500)))
+    post.emit(trigger, *range(3))
+    post.turn()
+    assert post.endpoint(trigger).state == "penalty"
+    post.emit(trigger, *range(10))
+    post.room = lambda endpoint, _: 1 if endpoint.state == "penalty" else 100
+    assert len(post.turn()) == 1
+    assert post.endpoint(trigger).sheds == 9
+    assert post.claim() == []
+    post.receiver.moods.clear()
+    post.clock.advance(10 * SECOND)
+    assert len(post.turn()) == 1
+    recovered = post.endpoint(trigger)
+    assert (recovered.state, recovered.consecutive_failures, recovered.last_error) == ("happy", 0, None)
+    assert len(post.turn()) >= 8  # what was put off does not wait for its time any more
+
+
+def test_every_endpoint_has_its_turn_however_much_waits_for_one(post: Post) -> None:
+    crowded = post.trigger(post.receiver.url("/crowded"))
+    post.emit(crowded, *range(deliveries.LOOKED_AT + 50))
+    post.clock.advance(1)
+    others = [post.trigger(post.receiver.url(f"/{n}")) for n in range(5)]
+    for one in others:
+        post.emit(one)
+    post.room = lambda *_: 2
+    claimed = {task.endpoint.url for task in post.claim()}
+    assert claimed == {post.receiver.url("/crowded"), *(post.receiver.url(f"/{n}") for n in range(5))}
+
+
+def test_an_outcome_of_a_removed_webhook_is_forgotten(post: Post) -> None:
+    trigger = post.trigger(post.receiver.url())
+    post.emit(trigger)
+    (task,) = post.claim()
+    with post.service.store.write() as tx:
+        endpoints.set_urls(tx, post.service, trigger, [])
+    assert post.finish([Outcome(task, post.clock(), 1, 200, None)]) == 0
+    assert counts.count(post.service.store, trigger.id) == 0
+
+
+def test_next_due(post: Post) -> None:
+    store = post.service.store
+    assert deliveries.next_due_at(store) is None
+    post.emit(post.trigger(post.receiver.url()))
+    assert deliveries.next_due_at(store) == post.clock()
+    assert deliveries.next_due_at(store, post.clock()) is None
+    (task,) = post.claim()
+    assert deliveries.next_due_at(store) == task.lease_until
+    with store.write() as tx:
+        deliveries.release(tx, [replace(task)], post.clock())
+    assert deliveries.next_due_at(store) == post.clock()

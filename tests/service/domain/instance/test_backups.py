@@ -1,0 +1,288 @@
+"""Backups and their way back: whole, of one moment, worth nothing without the key, all or nothing."""
+
+import json
+import shutil
+import sqlite3
+import stat
+import zipfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import load
+from tests.fakes.provider import FakeProvider
+from webapp.errors import Conflict, Invalid, PatchbayError
+from webapp.kit.clock import FakeClock
+from webapp.service.domain.accounts import credentials
+from webapp.service.domain.base.keyring import WrongKey
+from webapp.service.domain.instance import backups, restoring, rotation
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.settings import Settings
+
+
+def settings_at(data: Path, **env: str) -> Settings:
+    data.mkdir(exist_ok=True)
+    return Settings.from_env(env, data=data)
+
+
+def names_in(settings: Settings) -> list[str]:
+    """The projects of a data folder."""
+    service = open_service(settings, FakeClock())
+    try:
+        return [row["name"] for row in service.store.all("SELECT name FROM projects ORDER BY name")]
+    finally:
+        close_service(service)
+
+
+def add(settings: Settings, name: str) -> None:
+    service = open_service(settings, FakeClock())
+    projects.create(service, name=name)
+    close_service(service)
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one project and one app of its own, to be copied: its catalog takes a second to build."""
+    folder = tmp_path_factory.mktemp("prepared")
+    (folder / "apps" / "mine").mkdir(parents=True)
+    (folder / "apps" / "mine" / "notes.txt").write_text("first")
+    add(settings_at(folder), "First")
+    return folder
+
+
+@pytest.fixture
+def backup(settings: Settings, tmp_path: Path, clock: FakeClock, prepared: Path) -> Path:
+    """A backup of such a folder, which stands in ``settings.data``."""
+    shutil.copytree(prepared, settings.data, dirs_exist_ok=True)
+    backups.write(settings, tmp_path / "one.zip", clock)
+    return tmp_path / "one.zip"
+
+
+def test_it_is_for_its_owner_alone_and_holds_no_key(settings: Settings, backup: Path) -> None:
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    with zipfile.ZipFile(backup) as archive:
+        assert archive.namelist() == ["backup.json", "patchbay.db", "apps/mine/notes.txt"]
+        whole = b"".join(archive.read(name) for name in archive.namelist())
+    key = (settings.data / "keys").read_bytes().strip()
+    assert key not in whole and bytes.fromhex(key.decode()) not in whole
+    assert list(backup.parent.glob(".patchbay-backup-*")) == []
+
+
+def test_sealed_credentials_stay_sealed_and_old_keys_are_left_behind(
+    open_bench: Callable[[], load.Service], tmp_path: Path
+) -> None:
+    bench = open_bench()
+    service = bench.service  # type: ignore[attr-defined]
+    bench.connect(access_token="canary-access", refresh_token="canary-refresh")  # type: ignore[attr-defined]
+    old = [row["wrapped"] for row in service.store.all("SELECT wrapped FROM data_keys WHERE owner <> 'instance'")]
+    rotation.rotate(service)
+    backups.write(service.settings, tmp_path / "b.zip", service.clock)
+    with zipfile.ZipFile(tmp_path / "b.zip") as archive:
+        database = archive.read("patchbay.db")
+    assert b"canary" not in database and not any(one in database for one in old)
+
+
+def test_the_way_back(settings: Settings, backup: Path, clock: FakeClock) -> None:
+    add(settings, "Second")
+    (settings.data / "apps" / "mine" / "notes.txt").write_text("second")
+    (settings.data / "apps" / "mine" / "more.txt").write_text("more")
+    assert names_in(settings) == ["First", "Second"]
+    assert restoring.restore(settings, backup, clock)["made_at"] == "2027-01-15T08:00:00.000Z"
+    assert names_in(settings) == ["First"]
+    assert [(path.name, path.read_text()) for path in (settings.data / "apps" / "mine").iterdir()] == [
+        ("notes.txt", "first")
+    ]
+    assert stat.S_IMODE((settings.data / "patchbay.db").stat().st_mode) == 0o600
+    assert (settings.data / "replaced" / "apps" / "mine" / "more.txt").read_text() == "more"
+    with closing(sqlite3.connect(settings.data / "replaced" / "patchbay.db")) as kept:
+        assert len(kept.execute("SELECT * FROM projects").fetchall()) == 2
+    restoring.restore(settings, backup, clock)
+    assert names_in(settings) == ["First"]
+
+
+def test_into_an_empty_folder_with_the_key(settings: Settings, backup: Path, clock: FakeClock, tmp_path: Path) -> None:
+    there = settings_at(tmp_path / "there")
+    with pytest.raises(Invalid, match="There is no key to open the backup with; put the keys file"):
+        restoring.restore(there, backup, clock)
+    (there.data / "keys").write_bytes((settings.data / "keys").read_bytes())
+    restoring.restore(there, backup, clock)
+    assert names_in(there) == ["First"] and not (there.data / "replaced").exists()
+
+
+def test_while_anything_runs_it_is_refused(settings: Settings, backup: Path, clock: FakeClock) -> None:
+    service = open_service(settings, clock)
+    try:
+        with pytest.raises(Conflict, match="is running"):
+            restoring.restore(settings, backup, clock)
+    finally:
+        close_service(service)
+
+
+def untouched(settings: Settings) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(settings.data)): path.read_bytes() for path in settings.data.rglob("*") if path.is_file()
+    }
+
+
+def rewritten(backup: Path, **members: bytes | None) -> Path:
+    """The backup with other members; None leaves one out."""
+    target = backup.with_name("changed.zip")
+    with zipfile.ZipFile(backup) as source, zipfile.ZipFile(target, "w") as archive:
+        for name in source.namelist():
+            content = members.get(name.replace(".", "_"), source.read(name))
+            if content is not None:
+                archive.writestr(name, content)
+    return target
+
+
+def changed_database(backup: Path, *statements: str) -> bytes:
+    path = backup.with_name("changed.db")
+    with zipfile.ZipFile(backup) as archive:
+        path.write_bytes(archive.read("patchbay.db"))
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    return path.read_bytes()
+
+
+NEWER = "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('patchbay', 'm999', '')"
+WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "not there": (lambda backup: backup.with_name("absent.zip"), "There is no file"),
+    "no zip": (lambda backup: _written(backup.with_name("x.zip"), b"hello"), "is not a backup of Patchbay"),
+    "cut off": (lambda backup: _written(backup.with_name("x.zip"), backup.read_bytes()[:-300]), "is not a backup"),
+    "one byte changed": (
+        lambda backup: _written(backup.with_name("x.zip"), _flipped(backup.read_bytes())), "is not a backup",
+    ),
+    "another zip": (lambda backup: rewritten(backup, backup_json=None), "is not a backup"),
+    "no database": (lambda backup: rewritten(backup, patchbay_db=None), "is not a backup"),
+    "broken manifest": (lambda backup: rewritten(backup, backup_json=b"[]"), "is not a backup"),
+    "a newer format": (lambda backup: rewritten(backup, backup_json=b'{"format": 2}'), "newer version of Patchbay"),
+    "a newer schema": (
+        lambda backup: rewritten(backup, patchbay_db=changed_database(backup, NEWER)), "newer version of Patchbay",
+    ),
+    "another database": (
+        lambda backup: rewritten(backup, patchbay_db=changed_database(backup, "DROP TABLE _sqlite_migrations")),
+        "no database of Patchbay",
+    ),
+    "a torn database": (lambda backup: rewritten(backup, patchbay_db=b"x" * 9_000), "damaged"),
+}  # fmt: skip
+
+
+def _written(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def _flipped(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 0xFF]) + content[middle + 1 :]
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_no_good_backup_is_refused_and_nothing_changes(
+    settings: Settings, backup: Path, clock: FakeClock, what: str
+) -> None:
+    add(settings, "Second")
+    make, sentence = WRONG[what]
+    source, before = make(backup), untouched(settings)
+    with pytest.raises(PatchbayError, match=sentence):
+        restoring.restore(settings, source, clock)
+    assert untouched(settings) == before
+
+
+def test_a_backup_of_another_key_is_refused_and_nothing_changes(
+    settings: Settings, backup: Path, clock: FakeClock, tmp_path: Path
+) -> None:
+    other = settings_at(tmp_path / "other")
+    add(other, "Other")
+    before = untouched(other)
+    with pytest.raises(WrongKey, match="does not open this database"):
+        restoring.restore(other, backup, clock)
+    assert untouched(other) == before
+
+
+def test_a_file_that_is_there_is_never_overwritten(settings: Settings, backup: Path, clock: FakeClock) -> None:
+    before = backup.read_bytes()
+    with pytest.raises(Conflict, match="is there already"):
+        backups.write(settings, backup, clock)
+    assert backup.read_bytes() == before
+
+
+def test_without_a_database_or_a_folder_it_is_refused(settings: Settings, clock: FakeClock, tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="no database"):
+        backups.write(settings, tmp_path / "b.zip", clock)
+    add(settings, "First")
+    with pytest.raises(Invalid, match="no folder"):
+        backups.write(settings, tmp_path / "absent" / "b.zip", clock)
+
+
+@pytest.mark.parametrize("steps", range(9))
+def test_killed_at_any_step_it_is_the_old_or_the_new_one(
+    settings: Settings, backup: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    """The power goes after so many renames; the next start finds everything as it was, or as the backup has it."""
+    add(settings, "Second")
+    (settings.data / "apps" / "mine" / "notes.txt").write_text("second")
+    done = list[str]()
+
+    def counted(name: str) -> None:
+        real = getattr(Path, name)
+
+        def rename(path: Path, target: Path) -> Path:
+            if len(done) == steps:
+                raise KeyboardInterrupt
+            done.append(path.name)
+            return real(path, target)
+
+        monkeypatch.setattr(Path, name, rename)
+
+    counted("rename")
+    counted("replace")
+    try:
+        restoring.restore(settings, backup, clock)
+    except KeyboardInterrupt:
+        counts = bool(done)
+    else:
+        counts, steps = True, -1
+    monkeypatch.undo()
+    found = names_in(settings), (settings.data / "apps" / "mine" / "notes.txt").read_text()
+    assert found == ((["First"], "first") if counts else (["First", "Second"], "second"))
+    assert not (settings.data / ".restore").exists()
+    if counts:
+        assert (settings.data / "replaced" / "apps" / "mine" / "notes.txt").read_text() == "second"
+        assert (settings.data / "replaced" / "patchbay.db").exists()
+
+
+@pytest.mark.faults
+@pytest.mark.faults
+def test_a_backup_under_load_holds_all_that_was_connected_before_it(
+    data: Path, acme: FakeProvider, tmp_path: Path
+) -> None:
+    load.furnish(data, acme)
+    env = load.environment(data, acme)
+    with load.load(env) as told:
+        told.wait_for_more(8)
+        before = list(told.connected)
+        made = load.patchbay(env, "backup", str(tmp_path / "b.zip"), "--json")
+        assert made.returncode == 0, made.stderr
+        refused = load.patchbay(env, "restore", str(tmp_path / "b.zip"))
+        assert refused.returncode == 1 and "is running on" in refused.stderr
+        rotated = load.patchbay(env, "keys", "rotate", "--json")
+        assert rotated.returncode == 0, rotated.stderr
+        told.wait_for_more(4)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "keys").write_bytes((data / "keys").read_bytes())
+    there = load.environment(elsewhere, acme)
+    restored = load.patchbay(there, "restore", str(tmp_path / "b.zip"), "--json")
+    assert json.loads(restored.stdout)["made_at"] == json.loads(made.stdout)["made_at"]
+    for place, connected in ((there, before), (env, told.connected)):
+        with load.opened(place) as service:
+            found = load.every_account(service)
+            assert set(connected) <= set(found)
+            assert all(credentials.read(service, account)["oauth_access_token"] for account in found.values())
+            assert service.store.one("PRAGMA integrity_check") == {"integrity_check": "ok"}

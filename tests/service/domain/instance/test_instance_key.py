@@ -1,0 +1,151 @@
+"""Another instance key: only while nothing runs; what was sealed opens, what was derived has changed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from webapp.errors import Conflict, Invalid, Unauthorized
+from webapp.kit.clock import FakeClock
+from webapp.service.domain.access import clients
+from webapp.service.domain.base.keyring import Place, WrongKey
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import instance_key
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects import projects
+from webapp.settings import Settings
+from webapp.store.sqlite import SQLiteStore
+
+NEW = "n" * 40
+
+
+def furnished(settings: Settings, clock: FakeClock) -> tuple[Place, bytes]:
+    service = open_service(settings, clock)
+    place = Place(projects.create(service, name="Shop").id, "accounts", "apn_1", "credentials")
+    with service.store.write() as tx:
+        box = service.keys.seal_box(tx, place, b"canary")
+    close_service(service)
+    return place, box
+
+
+@pytest.fixture
+def reopened(settings: Settings, clock: FakeClock) -> Iterator[list[Service]]:
+    opened: list[Service] = []
+    yield opened
+    for service in opened:
+        close_service(service)
+
+
+def test_the_key_file_is_replaced_and_the_old_one_opens_nothing(
+    settings: Settings, clock: FakeClock, reopened: list[Service]
+) -> None:
+    place, box = furnished(settings, clock)
+    path, first = settings.data / "keys", (settings.data / "keys").read_bytes()
+    instance_key.rotate(settings, clock)
+    assert path.read_bytes() != first and path.stat().st_mode & 0o777 == 0o600
+    assert not (settings.data / "keys.new").exists()
+    reopened.append(open_service(settings, clock))
+    assert reopened[0].keys.open_box(place, box) == b"canary"
+    path.write_bytes(first)
+    with pytest.raises(WrongKey, match="does not open this database"):
+        open_service(settings, clock)
+
+
+def test_what_is_derived_changes_and_scripts_get_their_secret_from_init(
+    settings: Settings, clock: FakeClock, reopened: list[Service]
+) -> None:
+    before = open_service(settings, clock)
+    client, secret = clients.scripted(before)
+    own, own_secret = clients.create(before, name="Server")
+    token = clients.issue(before, client, None).token
+    close_service(before)
+    instance_key.rotate(settings, clock)
+    after = open_service(settings, clock)
+    reopened.append(after)
+    again, fresh = clients.scripted(after)
+    assert again.id == client.id and fresh != secret
+    assert clients.authenticate(after, client.id, fresh)
+    assert clients.authenticate(after, client.id, secret) is None
+    assert clients.authenticate(after, own.id, own_secret), "a secret that was made at random stays"
+    with pytest.raises(Unauthorized):
+        clients.verify(after, token)
+
+
+def test_a_key_from_the_settings_is_replaced_by_the_one_given(
+    data: Path, clock: FakeClock, reopened: list[Service]
+) -> None:
+    old = Settings.from_env({"PATCHBAY_SECRET_KEY": "o" * 40}, data=data)
+    place, box = furnished(old, clock)
+    for wrong in (None, "o" * 40):
+        with pytest.raises(Invalid, match="differs"):
+            instance_key.rotate(old, clock, wrong)
+    instance_key.rotate(old, clock, NEW)
+    with pytest.raises(WrongKey):
+        open_service(old, clock)
+    reopened.append(open_service(Settings.from_env({"PATCHBAY_SECRET_KEY": NEW}, data=data), clock))
+    assert reopened[0].keys.open_box(place, box) == b"canary"
+    assert not (data / "keys").exists()
+
+
+def test_while_anything_runs_it_is_refused_and_what_runs_goes_on(
+    settings: Settings, clock: FakeClock, reopened: list[Service]
+) -> None:
+    furnished(settings, clock)
+    reopened.append(open_service(settings, clock))
+    before = (settings.data / "keys").read_bytes()
+    with pytest.raises(Conflict, match=r"Patchbay is running on .*; stop it first"):
+        instance_key.rotate(settings, clock)
+    assert (settings.data / "keys").read_bytes() == before
+    projects.create(reopened[0], name="Another")
+
+
+def test_a_key_file_changed_by_hand_lets_what_runs_go_on_and_refuses_the_next_start(
+    settings: Settings, clock: FakeClock, reopened: list[Service]
+) -> None:
+    furnished(settings, clock)
+    running = open_service(settings, clock)
+    reopened.append(running)
+    (settings.data / "keys").write_text("0" * 64)
+    project = projects.create(running, name="Another")
+    place = Place(project.id, "accounts", "apn_1", "credentials")
+    with running.store.write() as tx:
+        box = running.keys.seal_box(tx, place, b"canary")
+    assert running.keys.open_box(place, box) == b"canary"
+    with pytest.raises(WrongKey, match="does not open this database"):
+        open_service(settings, clock)
+
+
+@pytest.mark.parametrize("moment", ["before the database knows", "before the file is in place"])
+def test_killed_in_the_middle_either_key_opens_it(
+    settings: Settings, clock: FakeClock, reopened: list[Service], monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    place, box = furnished(settings, clock)
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    at = (clients, "derive_again") if moment.endswith("knows") else (instance_key, "_put_in_place")
+    monkeypatch.setattr(*at, die)
+    with pytest.raises(KeyboardInterrupt):
+        instance_key.rotate(settings, clock)
+    monkeypatch.undo()
+    assert (settings.data / "keys.new").exists()
+    reopened.append(open_service(settings, clock))
+    assert reopened[0].keys.open_box(place, box) == b"canary"
+    assert (settings.data / "keys.new").exists() == moment.endswith("knows")
+    close_service(reopened.pop())
+    instance_key.rotate(settings, clock)
+    reopened.append(open_service(settings, clock))
+    assert reopened[0].keys.open_box(place, box) == b"canary"
+
+
+def test_a_folder_without_a_database_is_refused(settings: Settings, clock: FakeClock) -> None:
+    with pytest.raises(Invalid, match="no database"):
+        instance_key.rotate(settings, clock)
+    assert list(settings.data.iterdir()) == []
+
+
+def test_the_lock_is_given_back(settings: Settings, clock: FakeClock) -> None:
+    furnished(settings, clock)
+    instance_key.rotate(settings, clock)
+    SQLiteStore(settings.data / "patchbay.db").close()

@@ -1,0 +1,78 @@
+"""Claims of accepted requests: one at a time for each trigger, leased, fenced, sealed."""
+
+import pytest
+
+from tests.fakes.planting import plant_trigger
+from tests.service.domain.conftest import Bench
+from webapp.errors import Conflict, Throttled
+from webapp.kit.clock import SECOND
+from webapp.service.domain.instance import rotation
+from webapp.service.domain.triggers import inbox
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.inbox import Waiting
+
+
+@pytest.fixture
+def triggers(bench: Bench) -> list[DeployedTrigger]:
+    return [plant_trigger(bench.service, bench.scene, "http-new-requests")[0] for _ in range(2)]
+
+
+def claimed(bench: Bench) -> list[Waiting]:
+    """Everything that may be claimed now."""
+    return list(iter(lambda: inbox.claim(bench.service), None))
+
+
+def test_each_trigger_has_one_request_in_work_at_a_time(bench: Bench, triggers: list[DeployedTrigger]) -> None:
+    one, two = triggers
+    for trigger, number in ((one, 1), (one, 2), (two, 3), (one, 4)):
+        inbox.add(bench.service, trigger, {"n": number})
+    first = claimed(bench)
+    assert [waiting.request["n"] for waiting in first] == [1, 3]
+    with bench.service.store.write() as tx:
+        assert all(inbox.done(tx, waiting) for waiting in first)
+    (second,) = claimed(bench)
+    assert (second.request, second.trigger_id, second.tries) == ({"n": 2}, one.id, 0)
+
+
+def test_a_holder_that_was_too_slow_keeps_nothing(bench: Bench, triggers: list[DeployedTrigger]) -> None:
+    inbox.add(bench.service, triggers[0], {})
+    slow = inbox.claim(bench.service)
+    assert slow is not None
+    due = inbox.next_due_at(bench.service.store, bench.clock())
+    assert due == bench.clock() + inbox.LEASE
+    bench.clock.at = due
+    quick = inbox.claim(bench.service)
+    assert quick is not None and quick.id == slow.id
+    with bench.service.store.write() as tx:
+        assert not inbox.done(tx, slow)
+        assert not inbox.failed(tx, slow, bench.clock(), "too slow")
+        assert not inbox.postpone(tx, slow, 0)
+        assert inbox.postpone(tx, quick, bench.clock() + SECOND)
+        assert not inbox.done(tx, slow)
+    assert inbox.claim(bench.service) is None
+    bench.clock.advance(SECOND)
+    again = inbox.claim(bench.service)
+    assert again is not None and (again.tries, again.turn) == (0, 3)
+
+
+def test_what_waits_survives_a_rotation_of_keys(bench: Bench, triggers: list[DeployedTrigger]) -> None:
+    inbox.add(bench.service, triggers[0], {"canary": 1})
+    assert rotation.rotate(bench.service).resealed["trigger_inbox"] == 1
+    waiting = inbox.claim(bench.service)
+    assert waiting is not None and waiting.request == {"canary": 1}
+
+
+def test_what_is_not_accepted_leaves_nothing(
+    bench: Bench, triggers: list[DeployedTrigger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ValueError, match="too large"):
+        inbox.add(bench.service, triggers[0], {"body": "x" * inbox.MAX_BYTES})
+    monkeypatch.setattr(inbox, "MAX_WAITING", 0)
+    with pytest.raises(Throttled):
+        inbox.add(bench.service, triggers[0], {})
+    monkeypatch.undo()
+    with bench.service.store.write() as tx:
+        tx.run("DELETE FROM deployed_triggers WHERE id = :id", {"id": triggers[0].id})
+    with pytest.raises(Conflict):
+        inbox.add(bench.service, triggers[0], {})
+    assert inbox.next_due_at(bench.service.store, bench.clock()) is None

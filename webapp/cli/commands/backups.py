@@ -1,0 +1,35 @@
+"""``patchbay backup`` and ``patchbay restore``."""
+
+from pathlib import Path
+
+import click
+
+from webapp.cli.options import JSON, settings_from_env, show
+from webapp.kit.clock import now
+from webapp.service.domain.instance import backups, restoring
+
+FILE = click.argument("file", type=click.Path(path_type=Path))
+
+
+@click.command()
+@FILE
+@JSON
+def backup(file: Path, as_json: bool) -> None:
+    """Write the database and your own apps to FILE, a ZIP; Patchbay may run meanwhile. The key is not part of it."""
+    settings = settings_from_env()
+    manifest = backups.write(settings, file, now)
+    key = "PATCHBAY_SECRET_KEY" if settings.secret_key else str(settings.data / "keys")
+    sentence = f"The backup is written. Keep {key} too, in another place: the one is worth nothing without the other."
+    show({"file": str(file), "made_at": manifest["made_at"], "bytes": file.stat().st_size}, as_json, sentence)
+
+
+@click.command()
+@FILE
+@JSON
+def restore(file: Path, as_json: bool) -> None:
+    """Put the backup FILE in the place of the database and your own apps. Patchbay must be stopped."""
+    settings = settings_from_env()
+    manifest = restoring.restore(settings, file, now)
+    replaced = settings.data / restoring.REPLACED
+    found = {"made_at": manifest["made_at"], "replaced": str(replaced) if replaced.exists() else None}
+    show(found, as_json, "The backup stands; start Patchbay again. What was there before is kept until the next one.")

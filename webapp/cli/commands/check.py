@@ -1,0 +1,139 @@
+"""``patchbay check``: looks at everything that can keep an installation from working, and says what to do."""
+
+import socket
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import click
+
+from webapp.cli.options import JSON, settings_from_env, show
+from webapp.cli.sentences import sentence_of
+from webapp.cli.serving.httpd import listen, reason
+from webapp.kit.clock import now
+from webapp.service.catalog.check import judge
+from webapp.service.catalog.sources import read
+from webapp.service.domain.instance import instance_key
+from webapp.settings import BadSetting, Settings
+from webapp.store.sqlite import SQLiteStore
+
+CHECKPOINTS_FIXED = (3, 51, 3)
+Verdict = Literal["ok", "note", "problem"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one look gave."""
+
+    subject: str
+    verdict: Verdict
+    sentence: str
+
+
+@click.command()
+@JSON
+def check(as_json: bool) -> None:
+    """Look at settings, keys, database, catalog, permissions and ports. Exit code 1 when something is wrong."""
+    findings = list(_findings())
+    sound = all(one.verdict != "problem" for one in findings)
+    if as_json:
+        show({"ok": sound, "findings": [asdict(one) for one in findings]}, True)
+    else:
+        for one in findings:
+            click.echo(f"{one.verdict:<7}  {one.subject}: {one.sentence}")
+    raise SystemExit(0 if sound else 1)
+
+
+def _findings() -> Iterator[Finding]:
+    try:
+        settings = settings_from_env()
+    except BadSetting as error:
+        yield Finding("settings", "problem", str(error))
+        return
+    yield Finding("settings", "ok", f"People reach the service at {settings.public_url}.")
+    yield _sqlite()
+    for subject, look in _LOOKS:
+        try:
+            yield from (Finding(subject, verdict, sentence) for verdict, sentence in look(settings))
+        except Exception as error:
+            yield Finding(subject, "problem", sentence_of(error) or f"{type(error).__name__}: {error}")
+
+
+def _sqlite() -> Finding:
+    version = sqlite3.sqlite_version
+    if sqlite3.sqlite_version_info >= CHECKPOINTS_FIXED:
+        return Finding("SQLite", "ok", f"Version {version}.")
+    return Finding(
+        "SQLite",
+        "note",
+        f"Version {version}. Before 3.51.3, two checkpoints at once can damage the database; Patchbay leaves them to "
+        "its one worker, so run one worker for each data folder and no other program that writes to the database.",
+    )
+
+
+Looks = Iterator[tuple[Verdict, str]]
+
+
+def _folder(settings: Settings) -> Looks:
+    if not settings.data.exists():
+        yield "note", f"{settings.data} does not exist yet; `patchbay serve` makes it."
+        return
+    for name in ("keys", "patchbay.db"):
+        path = settings.data / name
+        if path.exists() and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            yield "problem", f"Others on this machine can read {path}; run `chmod 600 {path}`."
+            return
+    yield "ok", f"{settings.data} is there, and its secrets are readable by their owner alone."
+
+
+def _database(settings: Settings) -> Looks:
+    path = settings.data / "patchbay.db"
+    if not path.exists():
+        yield "note", "There is no database yet; `patchbay serve` makes it."
+        return
+    with closing(SQLiteStore(path)) as store:
+        pending = store.pending()
+        if pending:
+            yield "note", f"{len(pending)} migrations wait; `patchbay serve` and `patchbay migrate` apply them."
+            return
+        yield "ok", "The schema is up to date."
+        instance_key.proven(settings, store, now)
+        yield "ok", "The instance key opens it."
+
+
+def _catalog(settings: Settings) -> Looks:
+    verdict = judge(read([settings.data / "apps"]))
+    for problem in verdict.problems:
+        yield "problem", problem
+    yield "ok", f"{len(verdict.sound)} apps can be served."
+
+
+def _ports(settings: Settings) -> Looks:
+    wanted = {"PATCHBAY_PORT": (settings.host, settings.port)}
+    if settings.sandbox:
+        wanted["PATCHBAY_SANDBOX_PORT"] = (settings.host, settings.sandbox_port)
+    if settings.mail:
+        wanted["PATCHBAY_MAIL_PORT"] = (settings.mail_host, settings.mail_port)
+    for setting, (host, port) in wanted.items():
+        try:
+            sockets: list[socket.socket] = listen(host, port)
+        except OSError as error:
+            yield (
+                "note",
+                f"{port} is taken or not ours ({reason(error)}): if that is not Patchbay, set {setting} to another.",
+            )
+            continue
+        for one in sockets:
+            one.close()
+        yield "ok", f"{port} is free."
+
+
+_LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
+    ("data folder", _folder),
+    ("database", _database),
+    ("catalog", _catalog),
+    ("ports", _ports),
+)

@@ -1,0 +1,66 @@
+"""``patchbay client``: the OAuth clients with which servers call the API."""
+
+import click
+
+from webapp.cli.options import JSON, opened, show, table
+from webapp.kit.clock import iso
+from webapp.service.domain.access import clients
+from webapp.service.domain.base import scopes
+from webapp.service.domain.projects import projects
+
+
+@click.group()
+def client() -> None:
+    """OAuth clients of this installation."""
+
+
+@client.command("create")
+@click.option("--project", "project_id", help="The one project that it sees (all of them).")
+@click.option("--scope", default=scopes.ALL, show_default=True, help="What it may do, separated by spaces.")
+@click.option("--name", default="Server", show_default=True, help="What it is called in lists.")
+@JSON
+def create(project_id: str | None, scope: str, name: str, as_json: bool) -> None:
+    """Make a client. Its secret is shown this once."""
+    with opened() as service:
+        if project_id:
+            projects.get(service.store, project_id)
+        made, secret = clients.create(service, name=name, scope=scope, project_id=project_id)
+    show(_with_secret(made, secret), as_json, "The client was made. Keep its secret: it is not shown again.")
+
+
+@client.command("list")
+@JSON
+def list_(as_json: bool) -> None:
+    """Every client, oldest first; never a secret."""
+    with opened() as service:
+        rows = [
+            {
+                "client_id": one.id,
+                "name": one.name,
+                "project_id": one.project_id,
+                "scope": one.scope,
+                "rotated_at": iso(one.rotated_at),
+            }
+            for one in clients.every(service.store)
+        ]
+    table(rows, as_json, "clients", "There is no client yet; `patchbay client create` makes one.")
+
+
+@client.command("rotate")
+@click.argument("client_id")
+@JSON
+def rotate(client_id: str, as_json: bool) -> None:
+    """Give CLIENT_ID a new secret; the old one and every token made with it end at once."""
+    with opened() as service:
+        rotated, secret = clients.rotate(service, client_id)
+    show(_with_secret(rotated, secret), as_json, "The client has a new secret; the old one has ended.")
+
+
+def _with_secret(found: clients.Client, secret: str) -> dict[str, str | None]:
+    return {
+        "client_id": found.id,
+        "client_secret": secret,
+        "name": found.name,
+        "project_id": found.project_id,
+        "scope": found.scope,
+    }

@@ -1,0 +1,44 @@
+"""``patchbay init`` and ``patchbay migrate``: bring a data folder to life, as often as you like."""
+
+import click
+
+from webapp.cli.options import JSON, opened, settings_from_env, show
+from webapp.service.domain.access import clients
+from webapp.service.domain.base.keyring import load_instance_key
+from webapp.service.domain.projects import projects
+from webapp.store.sqlite import SQLiteStore
+
+
+@click.command()
+@JSON
+def init(as_json: bool) -> None:
+    """Make a project and a client for scripts where there is none, and print what a script needs.
+
+    The secret is derived from the instance key, so a second run prints the same one.
+    """
+    with opened() as service:
+        wanted = service.settings.project
+        found = projects.get(service.store, wanted) if wanted else projects.first(service.store)
+        project = found or projects.create(service, name="My project")
+        client, secret = clients.scripted(service)
+        result = {
+            "project_id": project.id,
+            "client_id": client.id,
+            "client_secret": secret,
+            "base_url": service.settings.public_url,
+        }
+    show(result, as_json, "Ready. A server of yours signs in with these:")
+
+
+@click.command()
+@JSON
+def migrate(as_json: bool) -> None:
+    """Bring the database's schema up to date."""
+    settings = settings_from_env()
+    load_instance_key(settings)
+    store = SQLiteStore(settings.data / "patchbay.db")
+    try:
+        applied = store.migrate()
+    finally:
+        store.close()
+    show({"applied": applied}, as_json, "The schema is up to date.")

@@ -1,0 +1,81 @@
+"""``patchbay oauth-app``: the clients that you registered at providers, such as GitHub or Slack."""
+
+import re
+import sys
+
+import click
+
+from webapp.cli.options import JSON, opened, show, table
+from webapp.errors import Invalid
+from webapp.kit.clock import iso
+from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.projects import projects
+from webapp.service.link.starts import redirect_uri
+
+
+@click.group("oauth-app")
+def oauth_app() -> None:
+    """OAuth clients registered at providers."""
+
+
+@oauth_app.command("add")
+@click.option("--app", "slug", required=True, help="The app's slug, such as github.")
+@click.option("--client-id", required=True, help="The client id that the provider gave you.")
+@click.option("--client-secret", help="Its secret; read from standard input or asked for when it is left out.")
+@click.option("--project", "project_id", help="The one project that uses it (all of them).")
+@click.option("--name", default="", help="What it is called in lists.")
+@click.option("--scopes", default="", help="Scopes to ask for, separated by spaces or commas.")
+@JSON
+def add(
+    slug: str, client_id: str, client_secret: str | None, project_id: str | None, name: str, scopes: str, as_json: bool
+) -> None:
+    """Let people connect an app through your own OAuth client at its provider."""
+    with opened() as service:
+        app = service.catalog.app(slug)
+        if app is None:
+            raise Invalid(f"There is no app {slug!r} in the catalog; `patchbay catalog check` lists them.")
+        if app.auth_type != "oauth":
+            raise Invalid(f"{app.name} does not use OAuth, so it needs no client.")
+        if project_id:
+            projects.get(service.store, project_id)
+        made = provider_clients.add(
+            service,
+            app=slug,
+            client_id=client_id.strip(),
+            client_secret=_secret(client_secret),
+            project_id=project_id,
+            name=name,
+            scopes=[one for one in re.split(r"[,\s]+", scopes) if one],
+        )
+        result = {**_shown(made), "redirect_uri": redirect_uri(service)}
+    show(result, as_json, "The client was added. At the provider, allow the redirect_uri below.")
+
+
+@oauth_app.command("list")
+@JSON
+def list_(as_json: bool) -> None:
+    """Every such client, oldest first; never a secret."""
+    with opened() as service:
+        rows = [_shown(one) for one in provider_clients.every(service.store)]
+    table(rows, as_json, "oauth_apps", "There is no such client yet; `patchbay oauth-app add` adds one.")
+
+
+def _secret(given: str | None) -> str | None:
+    """The secret from the option, a pipe or the keyboard; None for a public client (an empty answer)."""
+    if given is None:
+        given = click.prompt("Client secret", default="", hide_input=True, show_default=False, err=True) \
+            if sys.stdin.isatty() else sys.stdin.readline()  # fmt: skip
+    return given.strip() or None
+
+
+def _shown(found: ProviderClient) -> dict[str, object]:
+    return {
+        "id": found.id,
+        "app": found.app,
+        "client_id": found.client_id,
+        "name": found.name,
+        "project_id": found.project_id,
+        "scopes": list(found.scopes),
+        "created_at": iso(found.created_at),
+    }

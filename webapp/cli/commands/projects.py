@@ -1,0 +1,48 @@
+"""``patchbay project``: make and list projects."""
+
+import click
+
+from webapp.cli.options import JSON, opened, show, table
+from webapp.errors import Invalid
+from webapp.kit.cursors import MAX_LIMIT, Window
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Project
+
+
+@click.group()
+def project() -> None:
+    """Projects: what accounts, tokens and triggers belong to."""
+
+
+@project.command("create")
+@click.option("--name", required=True, help="What people see it called.")
+@click.option("--app-name", default="", help="The name on the Connect Link (the project's name).")
+@click.option("--support-email", default="", help="Where people who get stuck can write to.")
+@JSON
+def create(name: str, app_name: str, support_email: str, as_json: bool) -> None:
+    """Make a project."""
+    if not name.strip():
+        raise Invalid("A project needs a name; give one with --name.")
+    with opened() as service:
+        made = projects.create(service, name=name.strip(), app_name=app_name.strip(), support_email=support_email)
+    show(made.to_json(), as_json, "The project was made.")
+
+
+@project.command("list")
+@JSON
+def list_(as_json: bool) -> None:
+    """Every project, oldest first."""
+    with opened() as service:
+        rows = [{"id": one.id, "name": one.name, "app_name": one.app_name} for one in every(service)]
+    table(rows, as_json, "projects", "There is no project yet; `patchbay project create --name N` makes one.")
+
+
+def every(service: Service) -> list[Project]:
+    """All projects, page by page."""
+    found: list[Project] = []
+    after: str | None = None
+    while after != "":
+        page = projects.page(service.store, Window(MAX_LIMIT, after=after))
+        found, after = [*found, *page.items], page.end_cursor
+    return found

@@ -1,0 +1,150 @@
+"""The WSGI server of one process: waitress, with this project's limits, JSON errors and a graceful end.
+
+Chosen by measurement (README). Headers and bodies are read by one thread before a worker thread sees them, so that
+clients which send slowly hold no thread; what is too large is refused by its length alone.
+"""
+
+import json
+import logging
+import os
+import re
+import resource
+import socket
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.server import create_server
+from waitress.task import ErrorTask
+
+from webapp.cli.serving.stopping import Stop
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+MAX_BODY_BYTES = 10 * 1024 * 1024
+MAX_HEADER_BYTES = 64 * 1024
+MAX_CONNECTIONS = 1_000
+IDLE_S = 30
+GRACE_S = 10.0
+SETTLE_S = 0.2
+_SENTENCES = {
+    400: "The request is not valid HTTP; check the client that sent it.",
+    413: "The body is larger than 10 MiB; send less.",
+    431: "The headers are larger than 64 KiB; send fewer cookies or shorter headers.",
+    501: "Send the body with a Content-Length, or chunked; other transfer codings are not understood.",
+}
+log = logging.getLogger(__name__)
+_ADDRESS = re.compile(r"( while serving) .*", re.DOTALL)
+
+
+def listen(host: str, port: int) -> list[socket.socket]:
+    """Sockets on every address that ``host`` has. Raises ``OSError`` when one of them is taken or not ours."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    sockets: list[socket.socket] = []
+    try:
+        for family, address in dict.fromkeys((entry[0], entry[4]) for entry in found):
+            sockets.append(socket.create_server(address, family=family, backlog=1024))
+    except BaseException:
+        for one in sockets:
+            one.close()
+        raise
+    return sockets
+
+
+def reason(error: OSError) -> str:
+    """Why a port cannot be used, in the system's own few words."""
+    known = isinstance(error.errno, int) and error.errno > 0
+    return (os.strerror(error.errno) if known else error.strerror or str(error)).lower()  # type: ignore[arg-type]
+
+
+def serve(app: "WSGIApplication", sockets: Sequence[socket.socket], *, threads: int, stop: Stop) -> None:
+    """Answer requests until ``stop``; then finish those that have begun, for at most :data:`GRACE_S` seconds."""
+    _raise_file_limit()
+    logging.getLogger("waitress").addFilter(_without_address)
+    connections: dict[int, Any] = {}
+    server = create_server(
+        app,
+        map=connections,
+        sockets=list(sockets),
+        threads=threads,
+        ident=None,
+        connection_limit=MAX_CONNECTIONS,
+        channel_timeout=IDLE_S,
+        cleanup_interval=5,
+        max_request_body_size=MAX_BODY_BYTES + 1,  # waitress refuses from this size on
+        max_request_header_size=MAX_HEADER_BYTES,
+        clear_untrusted_proxy_headers=False,  # webapp.trust judges them
+        asyncore_use_poll=True,
+    )
+    listeners = [one for one in connections.values() if hasattr(one, "channel_class")]
+    for listener in listeners:
+        listener.channel_class = _Channel
+    stop.then(listeners[0].pull_trigger)
+    while not stop.is_set():
+        wasyncore.loop(timeout=5, use_poll=True, map=connections, count=1)
+    _drain(connections, listeners)
+    server.task_dispatcher.shutdown(timeout=1)
+    wasyncore.close_all(connections)
+
+
+def _without_address(record: logging.LogRecord) -> bool:
+    """The server names the address of a request that fails or whose client hangs up; tokens may stand in it."""
+    record.msg = _ADDRESS.sub(r"\1 a request", str(record.msg))
+    return True
+
+
+def _drain(connections: dict[int, Any], listeners: Sequence[Any]) -> None:
+    """Take what has arrived already, then nothing new, and wait for what has begun.
+
+    The triggers stay, since working threads use them.
+    """
+    now = time.monotonic()
+    _turn_until(now + SETTLE_S, connections, lambda: False)
+    for listener in listeners:
+        wasyncore.dispatcher.close(listener)
+    if not _turn_until(now + GRACE_S, connections, lambda: not _busy(connections)):
+        log.warning("Requests that took longer than %g s were cut off.", GRACE_S)
+
+
+def _turn_until(deadline: float, connections: dict[int, Any], done: Callable[[], bool]) -> bool:
+    """Keep serving until ``done`` or the deadline; whether it was ``done``."""
+    while not done():
+        if time.monotonic() >= deadline:
+            return False
+        wasyncore.loop(timeout=0.05, use_poll=True, map=connections, count=1)
+    return True
+
+
+def _busy(connections: dict[int, Any]) -> bool:
+    """Whether a request is being answered, or an answer not sent yet. A request half sent does not count."""
+    channels = [one for one in connections.values() if isinstance(one, HTTPChannel)]
+    return any(channel.requests or channel.total_outbufs_len for channel in channels)
+
+
+def _raise_file_limit() -> None:
+    """Room for every connection and the files behind them."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MAX_CONNECTIONS + 256
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard) if hard > 0 else wanted, hard))
+
+
+class _JSONErrorTask(ErrorTask):
+    """Answers what never reaches the application in the API's error shape."""
+
+    def execute(self) -> None:
+        request: Any = self.request  # a request that could not be parsed, which carries its error
+        error = request.error
+        body = json.dumps({"error": _SENTENCES.get(error.code, error.reason)}).encode()
+        self.status = f"{error.code} {error.reason}"
+        self.response_headers = [("Content-Type", "application/json")]
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
+
+
+class _Channel(HTTPChannel):
+    error_task_class = _JSONErrorTask

@@ -1,0 +1,125 @@
+"""What each process of ``patchbay serve`` does: web, worker, runner, sandbox. Each runs until it is told to stop."""
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from webapp import frontend
+from webapp.app import create_app
+from webapp.cli.sentences import sentence_of
+from webapp.cli.serving.httpd import serve
+from webapp.cli.serving.stopping import Stop
+from webapp.cli.serving.supervisor import ENDINGS, HOPELESS
+from webapp.sandbox.app import create_sandbox
+from webapp.service.components import parent
+from webapp.service.components.runner import Runner
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.worker import loop
+from webapp.settings import BadSetting, Settings
+
+SANDBOX_THREADS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Bell:
+    """A socket pair by which the web process wakes the worker. It outlives both."""
+
+    near: socket.socket
+    far: socket.socket
+
+    @classmethod
+    def new(cls) -> "Bell":
+        """A fresh pair that never blocks."""
+        near, far = socket.socketpair()
+        near.setblocking(False)
+        far.setblocking(False)
+        return cls(near, far)
+
+    def ring(self) -> None:
+        """Wake whoever waits at the far end. A full pipe rings already."""
+        with suppress(BlockingIOError):
+            self.near.send(b"\0")
+
+
+def web(
+    settings: Settings, sockets: Sequence[socket.socket], ring: Callable[[], None], runner: Runner, stop: Stop
+) -> None:
+    """Answer the dashboard, the API and the Connect Link on ``sockets``; components run in ``runner``."""
+    with _sentences():
+        service = open_service(settings, runner=runner, wake=ring)
+        try:
+            app = create_app(settings, service=service)
+            serve(app, sockets, threads=settings.threads, stop=stop)
+        finally:
+            close_service(service)
+
+
+def worker(settings: Settings, bell: Bell, runner: Runner, stop: Stop) -> None:
+    """Do what is due; components run in ``runner``. The end rings too, since the loop sleeps on the bell."""
+    stop.then(bell.ring)
+    with _sentences():
+        loop.run(settings, stop, bell.far.fileno(), runner)
+
+
+def runner(path: Path, stop: Stop) -> NoReturn:
+    """Be the runner that listens at ``path``. It is a program of its own, so that it holds nothing of ours: no
+    environment with keys, no thread, no module above it."""
+    lifeline = stop.lifeline if stop.lifeline is not None else os.open(os.devnull, os.O_RDONLY)
+    os.set_inheritable(lifeline, True)
+    arguments, environment = parent.command(path, lifeline)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # one that comes now waits for the program, which unblocks it
+    if stop.is_set():
+        raise SystemExit(0)
+    os.execve(arguments[0], arguments, environment)  # noqa: S606  # no shell is wanted
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxClient:
+    """The one OAuth client that the sandbox knows: ours."""
+
+    client_id: str
+    client_secret: str
+    redirect_uri: str
+
+
+def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: SandboxClient, stop: Stop) -> None:
+    """Be the built-in third party on ``sockets``."""
+    app = create_sandbox(
+        settings.data / "sandbox",
+        settings.sandbox_url,
+        client.client_id,
+        client.client_secret,
+        [client.redirect_uri],
+        frontend.templates_dir(),
+        frontend.static_dir(),
+    )
+    serve(app, sockets, threads=SANDBOX_THREADS, stop=stop)
+
+
+def alone() -> Stop:
+    """The end of a process that runs without a supervisor."""
+    return Stop().on(signal.SIGTERM, signal.SIGINT)
+
+
+@contextmanager
+def _sentences() -> Iterator[None]:
+    """Print one sentence instead of a traceback, and say by the exit code when trying again cannot help."""
+    try:
+        yield
+    except Exception as error:
+        sentence = sentence_of(error)
+        if sentence is None:
+            raise
+        print(f"Error: {sentence}", file=sys.stderr)
+        sys.stderr.flush()
+        raise SystemExit(HOPELESS if _hopeless(error) else os.EX_TEMPFAIL) from error
+
+
+def _hopeless(error: Exception) -> bool:
+    return isinstance(error, BadSetting | RuntimeError | PermissionError)

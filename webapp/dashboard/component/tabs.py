@@ -1,0 +1,34 @@
+"""The actions and the triggers of an app, as tabs of its page."""
+
+from flask import Blueprint, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.client.models.components import Kind
+from webapp.dashboard.component.desk import components
+from webapp.dashboard.dashboard import service
+from webapp.dashboard.htmx import page
+from webapp.dashboard.rich import rich
+
+blueprint = Blueprint("components", __name__)
+
+STEP = 50
+
+
+@blueprint.get("/apps/<slug>/<any(actions, triggers):kind>")
+def index(slug: str, kind: Kind) -> AnyResponse:
+    """The list with its filter; for htmx the list alone."""
+    q, after = request.args.get("q", "").strip()[:200], request.args.get("after", "")
+    app = service().app(slug)
+    found = components().listed(kind, app=app.slug, q=q, limit=STEP, after=after)
+    url = url_for("dashboard.components.index", slug=slug, kind=kind, q=q or None, after=after or None)
+    return page(
+        "dashboard/components/index.html",
+        "dashboard/components/_list.html",
+        url=url,
+        app=app,
+        kind=kind,
+        q=q,
+        after=after,
+        found=found,
+        rich=rich,
+    )

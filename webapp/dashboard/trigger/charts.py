@@ -1,0 +1,57 @@
+"""The last 24 hours of a trigger's deliveries as bars, and in words for whoever does not see them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from webapp.dashboard.client.models.deliveries import Day
+from webapp.dashboard.words import count_of
+from webapp.kit.translation import gettext, ngettext
+
+HEIGHT = 36
+_STEP, _WIDTH, _LEAST = 7, 5, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A rectangle of the drawing. ``tone`` is "" delivered, ``w`` waiting, ``x`` failed or ``z`` nothing."""
+
+    x: int
+    y: float
+    height: float
+    tone: str
+
+
+def bars(day: Day) -> Sequence[Bar]:
+    """One column an hour: delivered below, then waiting, then failed; an empty hour is a thin line."""
+    tallest = max((hour.delivered + hour.failed + hour.waiting for hour in day.hours), default=0)
+    found: list[Bar] = []
+    for number, hour in enumerate(day.hours):
+        x, top = number * _STEP, float(HEIGHT)
+        for count, tone in ((hour.delivered, ""), (hour.waiting, "w"), (hour.failed, "x")):
+            if count:
+                height = round(max(_LEAST * 2, count / tallest * (HEIGHT - 6)), 1)
+                top = round(max(top - height, 0), 1)
+                found.append(Bar(x, top, height, tone))
+        if top == HEIGHT:
+            found.append(Bar(x, HEIGHT - _LEAST, _LEAST, "z"))
+    return found
+
+
+def width(day: Day) -> int:
+    """The width of the drawing."""
+    return max(len(day.hours) * _STEP - (_STEP - _WIDTH), 1)
+
+
+def in_words(day: Day) -> str:
+    """``118 of 121 deliveries arrived, 2 wait, 1 failed``."""
+    if not day.total:
+        return gettext("Nothing was delivered in the last 24 hours")
+    arrived = ngettext(
+        "{delivered} of {count} delivery arrived", "{delivered} of {count} deliveries arrived", day.total
+    )
+    words = [arrived.format(delivered=f"{day.delivered:,}", count=f"{day.total:,}")]
+    if day.waiting:
+        words.append(count_of(day.waiting, "{count} waits", "{count} wait"))
+    if day.failed:
+        words.append(count_of(day.failed, "{count} failed", "{count} failed"))
+    return ", ".join(words)

@@ -1,0 +1,81 @@
+"""``POST /v1/webhooks`` (specification 2.14, 4.16): a webhook of the workspace, or of the client's own project.
+
+It hears of connections made and failed, of accounts that died and of triggers that were switched off. Parameters
+stand in the query string. What it hears names Connect tokens of every user, so a person whose role is member, and who
+meets the service as one of its users, may not make one.
+"""
+
+from typing import Annotated
+
+from flask import Response
+from pydantic import Field
+
+from webapp.errors import Forbidden
+from webapp.kit.clock import SECOND
+from webapp.people import users
+from webapp.service.api.access import me
+from webapp.service.api.base import answers
+from webapp.service.api.base.call import Call
+from webapp.service.api.base.operations import Operation
+from webapp.service.api.base.schema import Query
+from webapp.service.domain.base import scopes
+from webapp.service.domain.deliveries import endpoints
+
+
+class NewWebhook(Query):
+    """What it is called and where it leads; all three are required."""
+
+    url: str
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    description: Annotated[str, Field(max_length=2_000)]
+
+
+def create(call: Call) -> Response:
+    """Make the webhook."""
+    _refuse_members(call)
+    asked = call.query(NewWebhook)
+    endpoints.check_url("url", asked.url)
+    with call.store.write() as tx:
+        made = endpoints.add(
+            tx,
+            call.service,
+            "general",
+            asked.url,
+            scene=None,
+            project_id=call.caller.project_id,
+            user_id=me.user_id(call),
+            name=asked.name,
+            description=asked.description,
+        )
+    shown = {
+        "id": made.id,
+        "user_id": made.user_id,
+        "name": made.name,
+        "description": made.description,
+        "url": made.url,
+        "active": made.active,
+        "created_at": made.created_at // SECOND,
+        "updated_at": made.updated_at // SECOND,
+    }
+    return answers.json({"data": shown})
+
+
+def _refuse_members(call: Call) -> None:
+    """Raise :class:`Forbidden` for the API key of a person who may not see what concerns other users."""
+    person = users.by_id(call.store, call.caller.person_id) if call.caller.person_id is not None else None
+    if person is not None and person.role == "member":
+        raise Forbidden("Webhooks of the workspace hear of every user, so only an owner or developer may make one.")
+
+
+OPERATIONS = (
+    Operation(
+        "create_webhook",
+        "POST",
+        "/v1/webhooks",
+        create,
+        (scopes.ALL,),
+        connect=False,
+        user_key=True,
+        query=NewWebhook,
+    ),
+)

@@ -1,0 +1,68 @@
+"""``GET /v1/users/me`` (specification 4.17): who calls, and the workspace they work in.
+
+A user API key names its person. An OAuth client works for the workspace, so its answer is about the owner; before
+anybody signed up, about one that stands for whoever will.
+"""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Response
+
+from webapp.errors import NotFound
+from webapp.kit.ids import stable_id
+from webapp.people import users
+from webapp.people.users import User
+from webapp.service.api.base import answers
+from webapp.service.api.base.call import Call
+from webapp.service.api.base.operations import Operation
+from webapp.service.domain.base import scopes
+from webapp.service.domain.base.service import Service
+
+
+def show(call: Call) -> Response:
+    """The person who calls, or for whom the client works."""
+    person, host = _person(call), urlsplit(call.service.settings.public_url).hostname or ""
+    email = person.email if person else f"support@{host}"
+    facts = {
+        "id": person.id if person else _stand_in(call),
+        "username": email.partition("@")[0],
+        "email": email,
+        "role": person.role if person else "owner",
+        "orgs": [_workspace(call.service, host, email)],
+    }
+    return answers.json({"data": facts})
+
+
+def user_id(call: Call) -> str:
+    """Whose work a call is: the person's, or the owner's for whom an OAuth client works."""
+    if call.caller.person_id is not None:
+        return call.caller.person_id
+    owner = _owner(call)
+    return owner.id if owner else _stand_in(call)
+
+
+def _person(call: Call) -> User | None:
+    if call.caller.person_id is None:
+        return _owner(call)
+    found = users.by_id(call.store, call.caller.person_id)
+    if found is None:
+        raise NotFound("This person is no longer there.")
+    return found
+
+
+def _owner(call: Call) -> User | None:
+    return next((one for one in users.all_users(call.store) if one.role == "owner"), None)
+
+
+def _stand_in(call: Call) -> str:
+    return stable_id("u", call.caller.client_id or "")
+
+
+def _workspace(service: Service, host: str, email: str) -> dict[str, Any]:
+    """The installation is one workspace (WIRE "Workspace"), named after its host."""
+    workspace_id = stable_id("o", service.keys.derive("workspace").hex())
+    return {"id": workspace_id, "name": host, "orgname": host, "email": email}
+
+
+OPERATIONS = (Operation("get_current_user", "GET", "/v1/users/me", show, (scopes.ALL,), connect=False, user_key=True),)

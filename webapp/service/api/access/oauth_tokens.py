@@ -1,0 +1,99 @@
+"""``POST /v1/oauth/token``: client credentials for an access token (specification 4.1; RFC 6749 sections 4.4, 5).
+
+The client authenticates by HTTP Basic or in the body, never both; the body is JSON or a form.
+"""
+
+from collections.abc import Mapping
+
+from flask import Request, Response
+
+from webapp.errors import Invalid, UnsupportedMedia
+from webapp.service.api.base import answers, bodies
+from webapp.service.api.base.call import Call
+from webapp.service.api.base.operations import Operation
+from webapp.service.api.base.problems import OAuthProblem
+from webapp.service.domain.access import clients
+from webapp.service.domain.access.clients import Client
+from webapp.service.domain.base import scopes
+from webapp.service.domain.base.service import Service
+
+FIELDS = ("grant_type", "client_id", "client_secret", "scope")
+
+
+def create(call: Call) -> Response:
+    """Issue an access token."""
+    fields = _fields(call.request)
+    _check_grant(fields)
+    client = _client(call.service, call.request, fields)
+    try:
+        token = clients.issue(call.service, client, fields.get("scope"))
+    except scopes.UnknownScope as error:
+        raise OAuthProblem("invalid_scope", str(error)) from error
+    return answers.json(
+        {
+            "access_token": token.token,
+            "token_type": "Bearer",
+            "expires_in": clients.LIFETIME_S,
+            "scope": token.scope,
+            "created_at": token.created_at,
+        }
+    )
+
+
+def _fields(request: Request) -> Mapping[str, str]:
+    """The fields of the body; one that is empty is as good as absent (RFC 6749 section 3.2)."""
+    try:
+        found = _form(request) if request.mimetype == "application/x-www-form-urlencoded" else _json(request)
+    except UnsupportedMedia as error:
+        raise _invalid("Send the body as application/json or application/x-www-form-urlencoded.") from error
+    except Invalid as error:
+        raise _invalid(error.message) from error
+    return {name: value for name, value in found.items() if value}
+
+
+def _form(request: Request) -> dict[str, str]:
+    request.max_content_length = bodies.MAX_BYTES
+    for name in FIELDS:
+        values = request.form.getlist(name)
+        if len(values) > 1:
+            raise Invalid(f"{name} is there more than once.")
+        if bodies.holds_nul(values):
+            raise Invalid(f"{name} holds a NUL character; leave it out.")
+    return {name: request.form.get(name, "") for name in FIELDS}
+
+
+def _json(request: Request) -> dict[str, str]:
+    found = bodies.read_json(request)
+    for name in FIELDS:
+        if not isinstance(found.get(name), str | None):
+            raise Invalid(f"{name} must be a string.")
+    return {name: found.get(name) or "" for name in FIELDS}
+
+
+def _check_grant(fields: Mapping[str, str]) -> None:
+    grant_type = fields.get("grant_type")
+    if grant_type is None:
+        raise _invalid("grant_type is missing; send client_credentials.")
+    if grant_type != "client_credentials":
+        raise OAuthProblem("unsupported_grant_type", "Only the grant type client_credentials is supported.")
+
+
+def _client(service: Service, request: Request, fields: Mapping[str, str]) -> Client:
+    """The client that authenticates (RFC 6749 section 2.3.1)."""
+    basic = clients.parse_basic(request.environ.get("HTTP_AUTHORIZATION", ""))
+    if basic and ("client_secret" in fields or fields.get("client_id", basic[0]) != basic[0]):
+        raise _invalid("Send the client's id and secret either by HTTP Basic or in the body, not both.")
+    client_id, client_secret = basic or (fields.get("client_id", ""), fields.get("client_secret", ""))
+    if not client_id or not client_secret:
+        raise OAuthProblem("invalid_client", "Send client_id and client_secret.", 401)
+    client = clients.authenticate(service, client_id, client_secret)
+    if client is None:
+        raise OAuthProblem("invalid_client", "The client id or secret is wrong, or the secret was rotated.", 401)
+    return client
+
+
+def _invalid(description: str) -> OAuthProblem:
+    return OAuthProblem("invalid_request", description)
+
+
+OPERATIONS = (Operation("create_access_token", "POST", "/v1/oauth/token", create, connect=False, public=True),)

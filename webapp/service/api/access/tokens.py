@@ -1,0 +1,128 @@
+"""Connect tokens: making one (specification 2.1, 2.2, 4.2), and what a page may learn about the one it holds."""
+
+from typing import Annotated, Any
+
+import orjson
+from flask import Response
+from pydantic import Field
+
+from webapp.errors import Detail, Invalid, NotFound, Unauthorized
+from webapp.service.api.base import answers, cors
+from webapp.service.api.base.call import Call
+from webapp.service.api.base.operations import Operation
+from webapp.service.api.base.schema import Body, ExternalUserId, ProjectId, Query
+from webapp.service.catalog.index import App
+from webapp.service.domain.access import tokens
+from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.accounts import accounts, apps, provider_clients
+from webapp.service.domain.base import scopes
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import projects
+
+
+class NewToken(Body):
+    """What is asked of a token (specification 2.1), and the app that its link presets."""
+
+    external_user_id: ExternalUserId
+    project_id: ProjectId | None = None
+    allowed_origins: list[str] | None = None
+    error_redirect_uri: str | None = None
+    success_redirect_uri: str | None = None
+    webhook_uri: str | None = None
+    expires_in: Annotated[int, Field(ge=1, le=tokens.MAX_LIFETIME_S)] | None = None
+    scope: str | None = None
+    allow_progressive_scopes: bool | None = None
+    app_id: str | None = None
+    oauth_app_id: str | None = None
+
+
+class Check(Query):
+    """What a page is about to connect."""
+
+    app_id: str | None = None
+    account_id: str | None = None
+    oauth_app_id: str | None = None
+
+
+def create(call: Call) -> Response:
+    """Make a token for one external user."""
+    body = call.body(NewToken)
+    order = _order(call, body)
+    return answers.json(tokens.create(call.service, call.scene, order, client_id=call.caller.client_id))
+
+
+def validate(call: Call) -> Response:
+    """Tell a page whether its token still works, whose it is, and about the app that it wants to connect."""
+    ctok, origin = call.path["ctok"], call.request.environ.get("HTTP_ORIGIN")
+    try:
+        token = tokens.verify(call.service, ctok)
+        if origin and not cors.admits(call.service, origin, ctok):
+            raise cors.refuse(origin)
+        return answers.json({"success": True, **_facts(call.service, token, call.query(Check))})
+    except (Unauthorized, NotFound) as error:
+        return answers.json({"success": False, "error": error.message})
+
+
+def _order(call: Call, body: NewToken) -> tokens.Order:
+    if body.project_id is not None and body.project_id != call.scene.project_id:
+        message = "It differs from the project in the path; leave it out."
+        raise Invalid(f"project_id is not valid: {message}", [Detail("project_id", message)])
+    app = _preset(call, body)
+    return tokens.Order(
+        external_user_id=body.external_user_id,
+        expires_in=body.expires_in or tokens.MAX_LIFETIME_S,
+        scope=body.scope or scopes.CONNECT,
+        allowed_origins=body.allowed_origins or (),
+        success_redirect_uri=body.success_redirect_uri,
+        error_redirect_uri=body.error_redirect_uri,
+        webhook_uri=body.webhook_uri,
+        allow_progressive_scopes=bool(body.allow_progressive_scopes),
+        app=app.slug if app else None,
+        oauth_app_id=body.oauth_app_id,
+    )
+
+
+def _preset(call: Call, body: NewToken) -> App | None:
+    """The app that the token's link opens with, and a check that the OAuth client asked for fits."""
+    field = "app_id"
+    try:
+        app = apps.get(call.service, body.app_id) if body.app_id is not None else None
+        field = "oauth_app_id"
+        if body.oauth_app_id is not None:
+            _check_client(call.service, call.scene.project_id, app, body.oauth_app_id)
+    except NotFound as error:
+        raise Invalid(f"{field} is not valid: {error.message}", [Detail(field, error.message)]) from error
+    return app
+
+
+def _check_client(service: Service, project_id: str, app: App | None, oauth_app_id: str) -> None:
+    """Raise :class:`NotFound` unless ``oauth_app_id`` is a client that ``project_id`` may use, for ``app``."""
+    slug = app.slug if app else provider_clients.get(service.store, oauth_app_id).app
+    provider_clients.choose(service.store, project_id, slug, oauth_app_id)
+
+
+def _facts(service: Service, token: ConnectToken, asked: Check) -> dict[str, Any]:
+    """The answer of a valid token. Raises :class:`NotFound` for an app, client or account that is not there."""
+    slug, oauth_app_id = asked.app_id or token.app, asked.oauth_app_id or token.oauth_app_id
+    app = apps.get(service, slug) if slug else None
+    if oauth_app_id:
+        _check_client(service, token.scene.project_id, app, oauth_app_id)
+    if asked.account_id:
+        accounts.get(service.store, token.scene, asked.account_id, user=token.user)
+    project = projects.get(service.store, token.scene.project_id)
+    return {
+        "app": orjson.Fragment(app.with_client(oauth_app_id)) if app else None,
+        "project_id": project.id,
+        "project_environment": token.scene.environment,
+        "project_app_name": project.app_name,
+        "project_support_email": project.support_email,
+        "success_redirect_uri": token.success_redirect_uri,
+        "error_redirect_uri": token.error_redirect_uri,
+        "oauth_app_id": oauth_app_id,
+    }
+
+
+OPERATIONS = (
+    Operation("create_token", "POST", "P/tokens", create, (scopes.TOKENS_CREATE,), connect=False, body=NewToken),
+    Operation("validate_token", "GET", "/v1/connect/tokens/<ctok>/validate", validate, public=True, query=Check),
+)

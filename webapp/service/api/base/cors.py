@@ -1,0 +1,80 @@
+"""Which pages of other origins may call (WIRE "CORS"): those that a Connect token allows, and our own.
+
+Nothing here is ever ``*`` and nothing carries credentials: the token in the Authorization header is all there is.
+"""
+
+from flask import Request, Response
+
+from webapp.errors import Forbidden
+from webapp.service.domain.access import tokens
+from webapp.service.domain.base.service import Service
+
+METHODS = "GET, POST, PUT, PATCH, DELETE"
+HEADERS = (
+    "authorization",
+    "content-type",
+    "user-agent",
+    "x-pd-environment",
+    "x-pd-rate-limit",
+    "x-fern-language",
+    "x-fern-runtime",
+    "x-fern-runtime-version",
+    "x-fern-sdk-name",
+    "x-fern-sdk-version",
+)
+PREFIXES = ("x-fern-", "x-pd-proxy-")
+EXPOSED = "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
+PREFLIGHT_LIFETIME_S = 600
+
+
+def admits(service: Service, origin: str, token: str) -> bool:
+    """Whether a page of ``origin`` that shows ``token`` may read the answer. An expired token's page still may."""
+    if origin == service.settings.origin:
+        return True
+    found = tokens.recall(service.store, token)
+    return found is not None and origin in found.allowed_origins
+
+
+def refuse(origin: str) -> Forbidden:
+    """What to say to a page of another origin."""
+    return Forbidden(
+        f"This token does not serve pages of {origin}; create it with that origin in allowed_origins, "
+        "or call from your server."
+    )
+
+
+def open_to(answer: Response, origin: str) -> None:
+    """Let a page of ``origin`` read ``answer``."""
+    answer.headers["Access-Control-Allow-Origin"] = origin
+    answer.headers["Access-Control-Expose-Headers"] = EXPOSED
+
+
+def preflight(service: Service, request: Request) -> Response:
+    """The answer to a preflight, which has no token: any origin that some token allows is served."""
+    origin = request.headers["Origin"]
+    if origin != service.settings.origin and not tokens.origin_is_allowed(service, origin):
+        raise Forbidden(f"No Connect token allows pages of {origin}.")
+    found = Response(status=204)
+    found.headers["Access-Control-Allow-Origin"] = origin
+    found.headers["Access-Control-Allow-Methods"] = METHODS
+    found.headers["Access-Control-Allow-Headers"] = ", ".join(_headers(request))
+    found.headers["Access-Control-Max-Age"] = str(PREFLIGHT_LIFETIME_S)
+    found.headers["Vary"] = "Access-Control-Request-Headers"
+    return found
+
+
+def is_preflight(request: Request) -> bool:
+    """Whether ``request`` is a CORS preflight (Fetch standard, "CORS-preflight request")."""
+    headers = request.headers
+    return request.method == "OPTIONS" and "Origin" in headers and "Access-Control-Request-Method" in headers
+
+
+def _headers(request: Request) -> list[str]:
+    """The fixed names, and those that were asked for under an allowed prefix: the header itself knows no prefixes."""
+    asked = request.headers.get("Access-Control-Request-Headers", "").lower().split(",")
+    names = (name.strip() for name in asked)
+    return list(dict.fromkeys((*HEADERS, *(name for name in names if _is_prefixed(name)))))
+
+
+def _is_prefixed(name: str) -> bool:
+    return name.startswith(PREFIXES) and len(name) <= 100 and name.replace("-", "").replace("_", "").isalnum()

@@ -1,0 +1,80 @@
+"""Errors as JSON (WIRE "Errors"): the one mapping from the error tree to statuses, bodies and headers."""
+
+import logging
+from typing import Any
+
+from flask import Response
+from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
+
+from webapp.errors import Detail, Invalid, MethodNotAllowed, PatchbayError, Throttled, TooLarge, Unavailable
+from webapp.kit.cursors import BadCursor
+from webapp.service.api.base import answers
+
+RETRY_AFTER_S = 1
+log = logging.getLogger("patchbay.api")
+
+
+class OAuthProblem(PatchbayError):
+    """An error of the token endpoint (RFC 6749 section 5.2)."""
+
+    def __init__(self, code: str, description: str, status: int = 400) -> None:
+        super().__init__(description)
+        self.code, self.http_status = code, status
+
+
+class NoSuchMethod(MethodNotAllowed):
+    """This address does not answer that method; ``allowed`` are the ones that it does."""
+
+    def __init__(self, allowed: str) -> None:
+        super().__init__(f"This address answers only {allowed}.")
+        self.allowed = allowed
+
+
+def answer(error: Exception, request_id: str) -> Response:
+    """The answer that ``error`` deserves. What is not ours is logged, and told without detail."""
+    match error:
+        case OAuthProblem():
+            return _oauth(error)
+        case Throttled():
+            return _throttled(error)
+        case PatchbayError():
+            return _ours(error)
+        case BadCursor():
+            return _ours(Invalid(str(error), [Detail("after or before", str(error))]))
+        case RequestEntityTooLarge():
+            return _ours(TooLarge())
+        case HTTPException() if error.code is not None and error.code < 500:
+            return answers.json({"error": error.description or error.name}, error.code)
+    log.error("Request %s failed.", request_id, exc_info=error)
+    sentence = "Something went wrong on our side. Try again; if it stays, give this request id to the operator."
+    return answers.json({"error": sentence, "request_id": request_id}, 500)
+
+
+def _ours(error: PatchbayError) -> Response:
+    body: dict[str, Any] = {"error": error.message}
+    if isinstance(error, Invalid) and error.details:
+        body["details"] = [{"field": detail.field, "message": detail.message} for detail in error.details]
+    found = answers.json(body, error.status)
+    if error.status == 401:
+        found.headers["WWW-Authenticate"] = "Bearer"
+    if isinstance(error, Unavailable):
+        found.headers["Retry-After"] = str(RETRY_AFTER_S)
+    if isinstance(error, NoSuchMethod):
+        found.headers["Allow"] = error.allowed
+    return found
+
+
+def _oauth(error: OAuthProblem) -> Response:
+    found = answers.json({"error": error.code, "error_description": error.message}, error.http_status)
+    if error.http_status == 401:
+        found.headers["WWW-Authenticate"] = 'Basic realm="token"'
+    return found
+
+
+def _throttled(error: Throttled) -> Response:
+    found = answers.json({"error": error.message}, error.status)
+    found.headers["Retry-After"] = str(error.retry_after)
+    found.headers["X-RateLimit-Limit"] = str(error.limit)
+    found.headers["X-RateLimit-Remaining"] = "0"
+    found.headers["X-RateLimit-Reset"] = str(error.reset_at)
+    return found

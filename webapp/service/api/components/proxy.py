@@ -1,0 +1,146 @@
+"""The proxy: any request to an account's app, with the account's credential (WIRE "Proxy").
+
+The answer of the app is passed on while it arrives. What would make it act as a page of our own origin is taken off:
+cookies, policies, sign-in challenges; and it is sandboxed, so that nothing in it ever runs here.
+"""
+
+import base64
+import binascii
+import re
+from typing import ClassVar
+from urllib.parse import urljoin
+
+from flask import Request, Response
+
+from webapp.errors import Detail, Invalid, NotFound
+from webapp.service.api.base.call import Call
+from webapp.service.api.base.operations import Method, Operation
+from webapp.service.api.base.schema import ExternalUserId, Query
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import scopes
+from webapp.service.domain.components import proxying
+from webapp.service.domain.components.proxying import Order
+from webapp.service.domain.projects import external_users
+from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.streams import Stream, Upload
+from webapp.service.outbound.urls import parse_url
+
+PREFIX = "x-pd-proxy-"
+OURS = ("external_user_id", "account_id")
+METHODS: tuple[Method, ...] = ("GET", "POST", "PUT", "PATCH", "DELETE")
+_ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
+# Not passed on: what frames a message (RFC 9110 section 7.6.1), what speaks for an origin, which here is ours, and what
+# a reverse proxy before us would obey: to serve one of its own files, say.
+_KEPT_BACK = re.compile(
+    "connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*"
+    "|set-cookie2?|www-authenticate|access-control-.*|cross-origin-.*|origin-agent-cluster"
+    "|content-security-policy.*|x-frame-options|x-content-type-options|permissions-policy|referrer-policy"
+    "|strict-transport-security|public-key-pins.*|expect-ct|alt-svc|nel|report-to|reporting-endpoints"
+    "|clear-site-data|service-worker-allowed|sourcemap|x-sourcemap|refresh|x-ratelimit-.*|x-request-id|cache-control"
+    "|set-login|accept-ch|critical-ch|origin-trial|speculation-rules|document-policy|activate-storage-access"
+    "|x-accel-.*|x-sendfile.*|x-lighttpd-.*|x-litespeed-.*|x-reproxy-.*|surrogate-.*|cdn-.*|edge-control|server-timing"
+)
+_CLOSED = {
+    "Content-Security-Policy": "sandbox; default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Target(Query):
+    """Whose account. A Connect token's own user need not be named; every other parameter goes upstream."""
+
+    owner: ClassVar[str | None] = "external_user_id"
+    external_user_id: ExternalUserId | None = None
+    account_id: str
+
+
+def forward(call: Call) -> Response:
+    """Send a request to the app of an account, and pass its answer on."""
+    account = _account(call, call.query(Target))
+    request = call.request
+    params = [(name, value) for name, value in request.args.items(multi=True) if name not in OURS]
+    length = request.content_length or 0
+    order = Order(
+        method=request.method,
+        target=decoded(call.path["url_64"]),
+        params=params,
+        headers=_asked(request),
+        body=Upload(request.stream, length) if length else None,
+        accept_encoding=request.headers.get("Accept-Encoding", "identity"),
+    )
+    return _passed_on(request.method, proxying.send(call.service, account, order))
+
+
+def decoded(url_64: str) -> str:
+    """The target in ``url_64``: either base64 alphabet (RFC 4648 sections 4 and 5), padded or not.
+
+    Raises :class:`Invalid`.
+    """
+    text = url_64.replace("+", "-").replace(" ", "-").replace("/", "_").rstrip("=")
+    try:
+        if not _ALPHABET.fullmatch(text):
+            raise ValueError
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode("utf-8")
+    except (ValueError, binascii.Error) as error:
+        message = "Encode the target's address as URL-safe base64."
+        raise Invalid(f"url_64 is not valid: {message}", [Detail("url_64", message)]) from error
+
+
+def _account(call: Call, asked: Target) -> Account:
+    external_id = call.caller.user_filter(asked.external_user_id)
+    if external_id is None:
+        message = "Name the user whose account it is."
+        raise Invalid(f"external_user_id is not valid: {message}", [Detail("external_user_id", message)])
+    user = call.user or external_users.find(call.store, call.scene, external_id)
+    if user is None:
+        raise NotFound("There is no such account.")
+    return accounts.get(call.store, call.scene, asked.account_id, user=user)
+
+
+def _asked(request: Request) -> dict[str, str]:
+    """The headers to send: those that the caller marked, and the type of the body."""
+    found = {"Content-Type": request.content_type} if request.content_type and request.content_length else {}
+    for name, value in request.headers.items():
+        bare = name.lower().removeprefix(PREFIX)
+        if bare and bare != name.lower():
+            found = {other: kept for other, kept in found.items() if other.lower() != bare}
+            found[bare] = value
+    return found
+
+
+def _passed_on(method: str, stream: Stream) -> Response:
+    """The answer of the app, as far as it may speak for us."""
+    bodiless = method == "HEAD" or stream.status in (204, 304)  # nobody would read such an answer to its end
+    answer = Response(None if bodiless else stream.blocks(), stream.status)
+    if bodiless:
+        stream.close()
+    answer.headers.clear()
+    hops = {name.strip().lower() for name in stream.headers.get("connection", "").split(",")}
+    for name, value in stream.headers.iteritems():
+        lower = name.lower()
+        if lower not in hops and not _KEPT_BACK.fullmatch(lower):
+            answer.headers.add(name, value)
+    if "Location" in answer.headers:
+        _point(answer, stream.url)
+    for name, value in _CLOSED.items():
+        answer.headers[name] = value
+    answer.call_on_close(stream.close)
+    return answer
+
+
+def _point(answer: Response, base: str) -> None:
+    """Make the address of a redirect a whole one, since the caller asked us; one that cannot be read is left out."""
+    try:
+        url = parse_url(urljoin(base, answer.headers.pop("Location")))
+    except ValueError:
+        return
+    if not isinstance(url, Failure):
+        answer.headers["Location"] = str(url)
+
+
+OPERATIONS = tuple(
+    Operation(f"proxy_{method.lower()}", method, "P/proxy/<path:url_64>", forward, (scopes.PROXY,), query=Target)
+    for method in METHODS
+)

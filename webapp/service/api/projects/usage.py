@@ -1,0 +1,53 @@
+"""Usage of the projects that a client sees: what was run, proxied and delivered, hour by hour."""
+
+from typing import Annotated
+
+from flask import Response
+from pydantic import BeforeValidator, ValidationInfo, WithJsonSchema, field_validator
+
+from webapp.kit.clock import DAY, SECOND
+from webapp.service.api.base import answers
+from webapp.service.api.base.call import Call
+from webapp.service.api.base.operations import Operation
+from webapp.service.api.base.schema import Query
+from webapp.service.domain.base import scopes
+from webapp.service.domain.projects import usage
+
+MAX_WINDOW_S = 366 * DAY // SECOND
+
+
+def _seconds(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 11):
+        raise ValueError("Use a Unix time in whole seconds.")
+    return int(text)
+
+
+UnixSeconds = Annotated[int, BeforeValidator(_seconds), WithJsonSchema({"type": "integer", "minimum": 0})]
+
+
+class UsageWindow(Query):
+    """From when until when, in Unix seconds; at most 366 days. Hours that it touches count whole."""
+
+    start_ts: UnixSeconds
+    end_ts: UnixSeconds
+
+    @field_validator("end_ts")
+    @classmethod
+    def _check(cls, end_ts: int, info: ValidationInfo) -> int:
+        start_ts = info.data.get("start_ts")
+        if start_ts is not None and not 0 < end_ts - start_ts <= MAX_WINDOW_S:
+            raise ValueError("It must lie after start_ts, by 366 days at most.")
+        return end_ts
+
+
+def index(call: Call) -> Response:
+    """The hours of the window in which something was used, oldest first."""
+    asked = call.query(UsageWindow)
+    usage.flush(call.service)
+    start, end = asked.start_ts * SECOND, asked.end_ts * SECOND
+    return answers.json({"data": usage.hours(call.store, start, end, project_id=call.caller.project_id)})
+
+
+OPERATIONS = (
+    Operation("list_usage", "GET", "/v1/connect/usage", index, (scopes.USAGE_READ,), connect=False, query=UsageWindow),
+)

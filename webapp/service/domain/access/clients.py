@@ -1,0 +1,252 @@
+"""OAuth clients of the workspace and their access tokens (table ``oauth_clients``; specification 4.1, 5.2; RFC 6749).
+
+Clients use client credentials alone. A secret is stored as its SHA-256; the scripted client that ``patchbay init``
+prints derives its secret from the instance key instead, so that it can be printed again. Access tokens are signed,
+not stored: each carries a mark of its client's secret and dies with it.
+"""
+
+import base64
+import functools
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import unquote_plus
+
+from itsdangerous import BadData, URLSafeSerializer
+
+from webapp import audit
+from webapp.audit import Deed
+from webapp.errors import NotFound, Unauthorized
+from webapp.kit import secrets
+from webapp.kit.clock import SECOND
+from webapp.kit.ids import random_base62
+from webapp.service.domain.access import ended_tokens
+from webapp.service.domain.base import scopes
+from webapp.service.domain.base.keyring import Keyring
+from webapp.service.domain.base.service import Service
+from webapp.store.contract import Reader, Row, Tx
+
+LIFETIME_S = 3600
+Origin = Literal["init", "cli", "person", "dashboard"]
+DASHBOARD_ID = "dashboard"
+TOKENS = "access-tokens"  # what the key that signs them is derived for
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """An OAuth client. ``project_id`` is None when it sees every project."""
+
+    id: str
+    project_id: str | None
+    name: str
+    scope: str
+    secret_hash: str
+    origin: str
+    created_at: int
+    rotated_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """An access token that was just issued (RFC 6749 section 5.1). ``created_at`` is in Unix seconds."""
+
+    token: str
+    scope: str
+    created_at: int
+
+
+def create(
+    service: Service, *, name: str, scope: str = scopes.ALL, project_id: str | None = None, origin: Origin = "cli"
+) -> tuple[Client, str]:
+    """Make a client; the second value is its secret, which is shown this once.
+
+    Raises :class:`webapp.service.domain.base.scopes.UnknownScope`.
+    """
+    secret = random_base62(43)
+    client = _new(service, random_base62(24), name, scope, project_id, secret, origin)
+    _insert(service, client)
+    return client, secret
+
+
+def scripted(service: Service) -> tuple[Client, str]:
+    """The client that scripts use, and its secret: made by the first call, the same afterwards."""
+    row = service.store.one("SELECT * FROM oauth_clients WHERE origin = 'init' ORDER BY created_at, id LIMIT 1")
+    if row:
+        client = _client(row)
+        return client, _derived_secret(service.keys, client.id, client.created_at, client.rotated_at)
+    now, client_id = service.clock(), random_base62(24)
+    secret = _derived_secret(service.keys, client_id, now, now)
+    client = _new(service, client_id, "Scripts", scopes.ALL, None, secret, "init", now)
+    _insert(service, client)
+    return client, secret
+
+
+def dashboard(service: Service) -> tuple[str, str]:
+    """The id and secret of the embedded dashboard's own client; both derived from the instance key, never stored."""
+    return DASHBOARD_ID, service.keys.derive("dashboard-client").hex()
+
+
+def rotate(service: Service, client_id: str) -> tuple[Client, str]:
+    """Give a client a new secret; its old secret and every token made with it end at once.
+
+    Raises :class:`NotFound`.
+    """
+    with service.store.write() as tx:
+        row = tx.one("SELECT * FROM oauth_clients WHERE id = :id", {"id": client_id})
+        if row is None:
+            raise NotFound(f"There is no OAuth client {client_id}.")
+        client = _client(row)
+        now = max(service.clock(), client.rotated_at + 1)
+        scripted = client.origin == "init"
+        secret = _derived_secret(service.keys, client.id, client.created_at, now) if scripted else random_base62(43)
+        tx.run(
+            "UPDATE oauth_clients SET secret_hash = :hash, rotated_at = :now WHERE id = :id",
+            {"hash": secrets.hash_token(secret), "now": now, "id": client_id},
+        )
+        _note(tx, now, client, "rotated", "has a new secret; the old one and its tokens ended")
+    found = find(service, client_id)
+    if found is None:
+        raise NotFound(f"There is no OAuth client {client_id}.")
+    return found, secret
+
+
+def derive_again(tx: Tx, keys: Keyring) -> None:
+    """Give the clients of scripts the secrets that follow from another instance key."""
+    for client in map(_client, tx.all("SELECT * FROM oauth_clients WHERE origin = 'init'")):
+        secret = _derived_secret(keys, client.id, client.created_at, client.rotated_at)
+        sql = "UPDATE oauth_clients SET secret_hash = :hash WHERE id = :id"
+        tx.run(sql, {"hash": secrets.hash_token(secret), "id": client.id})
+
+
+def every(reader: Reader) -> list[Client]:
+    """All clients, oldest first."""
+    return [_client(row) for row in reader.all("SELECT * FROM oauth_clients ORDER BY created_at, id")]
+
+
+def find(service: Service, client_id: str) -> Client | None:
+    """The client under ``client_id``, the dashboard's own included."""
+    own_id, own_secret = dashboard(service)
+    if client_id == own_id:
+        return Client(own_id, None, "Dashboard", scopes.ALL, secrets.hash_token(own_secret), "dashboard", 0, 0)
+    row = service.store.one("SELECT * FROM oauth_clients WHERE id = :id", {"id": client_id})
+    return _client(row) if row else None
+
+
+def authenticate(service: Service, client_id: str, client_secret: str) -> Client | None:
+    """The client whose id and secret these are, or None. An unknown id takes the same path as a wrong secret."""
+    client = find(service, client_id)
+    known = client.secret_hash if client else secrets.hash_token("")
+    right = secrets.same(known, secrets.hash_token(client_secret))
+    return client if right else None
+
+
+def issue(service: Service, client: Client, scope: str | None) -> AccessToken:
+    """An access token for ``client``, narrowed to ``scope`` when that is given.
+
+    Raises :class:`webapp.service.domain.base.scopes.UnknownScope` for a scope that is unknown or beyond the
+    client's own.
+    """
+    own = scopes.parse(client.scope)
+    asked = scopes.parse(scope) if scope and scope.strip() else own
+    for one in asked:
+        if not scopes.covers(own, one):
+            raise scopes.UnknownScope(f"This client may not ask for the scope {one!r}.")
+    now = service.clock() // SECOND
+    granted = " ".join(asked)
+    signed = _serializer(service.keys.derive(TOKENS)).dumps([client.id, granted, now, client.secret_hash[:16]])
+    return AccessToken(signed if isinstance(signed, str) else signed.decode(), granted, now)
+
+
+def verify(service: Service, token: str) -> tuple[Client, frozenset[str]]:
+    """The client and the scopes of an access token. Raises :class:`Unauthorized`."""
+    try:
+        client_id, granted, issued, mark = _signed_by(service.keys.derive(TOKENS), token)
+    except (BadData, ValueError, TypeError, UnicodeError) as error:
+        raise Unauthorized("The access token is not valid; get a new one at /v1/oauth/token.") from error
+    age = service.clock() // SECOND - issued
+    if not -60 <= age < LIFETIME_S or ended_tokens.has_ended(service, token):
+        if age >= LIFETIME_S:
+            ended_tokens.end(service, token)
+        raise Unauthorized("The access token has expired; get a new one at /v1/oauth/token.")
+    client = find(service, client_id)
+    if client is None or client.secret_hash[:16] != mark:
+        raise Unauthorized("The access token was revoked; get a new one at /v1/oauth/token.")
+    return client, frozenset(granted.split())
+
+
+def parse_basic(header: str) -> tuple[str, str] | None:
+    """The client id and secret in an ``Authorization: Basic`` header (RFC 6749 section 2.3.1), if they are there."""
+    kind, _, encoded = header.partition(" ")
+    if kind.lower() != "basic":
+        return None
+    try:
+        user, colon, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except ValueError:  # not base64, not ASCII or not UTF-8
+        return None
+    return (unquote_plus(user), unquote_plus(password)) if colon else None
+
+
+@functools.lru_cache(maxsize=1024)  # whose signature it is never changes; whether it still counts is asked each time
+def _signed_by(key: bytes, token: str) -> tuple[str, str, int, str]:
+    client_id, granted, issued, mark = _serializer(key).loads(token)
+    return client_id, granted, issued, mark
+
+
+def _serializer(key: bytes) -> URLSafeSerializer:
+    return URLSafeSerializer(key, salt="oauth")
+
+
+def _derived_secret(keys: Keyring, client_id: str, created_at: int, rotated_at: int) -> str:
+    purpose = f"scripted-client|{client_id}|{created_at}|{rotated_at}"
+    return base64.urlsafe_b64encode(keys.derive(purpose)).rstrip(b"=").decode()
+
+
+def _new(
+    service: Service,
+    client_id: str,
+    name: str,
+    scope: str,
+    project_id: str | None,
+    secret: str,
+    origin: Origin,
+    now: int | None = None,
+) -> Client:
+    scopes.parse(scope)
+    now = service.clock() if now is None else now
+    return Client(client_id, project_id, name, scope, secrets.hash_token(secret), origin, now, now)
+
+
+def _insert(service: Service, client: Client) -> None:
+    with service.store.write() as tx:
+        tx.run(
+            "INSERT INTO oauth_clients (id, project_id, name, scope, secret_hash, origin, created_at, rotated_at) "
+            "VALUES (:id, :project_id, :name, :scope, :secret_hash, :origin, :created_at, :rotated_at)",
+            {
+                "id": client.id,
+                "project_id": client.project_id,
+                "name": client.name,
+                "scope": client.scope,
+                "secret_hash": client.secret_hash,
+                "origin": client.origin,
+                "created_at": client.created_at,
+                "rotated_at": client.rotated_at,
+            },
+        )
+        _note(tx, client.created_at, client, "created", f"was made, with the scope {client.scope}")
+
+
+def _note(tx: Tx, at: int, client: Client, verb: str, what: str) -> None:
+    deed = Deed("client", client.id, verb, f"The OAuth client {client.name} {what}.", client.project_id)
+    audit.write(tx, at, deed)
+
+
+def _client(row: Row) -> Client:
+    return Client(
+        id=row["id"],
+        project_id=row["project_id"],
+        name=row["name"],
+        scope=row["scope"],
+        secret_hash=row["secret_hash"],
+        origin=row["origin"],
+        created_at=row["created_at"],
+        rotated_at=row["rotated_at"],
+    )

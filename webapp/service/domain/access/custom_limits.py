@@ -1,0 +1,42 @@
+"""Custom rate limits (specification 4.15, 2.13; table ``custom_limits``): made once, named by a token, never changed.
+
+The token is a bearer secret of little weight; it is stored as a hash like every other.
+"""
+
+from webapp import audit
+from webapp.audit import Deed
+from webapp.kit.ids import random_base62
+from webapp.kit.secrets import hash_token
+from webapp.service.domain.access.rate_limits import Limit
+from webapp.service.domain.base.service import Service
+from webapp.store.contract import Reader
+
+PREFIX = "rl_"
+MAX_WINDOW_S = 86_400
+MAX_REQUESTS = 1_000_000
+_RANDOM = 32
+
+
+def create(service: Service, limit: Limit) -> str:
+    """Keep ``limit``; the token that names it."""
+    token = PREFIX + random_base62(_RANDOM)
+    with service.store.write() as tx:
+        tx.run(
+            "INSERT INTO custom_limits (token_hash, window_s, requests, created_at) "
+            "VALUES (:hash, :window, :requests, :now)",
+            {
+                "hash": hash_token(token),
+                "window": limit.window_s,
+                "requests": limit.requests,
+                "now": service.clock(),
+            },
+        )
+        sentence = f"Made a limit of {limit.requests:,} requests in {limit.window_s:,} seconds."
+        audit.write(tx, service.clock(), Deed("rate_limit", hash_token(token)[:12], "created", sentence))
+    return token
+
+
+def find(reader: Reader, token_hash: str) -> Limit | None:
+    """The limit whose token has this hash, if there is one."""
+    row = reader.one("SELECT requests, window_s FROM custom_limits WHERE token_hash = :hash", {"hash": token_hash})
+    return Limit(row["requests"], row["window_s"]) if row else None

@@ -1,0 +1,108 @@
+"""Counting calls against limits (specification section 8): in memory, or in any storage of the library ``limits``.
+
+A shared storage that fails does not stop the service: for a moment calls are then counted in this process alone.
+"""
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from limits.errors import ConfigurationError, StorageError
+from limits.storage import Storage, storage_from_string
+
+from webapp.errors import Throttled
+from webapp.kit.clock import SECOND, Clock
+from webapp.service.domain.access.limit_storage import MemoryCounters
+from webapp.settings import BadSetting
+
+MEMORY = "memory://"
+SHARED_MARGIN = SECOND // 2  # shared storages tell the end of a window in rounded seconds
+ALONE_S = 5.0
+_TIMEOUT_S = 1.0
+log = logging.getLogger("patchbay.limits")
+
+
+class Limit(NamedTuple):
+    """``requests`` per window of ``window_s`` seconds."""
+
+    requests: int
+    window_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a limit stands after a call that it let pass; ``reset_at`` in seconds of Unix time."""
+
+    limit: int
+    remaining: int
+    reset_at: int
+
+
+class Limiter:
+    """Counts calls in fixed windows that begin with their first call. Threads may share one."""
+
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        self._storage, self._clock = storage, clock
+        self._memory = storage if isinstance(storage, MemoryCounters) else MemoryCounters(clock)
+        self._shared = storage is not self._memory
+        self._alone_until = 0.0
+
+    def hit(self, limit: Limit, key: str) -> Standing:
+        """Count one call under ``key``. Raises :class:`Throttled` once the window is full."""
+        count, end = self._count(key, limit.window_s)
+        reset_at = -(-end // SECOND)
+        if count > limit.requests:
+            wait = max(1, -(-(end - self._clock()) // SECOND))
+            raise Throttled(limit.requests, reset_at, wait)
+        return Standing(limit.requests, limit.requests - count, reset_at)
+
+    def _count(self, key: str, window_s: int) -> tuple[int, int]:
+        """The count with this call, and the end of its window in epoch milliseconds."""
+        if not self._shared or time.monotonic() < self._alone_until:
+            return self._memory.hit(key, window_s)
+        try:
+            count = self._storage.incr(key, window_s)
+            return count, int(self._storage.get_expiry(key) * SECOND) + SHARED_MARGIN
+        except StorageError as error:
+            log.error("Rate limits are counted in this process alone for now: %s", error.storage_error)
+            self._alone_until = time.monotonic() + ALONE_S
+            return self._memory.hit(key, window_s)
+
+
+def opened(address: str, clock: Clock) -> Limiter:
+    """The limiter over the storage at ``address`` (PATCHBAY_LIMITS_STORAGE). Raises :class:`BadSetting`."""
+    if address == MEMORY:
+        return Limiter(MemoryCounters(clock), clock)
+    scheme = address.partition("://")[0]
+    try:
+        storage = storage_from_string(address, wrap_exceptions=True, **_options(scheme))
+    except ConfigurationError as error:
+        raise BadSetting(f"PATCHBAY_LIMITS_STORAGE cannot be used: {_reason(scheme, error)}") from error
+    except Exception as error:
+        raise BadSetting(f"PATCHBAY_LIMITS_STORAGE is not an address that {scheme} understands.") from error
+    if not isinstance(storage, Storage):
+        raise BadSetting(f"PATCHBAY_LIMITS_STORAGE cannot begin with {scheme}; leave out async+.")
+    if not _answers(storage):
+        raise BadSetting("PATCHBAY_LIMITS_STORAGE names a storage that does not answer; start it, or correct it.")
+    return Limiter(storage, clock)
+
+
+def _options(scheme: str) -> dict[str, float | str | bool]:
+    """A storage that hangs must not hold a thread for long."""
+    if scheme.startswith(("redis", "rediss", "valkey")):
+        return {"socket_timeout": _TIMEOUT_S, "socket_connect_timeout": _TIMEOUT_S}
+    return {}
+
+
+def _reason(scheme: str, error: ConfigurationError) -> str:
+    if "unknown storage scheme" in str(error):
+        return f"{scheme or 'it'} is no kind of storage; use memory:// or redis://host:6379, for example."
+    return f"{scheme} needs a Python package that is not installed: pip install 'limits[{scheme.partition('+')[0]}]'."
+
+
+def _answers(storage: Storage) -> bool:
+    try:
+        return bool(storage.check())
+    except Exception:  # whatever the storage's own client raises
+        return False

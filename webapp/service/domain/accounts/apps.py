@@ -1,0 +1,53 @@
+"""Apps as a project meets them: the catalog's app, and whether it can be connected here."""
+
+from typing import Any
+
+from webapp.errors import NotFound
+from webapp.service.catalog.app import App
+from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.base.service import Service
+
+
+def get(service: Service, slug_or_id: str) -> App:
+    """The app with that slug or id. Raises :class:`NotFound`."""
+    app = service.catalog.app(slug_or_id)
+    if app is None:
+        raise NotFound("There is no such app.")
+    return app
+
+
+def slug_of(service: Service, slug_or_id: str) -> str:
+    """The slug for a slug or id, so that filters take both; one that is unknown stays as it is and finds nothing."""
+    app = service.catalog.app(slug_or_id)
+    return app.slug if app else slug_or_id
+
+
+def facts(service: Service, slug: str) -> dict[str, Any]:
+    """The App object of ``slug`` (specification 2.3), to add to; an app that left the catalog is still named."""
+    app = service.catalog.app(slug)
+    return app.api_dict if app else {**_GONE, "name_slug": slug, "name": slug}
+
+
+def why_not(service: Service, app: App, project_id: str, oauth_app_id: str | None = None) -> str | None:
+    """Why ``app`` cannot be connected in this project, in one sentence; None when it can."""
+    if app.auth_type == "none":
+        return f"{app.name} needs no account."
+    if app.auth_type == "oauth" and provider_clients.choose(service.store, project_id, app.slug, oauth_app_id) is None:
+        return (
+            f"{app.name} has no OAuth client yet. The operator of this service adds one with "
+            f"`patchbay oauth-app add --app {app.slug}`."
+        )
+    return None
+
+
+_GONE = {
+    "id": "",
+    "img_src": "",
+    "custom_fields_json": "[]",
+    "categories": [],
+    "featured_weight": 0,
+    "description": "This app is no longer in the catalog.",
+    "auth_type": "none",
+    "scope_profiles": [],
+    "oauth_app_id": None,
+}

@@ -1,0 +1,92 @@
+"""Testing an account now, and revoking its access upstream."""
+
+from webapp.errors import Conflict, PatchbayError, Refused, UpstreamFailed
+from webapp.kit.clock import MINUTE
+from webapp.service.catalog.app import App
+from webapp.service.domain.accounts import accounts, apps, credentials, lifecycle, provider, refreshing
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import history
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.tokens import OAuthFailure
+
+CLAIMED_FOR = 10 * MINUTE
+
+
+def check(service: Service, account: Account) -> Account:
+    """Test ``account`` with its app's own test request; what was found stands in the account that is returned.
+
+    An expired token is refreshed first. A dead account stays dead: only reconnecting mends it.
+    """
+    if account.dead:
+        return account
+    app = apps.get(service, account.app)
+    try:
+        account = refreshing.fresh(service, account)
+    except PatchbayError:
+        with service.store.write() as tx:
+            return lifecycle.reread(tx, account)
+    outcome = provider.test(service, app, credentials.read(service, account))
+    if outcome.kind == "ok":
+        return lifecycle.working(service, account)
+    if outcome.kind == "trouble":
+        return lifecycle.retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return _refused(service, app, account, outcome.sentence)
+
+
+def claim_due(service: Service, limit: int) -> list[Account]:
+    """Accounts that want looking after now, each claimed for 10 minutes, so that no other process takes it too."""
+    now = service.clock()
+    with service.store.write() as tx:
+        rows = tx.all(
+            "UPDATE accounts SET next_check_at = :later WHERE id IN (SELECT id FROM accounts WHERE next_check_at "
+            "IS NOT NULL AND next_check_at <= :now AND dead = 0 ORDER BY next_check_at LIMIT :limit) "
+            "RETURNING id, project_id, environment",
+            {"now": now, "later": now + CLAIMED_FOR, "limit": limit},
+        )
+        return [accounts.get(tx, Scene(row["project_id"], row["environment"]), row["id"]) for row in rows]
+
+
+def next_due_at(service: Service) -> int | None:
+    """When the next account wants looking after, in epoch milliseconds."""
+    row = service.store.one("SELECT MIN(next_check_at) AS at FROM accounts WHERE next_check_at IS NOT NULL")
+    return row["at"] if row else None
+
+
+def revoke(service: Service, account: Account) -> Account:
+    """Take the access back at the provider; the account then needs the person.
+
+    Raises :class:`Conflict` where the provider has no way to do it, :class:`UpstreamFailed` when it does not answer.
+    """
+    app = apps.get(service, account.app)
+    if not app.can_revoke:
+        raise Conflict(f"{app.name} cannot revoke access from here. Remove it in your settings at {app.name}.")
+    if account.dead:
+        raise Conflict("The access to this account has already ended.")
+    if app.revocation_request is not None:
+        account = refreshing.fresh(service, account)  # an expired token would look like one that is revoked
+    outcome = provider.revoke(service, account, credentials.read(service, account))
+    if isinstance(outcome, OAuthFailure):
+        raise UpstreamFailed(outcome.sentence)
+    after = lifecycle.needs_you(service, account, "You revoked the access. Reconnect the account to use it again.")
+    with service.store.write() as tx:
+        history.write(tx, account.subject, service.clock(), "revoked", f"Access revoked at {app.name}.", good=True)
+    return after
+
+
+def _refused(service: Service, app: App, account: Account, sentence: str) -> Account:
+    """A token that is refused before its time is refreshed once; a refused key is final."""
+    values = credentials.read(service, account)
+    if not values.get(credentials.REFRESH_TOKEN):
+        return lifecycle.needs_you(service, account, sentence)
+    try:
+        account = refreshing.renew(service, account)
+    except (Refused, UpstreamFailed):
+        with service.store.write() as tx:
+            return lifecycle.reread(tx, account)
+    outcome = provider.test(service, app, credentials.read(service, account))
+    if outcome.kind == "ok":
+        return lifecycle.working(service, account)
+    if outcome.kind == "trouble":
+        return lifecycle.retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return lifecycle.needs_you(service, account, outcome.sentence)

@@ -1,0 +1,83 @@
+"""Notifications: what happens to connections and triggers, told to those who asked for it (WIRE "Events on the wire").
+
+    CONNECTION_SUCCESS, CONNECTION_ERROR   to the Connect token's webhook_uri, and to general webhooks
+    ACCOUNT_DEAD, TRIGGER_DEACTIVATED      to general webhooks
+
+Each is written in the transaction that makes it true, and delivered like any other event; the caller commits and
+then calls ``service.wake()``. Never with credentials. A body that names a Connect token is sealed.
+"""
+
+from typing import Any
+
+import orjson
+
+from webapp.kit.ids import stable_id
+from webapp.service.domain.access import tokens
+from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.accounts import serialization
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import endpoint_state, endpoints, events, signing_keys
+from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.deliveries.trigger_like import TriggerLike
+from webapp.service.domain.projects.projects import Scene
+from webapp.store.contract import Tx
+
+SUCCESS, ERROR = "CONNECTION_SUCCESS", "CONNECTION_ERROR"
+DEAD, DEACTIVATED = "ACCOUNT_DEAD", "TRIGGER_DEACTIVATED"
+
+
+def connected(tx: Tx, service: Service, token: ConnectToken, account: Account) -> None:
+    """An account was connected or reconnected with ``token``."""
+    _about_connection(tx, service, token, SUCCESS, account=serialization.to_json(service, account))
+
+
+def connect_failed(tx: Tx, service: Service, token: ConnectToken, sentence: str) -> None:
+    """An attempt to connect with ``token`` ended without an account."""
+    _about_connection(tx, service, token, ERROR, error=sentence)
+
+
+def account_dead(tx: Tx, service: Service, account: Account, reason: str) -> None:
+    """An account's credentials are refused for good."""
+    facts = {"account": serialization.to_json(service, account), "error": reason}
+    _tell(tx, service, account.scene, DEAD, facts, endpoints.general(tx, account.scene.project_id), sealed=False)
+
+
+def trigger_deactivated(tx: Tx, service: Service, trigger: TriggerLike, reason: str) -> None:
+    """The system switched a trigger off."""
+    facts = {"trigger": {"id": trigger.id}, "error": reason}
+    _tell(tx, service, trigger.scene, DEACTIVATED, facts, endpoints.general(tx, trigger.scene.project_id), sealed=False)
+
+
+def _about_connection(tx: Tx, service: Service, token: ConnectToken, kind: str, **facts: Any) -> None:
+    targets = endpoints.general(tx, token.scene.project_id)
+    if token.webhook_uri:
+        targets.append(_one_off(tx, service, token.scene, token.webhook_uri))
+    if not targets:
+        return
+    envelope = {
+        "connect_token": tokens.in_the_clear(service, token),
+        "connect_session_id": stable_id("cs", token.hash),
+        **facts,
+    }
+    _tell(tx, service, token.scene, kind, envelope, targets, sealed=True)
+
+
+def _tell(
+    tx: Tx, service: Service, scene: Scene, kind: str, facts: dict[str, Any], targets: list[Endpoint], *, sealed: bool
+) -> None:
+    if not targets:
+        return
+    signing_keys.ensure(tx, service, scene)
+    envelope = {"event": kind, "environment": scene.environment, "project_id": scene.project_id, **facts}
+    events.notify(tx, service, scene, kind, orjson.dumps(envelope), targets, sealed=sealed)
+
+
+def _one_off(tx: Tx, service: Service, scene: Scene, url: str) -> Endpoint:
+    """The endpoint of a token's ``webhook_uri``. Nobody can reset it, so each notification gives it a new chance."""
+    for found in endpoints.of_url(tx, scene, "notification", url):
+        if found.active:
+            return found
+        endpoint_state.begin_anew(tx, found, service.clock())
+        return endpoints.one(tx, found.id) or found
+    return endpoints.add(tx, service, "notification", url, scene=scene)

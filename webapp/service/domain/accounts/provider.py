@@ -1,0 +1,186 @@
+"""Talking to an account's provider: the app's declared facts, joined with a client and credentials.
+
+The one place where the catalog's declarations meet the outbound client. Nothing is written here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from webapp.kit.text import one_line
+from webapp.service.catalog.app import App
+from webapp.service.domain.accounts import apps, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.base.service import Service
+from webapp.service.outbound import oauth, postgres, probe, smtp
+from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+from webapp.service.outbound.urls import parse_port
+
+MAX_KEPT = 2_000
+_GONE = frozenset({404, 410, 422})  # how providers answer a revocation of what they do not know any more
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the provider said about credentials, and whose they are."""
+
+    kind: Literal["ok", "refused", "trouble"]
+    sentence: str = ""
+    identity_id: str | None = None
+    identity_name: str | None = None
+    retry_after_s: int | None = field(default=None)
+
+
+def of(service: Service, app: App, client: ProviderClient, values: Mapping[str, str]) -> Provider:
+    """The OAuth provider of ``app`` as ``client`` meets it; ``values`` fill the templates of its addresses."""
+    return app.provider(client.client_id, provider_clients.secret(service, client), values)
+
+
+def identify(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+    """Ask the provider whether ``values`` are good, and whose they are. An app that declares no request is believed."""
+    tested = test(service, app, values)
+    if tested.kind != "ok" or app.identity_request is None or tested.identity_id:
+        return tested
+    outcome = probe.probe(service.client_for(app), app.identity_request, values, app.refusal_rules)
+    if outcome.kind != "ok":
+        return Checked(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return _whose(app, outcome)
+
+
+def test(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+    """Make the app's test request with ``values``."""
+    if app.test_kind == "postgres":
+        return _test_postgres(service, app, values)
+    if app.test_kind == "smtp":
+        return _test_smtp(service, app, values)
+    spec = app.test_request or app.identity_request
+    if spec is None:
+        return Checked("ok")
+    outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
+    if outcome.kind == "ok" and spec == app.identity_request:
+        return _whose(app, outcome)
+    return Checked(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+
+
+def refresh(service: Service, account: Account, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
+    """New tokens for ``account``. Raises :class:`webapp.errors.NotFound` when its app or client is gone."""
+    app = apps.get(service, account.app)
+    client = provider_clients.get(service.store, account.oauth_app_id or "")
+    token = values["oauth_refresh_token"]
+    return oauth.refresh(service.client_for(app), of(service, app, client, values), refresh_token=token)
+
+
+def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAuthFailure | None:
+    """Revoke the grant of ``account`` at its provider: by RFC 7009, or by the request that the app declares.
+
+    Raises :class:`webapp.errors.NotFound` when its app or client is gone.
+    """
+    app = apps.get(service, account.app)
+    client = provider_clients.get(service.store, account.oauth_app_id or "")
+    if app.revocation_request is not None:
+        return _withdraw(service, app, app.revocation_request, client, values)
+    provider, outbound = of(service, app, client, values), service.client_for(app)
+    token = values.get("oauth_refresh_token")
+    if token:
+        return oauth.revoke(outbound, provider, token=token)
+    return oauth.revoke(outbound, provider, token=values["oauth_access_token"], hint="access_token")
+
+
+def extras(app: App, result: TokenResult) -> dict[str, str]:
+    """What the app keeps of a token answer besides the tokens, such as the address of an instance."""
+    return _kept(app.oauth.keep if app.oauth else {}, result.raw)
+
+
+def look_up(service: Service, app: App, values: Mapping[str, str]) -> dict[str, str] | Checked:
+    """What the app's look-up after a sign-in adds to ``values``, or why it could not be had."""
+    spec, wanted = app.look_up_request, app.oauth.look_up if app.oauth else None
+    if spec is None or wanted is None:
+        return {}
+    outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
+    if outcome.kind != "ok":
+        return Checked(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    found = _kept(wanted.keep, outcome.body)
+    if found.keys() == wanted.keep.keys():
+        return found
+    return Checked("refused", f"This sign-in gives access to no site of {app.name}. Get access to one, then try again.")
+
+
+def _kept(paths: Mapping[str, str], body: Any) -> dict[str, str]:
+    found = {name: at_path(body, path) for name, path in paths.items()}
+    texts = {name: one_line(str(value), MAX_KEPT) for name, value in found.items() if isinstance(value, str | int)}
+    return {name: text for name, text in texts.items() if text}
+
+
+def _withdraw(
+    service: Service, app: App, spec: probe.RequestSpec, client: ProviderClient, values: Mapping[str, str]
+) -> OAuthFailure | None:
+    """Make the app's own request for a revocation. A grant that is not known there any more is revoked."""
+    secret = provider_clients.secret(service, client) or ""
+    fields = {**values, "oauth_client_id": client.client_id, "oauth_client_secret": secret}
+    outcome = probe.probe(service.client_for(app), spec, fields, app.refusal_rules)
+    by_client = (
+        app.oauth is not None and app.oauth.revocation is not None and app.oauth.revocation.credential == "client"
+    )
+    if outcome.kind == "ok" or outcome.status in _GONE or (outcome.kind == "refused" and not by_client):
+        return None
+    return OAuthFailure("temporary" if outcome.kind == "trouble" else "misconfigured", outcome.sentence)
+
+
+def postgres_account(values: Mapping[str, str]) -> postgres.PostgresAccount | None:
+    """Where and as whom ``values`` sign in to PostgreSQL; None where the port is no port."""
+    port = parse_port(values.get("port") or "5432")
+    if port is None:
+        return None
+    return postgres.PostgresAccount(
+        host=values.get("host", ""),
+        port=port,
+        user=values.get("user", ""),
+        password=values.get("password", ""),
+        database=values.get("database", ""),
+        ssl_mode=_ssl_mode(values.get("ssl_mode")),
+    )
+
+
+def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+    """A database is tested by signing in to it; it has no HTTP request to make."""
+    account = postgres_account(values)
+    if account is None:
+        return Checked("refused", "The port must be a number from 1 to 65535, such as 5432.")
+    outcome = postgres.check_postgres(service.client_for(app).guard, account)
+    name = f"{account.user}@{account.host}/{account.database}"
+    return Checked(outcome.kind, outcome.sentence, name, name)
+
+
+def _test_smtp(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+    """A mail server is tested by signing in to it; no mail is sent."""
+    port = parse_port(values.get("port") or "465")
+    if port is None:
+        return Checked("refused", "The port must be a number from 1 to 65535, such as 465.")
+    account = smtp.SmtpAccount(
+        host=values.get("host", ""),
+        port=port,
+        user=values.get("user", ""),
+        password=values.get("password", ""),
+        encryption=_encryption(values.get("encryption")),
+    )
+    outcome = smtp.check_smtp(service.client_for(app), account)
+    identity = f"{account.user}@{account.host}"
+    return Checked(outcome.kind, outcome.sentence, identity, account.user if "@" in account.user else identity)
+
+
+def _encryption(text: str | None) -> smtp.Encryption:
+    """The encryption named ``text``; the app's field offers no other."""
+    return next((one for one in get_args(smtp.Encryption) if one == text), "tls")
+
+
+def _ssl_mode(text: str | None) -> postgres.SSLMode:
+    """The mode named ``text``; the app's field offers no other."""
+    return next((mode for mode in get_args(postgres.SSLMode) if mode == text), "prefer")
+
+
+def _whose(app: App, outcome: probe.ProbeOutcome) -> Checked:
+    found = probe.identity(outcome.body, *app.identity_paths)
+    return Checked("ok", identity_id=found.id if found else None, identity_name=found.name if found else None)

@@ -1,0 +1,148 @@
+"""Refreshing OAuth tokens, single-flight: of all who find a token expired, one refreshes and the others wait for it.
+
+The lock is a lease in the account's row, so that every process honours it, and it lasts longer than the request's
+deadline. Whoever gets it works on the revision that it read under the lock. After a passing failure there is a
+cool-down in which no call is made; only ``invalid_grant`` and its like make an account dead. An answer without a
+refresh token keeps the old one (RFC 6749 section 6).
+"""
+
+import time
+
+from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
+from webapp.kit.clock import SECOND
+from webapp.kit.ids import random_base62
+from webapp.service.domain.accounts import accounts, credentials, lifecycle, provider
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+
+MARGIN = 30 * SECOND
+LEASE = 40 * SECOND
+WAIT_S = 45.0
+_POLL_S = 0.05
+
+
+def fresh(service: Service, account: Account) -> Account:
+    """``account`` with a token that is good for at least 30 seconds more, refreshed when it must be.
+
+    Raises :class:`Refused` (dead: the person must reconnect), :class:`UpstreamFailed` (the provider does not refresh
+    now), :class:`UpstreamTimedOut` (another process is at it for too long), :class:`NotFound` (removed meanwhile).
+    """
+    if account.dead:
+        raise Refused(account.error)
+    return account if is_fresh(service, account) else renew(service, account)
+
+
+def is_fresh(service: Service, account: Account) -> bool:
+    """Whether the token of ``account`` is good for at least 30 seconds more, or never expires."""
+    return account.expires_at is None or account.expires_at - MARGIN > service.clock()
+
+
+def renew(service: Service, account: Account) -> Account:
+    """Refresh ``account`` now, or wait for whoever is doing it. Raises like :func:`fresh`."""
+    give_up = time.monotonic() + WAIT_S
+    while time.monotonic() < give_up:
+        current = accounts.get(service.store, account.scene, account.id)
+        if current.dead:
+            raise Refused(current.error)
+        if current.revision != account.revision:
+            return current
+        if current.failures and (current.next_refresh_at or 0) > service.clock():
+            return _cooling_down(service, current)
+        claimed = _claim(service, current)
+        if claimed is not None:
+            return _exchange(service, claimed)
+        time.sleep(_POLL_S)
+    raise UpstreamTimedOut("The account's token is being refreshed for too long; try again in a minute.")
+
+
+def due(service: Service, limit: int) -> list[Account]:
+    """Accounts whose token wants refreshing now, the most urgent first."""
+    now = service.clock()
+    rows = service.store.all(
+        "SELECT id, project_id, environment FROM accounts WHERE next_refresh_at IS NOT NULL "
+        "AND next_refresh_at <= :now AND lease_until <= :now AND dead = 0 ORDER BY next_refresh_at LIMIT :limit",
+        {"now": now, "limit": limit},
+    )
+    found = []
+    for row in rows:
+        try:
+            found.append(accounts.get(service.store, Scene(row["project_id"], row["environment"]), row["id"]))
+        except NotFound:
+            continue
+    return found
+
+
+def next_due_at(service: Service) -> int | None:
+    """When the next token wants refreshing, in epoch milliseconds."""
+    row = service.store.one("SELECT MIN(next_refresh_at) AS at FROM accounts WHERE next_refresh_at IS NOT NULL")
+    return row["at"] if row else None
+
+
+def _cooling_down(service: Service, account: Account) -> Account:
+    if account.expires_at is not None and account.expires_at > service.clock():
+        return account
+    raise UpstreamFailed(account.error)
+
+
+def _claim(service: Service, account: Account) -> Account | None:
+    """Take the account's lease, unless someone has it or the credentials changed."""
+    now = service.clock()
+    with service.store.write() as tx:
+        taken = tx.run(
+            "UPDATE accounts SET lease_until = :until, lease_holder = :holder "
+            "WHERE id = :id AND revision = :revision AND dead = 0 AND lease_until <= :now",
+            {
+                "until": now + LEASE,
+                "holder": random_base62(12),
+                "id": account.id,
+                "revision": account.revision,
+                "now": now,
+            },
+        )
+        return accounts.get(tx, account.scene, account.id) if taken else None
+
+
+def _exchange(service: Service, account: Account) -> Account:
+    """Refresh under the lease, and write down what came of it."""
+    values = credentials.read(service, account)
+    if not values.get(credentials.REFRESH_TOKEN):
+        lifecycle.needs_you(service, account, _no_way(service, account))
+        raise Refused(_no_way(service, account))
+    try:
+        result = provider.refresh(service, account, values)
+    except NotFound:
+        sentence = "The OAuth client of this account was removed; its operator must add it again."
+        lifecycle.retrying(service, account, sentence)
+        raise UpstreamFailed(sentence) from None
+    if isinstance(result, OAuthFailure):
+        return _failed(service, account, result)
+    return lifecycle.renewed(service, account, merged(values, result), expiry(service, result))
+
+
+def merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:
+    """The credentials after a refresh: the new tokens over what was there."""
+    found = {**values, credentials.ACCESS_TOKEN: result.access_token}
+    if result.refresh_token:
+        found[credentials.REFRESH_TOKEN] = result.refresh_token
+    return found
+
+
+def expiry(service: Service, result: TokenResult) -> int | None:
+    """When the token of ``result`` expires, in epoch milliseconds; None when the provider does not say."""
+    return None if result.expires_in is None else service.clock() + result.expires_in * SECOND
+
+
+def _failed(service: Service, account: Account, failure: OAuthFailure) -> Account:
+    if failure.kind == "grant_dead":
+        lifecycle.needs_you(service, account, failure.sentence)
+        raise Refused(failure.sentence)
+    after = lifecycle.retrying(service, account, failure.sentence)
+    return _cooling_down(service, after)
+
+
+def _no_way(service: Service, account: Account) -> str:
+    app = service.catalog.app(account.app)
+    name = app.name if app else account.app
+    return f"The access has expired and {name} gave no way to renew it. Reconnect the account."

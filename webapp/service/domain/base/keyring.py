@@ -1,0 +1,216 @@
+"""Keys and sealed fields (table ``data_keys``).
+
+The instance key comes from ``PATCHBAY_SECRET_KEY`` or from the file ``keys`` in the data folder (mode 0600). It
+wraps the data keys of each project; a project's newest data key seals the secrets of its rows, with
+project|table|row|field|version as additional data. A wrong instance key refuses to start.
+
+Sealing happens inside the transaction that writes what was sealed, with the version that is the newest there: so
+once a new version is committed, nothing is sealed with an older one any more, in whichever process
+(:mod:`instance.rotation` relies on it).
+"""
+
+import os
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from webapp.errors import NotFound
+from webapp.kit import secrets
+from webapp.kit.clock import Clock
+from webapp.settings import Settings
+from webapp.store.contract import Reader, Store, Tx
+
+INSTANCE = "instance"
+_PROOF = b"patchbay"
+
+
+class WrongKey(RuntimeError):
+    """The instance key does not open this database; set the PATCHBAY_SECRET_KEY or keys file it was made with."""
+
+    def __init__(self) -> None:
+        super().__init__(type(self).__doc__)
+
+
+class KeyGone(LookupError):
+    """The data key was deleted by a rotation: what it sealed has been sealed anew, so read it again."""
+
+
+def load_instance_key(settings: Settings) -> bytes:
+    """The instance key; made and saved when neither the setting nor the file is there yet."""
+    if settings.secret_key:
+        return key_of(settings.secret_key)
+    path = settings.data / "keys"
+    settings.data.mkdir(parents=True, exist_ok=True)
+    create_key_file(path)
+    return read_key_file(path)
+
+
+def key_of(secret_key: str) -> bytes:
+    """The instance key that a value of ``PATCHBAY_SECRET_KEY`` gives."""
+    return secrets.derive(secret_key.encode(), "instance")
+
+
+def read_key_file(path: Path) -> bytes:
+    """The instance key in the file ``path``."""
+    return secrets.derive(path.read_bytes().strip(), "instance")
+
+
+def create_key_file(path: Path) -> None:
+    """Write a fresh key unless there is one: whole or not at all, readable by the owner alone."""
+    if path.exists():
+        return
+    draft = path.with_name(f".keys.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.new_key().hex().encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)  # unlike a rename, this never replaces another process's key
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+class ProjectGone(NotFound, LookupError):
+    """There is no such project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a sealed field stands; it opens nowhere else."""
+
+    project_id: str
+    table: str
+    row: str
+    field: str
+
+    def context(self, version: int) -> str:
+        """The additional data of AES-GCM."""
+        return f"{self.project_id}|{self.table}|{self.row}|{self.field}|{version}"
+
+
+class Keyring:
+    """Seals and opens fields with the data keys of the projects. Safe to share between threads."""
+
+    def __init__(self, store: Store, instance_key: bytes, clock: Clock) -> None:
+        self._store, self._instance_key, self._clock = store, instance_key, clock
+        self._keys: dict[tuple[str, int], bytes] = {}
+        self._derived: dict[str, bytes] = {}
+        self._lock = threading.Lock()
+
+    def prove(self) -> None:
+        """Check the instance key against this database, or claim a new database for it. Raises :class:`WrongKey`."""
+        with self._store.write() as tx:
+            row = tx.one("SELECT wrapped FROM data_keys WHERE owner = :owner AND version = 1", {"owner": INSTANCE})
+            if row is None:
+                self._insert(tx, INSTANCE, 1, _PROOF)
+                self._insert(tx, INSTANCE, 2, secrets.new_key())
+                return
+        self._unwrap(row["wrapped"], INSTANCE, 1)
+
+    def derive(self, purpose: str) -> bytes:
+        """A key of the whole installation for one purpose."""
+        known = self._derived.get(purpose)
+        if known is None:
+            known = self._derived[purpose] = secrets.derive(self._instance_key, purpose)
+        return known
+
+    def add_project(self, tx: Tx, project_id: str) -> None:
+        """Give a new project its first data key, in the transaction that makes it."""
+        self._insert(tx, project_id, 1, secrets.new_key())
+
+    def forget_project(self, tx: Tx, project_id: str) -> None:
+        """Forget the data keys of a project that goes: what was sealed with them opens nowhere any more."""
+        params = {"owner": project_id}
+        tx.run("UPDATE data_keys SET wrapped = :blank WHERE owner = :owner", {**params, "blank": bytes(64)})
+        tx.run("DELETE FROM data_keys WHERE owner = :owner", params)
+        with self._lock:
+            self._keys = {known: key for known, key in self._keys.items() if known[0] != project_id}
+
+    def add_version(self, tx: Tx, owner: str) -> int:
+        """A new data key for ``owner``, with which everything is sealed from this transaction on; its version."""
+        version = self.newest(tx, owner) + 1
+        self._insert(tx, owner, version, secrets.new_key())
+        return version
+
+    def newest(self, reader: Reader, owner: str) -> int:
+        """The version of the data key that seals for ``owner``. Raises :class:`ProjectGone`."""
+        row = reader.one("SELECT MAX(version) AS version FROM data_keys WHERE owner = :owner", {"owner": owner})
+        if row is None or row["version"] is None:
+            raise ProjectGone
+        return int(row["version"])
+
+    def rewrap(self, tx: Tx, instance_key: bytes) -> "Keyring":
+        """Wrap every data key with another instance key; the keyring of that key. The data keys stay what they are."""
+        other = Keyring(self._store, instance_key, self._clock)
+        for row in tx.all("SELECT owner, version, wrapped FROM data_keys"):
+            owner, version = row["owner"], row["version"]
+            tx.run(
+                "UPDATE data_keys SET wrapped = :wrapped WHERE owner = :owner AND version = :version",
+                {
+                    "wrapped": other._wrap(self._unwrap(row["wrapped"], owner, version), owner, version),
+                    "owner": owner,
+                    "version": version,
+                },
+            )
+        return other
+
+    def seal(self, tx: Tx, place: Place, plain: bytes) -> tuple[bytes, int]:
+        """``plain`` sealed with the project's newest data key, and that key's version.
+
+        ``tx`` is the transaction that writes it down, so that no rotation passes between the two.
+        """
+        version = self.newest(tx, place.project_id)
+        return secrets.seal(self._key(tx, place.project_id, version), plain, place.context(version)), version
+
+    def open(self, place: Place, sealed: bytes, version: int) -> bytes:
+        """What was sealed at ``place``. Raises :class:`webapp.kit.secrets.CannotOpen`, :class:`KeyGone`,
+        :class:`ProjectGone`."""
+        return secrets.open_sealed(self._key(self._store, place.project_id, version), sealed, place.context(version))
+
+    def seal_box(self, tx: Tx, place: Place, plain: bytes) -> bytes:
+        """Like :meth:`seal`, for columns that keep the key's version in the box: two bytes before it."""
+        sealed, version = self.seal(tx, place, plain)
+        return version.to_bytes(2, "big") + sealed
+
+    def open_box(self, place: Place, box: bytes) -> bytes:
+        """What :meth:`seal_box` was given. Raises like :meth:`open`."""
+        return self.open(place, box[2:], box_version(box))
+
+    def _key(self, reader: Reader, owner: str, version: int) -> bytes:
+        with self._lock:
+            known = self._keys.get((owner, version))
+        if known is not None:
+            return known
+        sql = "SELECT wrapped FROM data_keys WHERE owner = :owner AND version = :version"
+        row = reader.one(sql, {"owner": owner, "version": version})
+        if row is None:
+            self.newest(reader, owner)
+            raise KeyGone(f"{owner} has no data key {version}")
+        key = self._unwrap(row["wrapped"], owner, version)
+        with self._lock:
+            self._keys[owner, version] = key
+        return key
+
+    def _insert(self, tx: Tx, owner: str, version: int, plain: bytes) -> None:
+        wrapped = self._wrap(plain, owner, version)
+        tx.run(
+            "INSERT INTO data_keys (owner, version, wrapped, created_at) VALUES (:owner, :version, :wrapped, :at)",
+            {"owner": owner, "version": version, "wrapped": wrapped, "at": self._clock()},
+        )
+
+    def _wrap(self, plain: bytes, owner: str, version: int) -> bytes:
+        return secrets.seal(self.derive("wrap"), plain, f"data_keys|{owner}|{version}")
+
+    def _unwrap(self, wrapped: bytes, owner: str, version: int) -> bytes:
+        try:
+            return secrets.open_sealed(self.derive("wrap"), wrapped, f"data_keys|{owner}|{version}")
+        except secrets.CannotOpen as error:
+            raise WrongKey from error
+
+
+def box_version(box: bytes) -> int:
+    """The version of the data key that sealed ``box`` (see :meth:`Keyring.seal_box`)."""
+    return int.from_bytes(box[:2], "big")

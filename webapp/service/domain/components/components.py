@@ -1,0 +1,232 @@
+"""Finding a component and calling its methods for an external user: configure, reload, run (specification 4.5–4.7a).
+
+Everything is checked before anything runs: the values against the declaration, the accounts against their owner.
+What goes wrong in the component itself, or with an account, is part of the answer, never an exception.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from webapp.errors import Detail, Invalid, NotFound
+from webapp.service.catalog.components import ComponentInfo, Kind
+from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, ErrorInfo, Observation, Reply
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import (
+    database_props,
+    dynamic_props,
+    grants,
+    option_lists,
+    prop_values,
+    run_files,
+    runs,
+    valid_props,
+)
+from webapp.service.domain.components.grants import AccountUnusable
+from webapp.service.domain.components.prop_values import Values
+from webapp.service.domain.projects.projects import Scene
+
+Prop = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a caller asks of a component, for ``external_id``, with the values given so far.
+
+    ``stash_id`` names the stash that keeps the files of a run; without one they are gone with it.
+    """
+
+    scene: Scene
+    external_id: str
+    component: ComponentInfo
+    given: Mapping[str, Any] = field(repr=False)
+    dynamic_props_id: str | None = None
+    stash_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Which options are asked for; ``page`` counts from 0, ``previous`` is the context of the page before."""
+
+    prop: str
+    page: int = 0
+    query: str | None = None
+    previous: Mapping[str, Any] = field(default_factory=dict)
+
+
+def find(service: Service, key_or_id: str, version: str | None, kind: Kind | None = None) -> ComponentInfo:
+    """The component by key or ``sc_…``: exactly ``version``, or the highest release. Raises :class:`NotFound`."""
+    found = service.catalog.component(key_or_id, version)
+    if found is None or kind not in (None, found.kind):
+        what = kind or "component"
+        which = f" in version {version}" if version is not None else ""
+        raise NotFound(f"There is no such {what}{which}; look its key up in the list of {what}s.")
+    return found
+
+
+def configure(service: Service, order: Order, lookup: Lookup) -> dict[str, Any]:
+    """One page of the options of a prop (specification 4.6). Raises :class:`Invalid`, :class:`NotFound`."""
+    props = _props(service, order, needed=_asks_for_dynamic(order, lookup.prop))
+    prop = next((one for one in props if one["name"] == lookup.prop), None)
+    if prop is None:
+        raise _wrong("prop_name", f"{order.component.name} has no prop of that name.")
+    others = [one for one in props if one["name"] != lookup.prop]
+    values = prop_values.checked(others, order.given, whole=False)
+    if not (prop.get("remoteOptions") or prop["type"] == "sql"):
+        if prop.get("options") is None:
+            raise _wrong("prop_name", "That prop has no options to look up; ask the person for its value.")
+        return option_lists.static(prop, lookup.query)
+    account_prop = database_props.account_prop(props, prop)
+    if account_prop is not None and database_props.is_postgres(service, account_prop):
+        return _database(service, order, account_prop, values)
+    reply = _call(service, order, props, values, "options", lookup)
+    return option_lists.answer(prop, reply)
+
+
+def reload(service: Service, order: Order) -> dict[str, Any]:
+    """The props that follow from the values so far, kept under a new id (specification 4.7)."""
+    props = _props(service, order, needed=False)
+    values = prop_values.checked(props, order.given, whole=False)
+    if not order.component.has_reload:
+        return _reloaded(service, order, order.component.props, Reply(None))
+    reply = _call(service, order, props, values, "reload")
+    if reply.error is not None:
+        return {**option_lists.problems(reply), "dynamicProps": None}
+    return _reloaded(service, order, reply.value, reply)
+
+
+def run(service: Service, order: Order) -> dict[str, Any]:
+    """Run an action, and keep the run (specification 4.7a, WIRE "Run"). Raises :class:`Invalid`, :class:`NotFound`."""
+    props = props_to_fill(service, order)
+    values = prop_values.checked(props, order.given, whole=True)
+    started_at = service.clock()
+    reply = _call(service, order, props, values, "run")
+    reply, uploads = run_files.kept(service, order.scene, order.external_id, order.stash_id, reply)
+    outputs = {
+        "exports": dict(reply.exports),
+        "os": [one.to_json() for one in reply.observations],
+        "ret": reply.value if reply.error is None else None,
+    }
+    summary = reply.exports.get("$summary")
+    done = runs.Run(
+        external_id=order.external_id,
+        component_id=order.component.id,
+        component_key=order.component.key,
+        component_version=order.component.version,
+        app=order.component.app,
+        started_at=started_at,
+        took_ms=reply.took_ms,
+        ok=reply.error is None,
+        summary=summary if isinstance(summary, str) else None,
+        error=reply.error.message if reply.error else None,
+    )
+    kept, masked = prop_values.without_secrets(props, order.given)
+    inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": order.dynamic_props_id}
+    secrets = prop_values.secrets_in(props, values.props)
+    runs.keep(service, order.scene, done, inputs=inputs, outputs=outputs, secrets=secrets)
+    if order.stash_id is None:
+        return outputs
+    return {**outputs, "exports": {**reply.exports, run_files.EXPORT: uploads}, "stash_id": order.stash_id}
+
+
+def props_to_fill(service: Service, order: Order) -> list[dict[str, Any]]:
+    """The props that a whole set of values must fit: the reloaded ones where there are any.
+
+    Raises :class:`Invalid` where only a reload can tell them, :class:`NotFound` for an unknown ``dynamic_props_id``.
+    """
+    return _props(service, order, needed=_must_be_reloaded(order))
+
+
+def _props(service: Service, order: Order, *, needed: bool) -> list[dict[str, Any]]:
+    """The props that count: the reloaded ones where an id names them. ``needed``: this call cannot do without."""
+    if order.dynamic_props_id is not None:
+        return dynamic_props.get(service, order.scene, order.external_id, order.component.id, order.dynamic_props_id)
+    if needed:
+        sentence = "This component's props depend on the values; reload its props and send the dynamic_props_id."
+        raise _wrong("dynamic_props_id", sentence)
+    return order.component.props
+
+
+def _asks_for_dynamic(order: Order, prop: str) -> bool:
+    """Whether a look-up is about a prop that only a reload can have given."""
+    return order.component.has_reload and all(one["name"] != prop for one in order.component.props)
+
+
+def _must_be_reloaded(order: Order) -> bool:
+    """Whether what to ask for depends on the values: then a run without the reloaded props would miss some."""
+    if not order.component.has_reload:
+        return False
+    props = order.component.props
+    deciding = [one["name"] for one in props if one.get("reloadProps") and order.given.get(one["name"]) is not None]
+    return bool(deciding or prop_values.unknown(props, order.given))
+
+
+def _call(
+    service: Service,
+    order: Order,
+    props: list[dict[str, Any]],
+    values: Values,
+    method: Literal["options", "reload", "run"],
+    lookup: Lookup | None = None,
+) -> Reply:
+    """Let the runner call the component; an account that cannot be used is a failed reply too."""
+    component, started = order.component, time.monotonic()
+    found = grants.chosen(service, order.scene, order.external_id, props, values.accounts)
+    try:
+        granted = grants.granted(service, found, component.app)
+    except AccountUnusable as error:
+        return _unusable(service, error, round((time.monotonic() - started) * 1000))
+    return service.runner.call(
+        Call(
+            path=str(component.path),
+            key=component.key,
+            version=component.version,
+            method=method,
+            props=values.props,
+            labels=values.labels,
+            accounts=granted.accounts,
+            prop=lookup.prop if lookup else None,
+            page=lookup.page if lookup else 0,
+            query=lookup.query if lookup else None,
+            previous=lookup.previous if lookup else {},
+            mask=tuple(prop_values.secrets_in(props, values.props)),
+            deadline_s=RUN_S if method == "run" else CONFIGURE_S,
+            allow_hosts=granted.allow_hosts,
+            files=run_files.given(service, order.scene, order.external_id, order.stash_id),
+            stash=order.stash_id is not None,
+        )
+    )
+
+
+def _database(service: Service, order: Order, account_prop: Prop, values: Values) -> dict[str, Any]:
+    """The tables of the account's database, for whoever writes SQL (WIRE "Configure")."""
+    found = grants.chosen(service, order.scene, order.external_id, [account_prop], values.accounts)
+    account = found.get(account_prop["name"])
+    if account is None:
+        raise _wrong(f"{prop_values.FIELD}.{account_prop['name']}", "It is missing; choose a connected account.")
+    try:
+        tables = database_props.tables(service, account)
+    except AccountUnusable as error:
+        return option_lists.failed(_unusable(service, error, 0))
+    return {"options": None, "stringOptions": None, "observations": [], "context": {"dbInfo": tables}, "errors": []}
+
+
+def _unusable(service: Service, error: AccountUnusable, took_ms: int) -> Reply:
+    info = ErrorInfo("exception", "AccountError", error.message)
+    return Reply(None, observations=(Observation("error", service.clock(), err=info),), error=info, took_ms=took_ms)
+
+
+def _reloaded(service: Service, order: Order, props: list[dict[str, Any]], reply: Reply) -> dict[str, Any]:
+    kept, told = valid_props.sound(props)
+    dynamic_props_id = dynamic_props.keep(service, order.scene, order.external_id, order.component.id, kept)
+    answer = option_lists.problems(reply)
+    return {
+        "observations": answer["observations"],
+        "errors": [*answer["errors"], *told],
+        "dynamicProps": {"id": dynamic_props_id, "configurableProps": kept},
+    }
+
+
+def _wrong(name: str, message: str) -> Invalid:
+    return Invalid(f"{name.removeprefix(prop_values.FIELD + '.')} is not valid: {message}", [Detail(name, message)])

@@ -1,0 +1,53 @@
+"""What a ``sql`` prop asks of a database: the tables and columns that a statement may use (WIRE "Configure")."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from webapp.service.domain.accounts import apps, provider
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import grants
+from webapp.service.domain.components.grants import AccountUnusable
+from webapp.service.outbound import postgres
+
+Prop = Mapping[str, Any]
+
+
+def account_prop(props: Sequence[Prop], prop: Prop) -> Prop | None:
+    """The app prop whose account a ``sql`` prop works with: the one it names, by the prop's name or the app's."""
+    if prop["type"] != "sql":
+        return None
+    named = (prop.get("auth") or {}).get("app")
+    found = [one for one in props if one["type"] == "app"]
+    return next((one for one in found if named in (one["name"], one["app"])), found[0] if len(found) == 1 else None)
+
+
+def is_postgres(service: Service, prop: Prop) -> bool:
+    """Whether the accounts of that app prop are PostgreSQL databases."""
+    app = service.catalog.app(prop["app"])
+    return app is not None and app.test_kind == "postgres"
+
+
+def tables(service: Service, account: Account) -> dict[str, Any]:
+    """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
+    app = apps.get(service, account.app)
+    where = provider.postgres_account(grants.opened(service, account))
+    if where is None:
+        raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")
+    found = postgres.tables(service.client_for(app).guard, where)
+    if isinstance(found, postgres.PostgresOutcome):
+        raise AccountUnusable(found.sentence)
+    return {table.title: _shown(table) for table in found}
+
+
+def _shown(table: postgres.Table) -> dict[str, Any]:
+    columns = {
+        column.name: {
+            "columnDefault": column.default,
+            "dataType": column.kind,
+            "isNullable": column.nullable,
+            "tableSchema": table.schema,
+        }
+        for column in table.columns
+    }
+    return {"metadata": {"rowCount": table.rows}, "schema": columns}

@@ -1,0 +1,78 @@
+"""Dynamic props (table ``dynamic_props``): the list of props that a reload gave, kept under an id for later calls.
+
+They belong to one external user of a scene and to one version of one component, and are forgotten 30 days after
+they were last used.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from webapp.errors import NotFound
+from webapp.kit.clock import DAY
+from webapp.kit.ids import new_id
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Scene
+from webapp.store.contract import Params, Tx
+
+KEPT = 30 * DAY
+
+
+def keep(service: Service, scene: Scene, external_id: str, component_id: str, props: Sequence[dict[str, Any]]) -> str:
+    """Keep ``props``, the whole new list of the component ``component_id`` (``sc_…``); their id (``dyp_…``)."""
+    dynamic_props_id, now = new_id("dyp"), service.clock()
+    with service.store.write() as tx:
+        tx.run(
+            "INSERT INTO dynamic_props (id, project_id, environment, external_id, component_id, props, created_at, "
+            "used_at) VALUES (:id, :project, :environment, :external_id, :component, :props, :now, :now)",
+            {
+                **_owner(scene, external_id, component_id),
+                "id": dynamic_props_id,
+                "props": json.dumps(props, separators=(",", ":")),
+                "now": now,
+            },
+        )
+    return dynamic_props_id
+
+
+def get(
+    service: Service, scene: Scene, external_id: str, component_id: str, dynamic_props_id: str
+) -> list[dict[str, Any]]:
+    """The props kept under ``dynamic_props_id`` for this user and component. Raises :class:`NotFound`."""
+    row = service.store.one(
+        "SELECT props, used_at FROM dynamic_props WHERE id = :id AND project_id = :project "
+        "AND environment = :environment AND external_id = :external_id AND component_id = :component",
+        {**_owner(scene, external_id, component_id), "id": dynamic_props_id},
+    )
+    if row is None:
+        raise NotFound("There is no such dynamic_props_id for this component and user; reload its props again.")
+    now = service.clock()
+    if now - row["used_at"] > DAY:
+        with service.store.write() as tx:
+            tx.run("UPDATE dynamic_props SET used_at = :now WHERE id = :id", {"now": now, "id": dynamic_props_id})
+    found: list[dict[str, Any]] = json.loads(row["props"])
+    return found
+
+
+def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
+    """Forget what was kept for one external user; how many lists there were."""
+    return tx.run(
+        "DELETE FROM dynamic_props WHERE project_id = :project AND environment = :environment "
+        "AND external_id = :external_id",
+        {"project": scene.project_id, "environment": scene.environment, "external_id": external_id},
+    )
+
+
+def purge(service: Service) -> int:
+    """Forget what nobody used for 30 days; how many there were."""
+    with service.store.write() as tx:
+        return tx.run("DELETE FROM dynamic_props WHERE used_at < :limit", {"limit": service.clock() - KEPT})
+
+
+def _owner(scene: Scene, external_id: str, component_id: str) -> Params:
+    return {
+        "project": scene.project_id,
+        "environment": scene.environment,
+        "external_id": external_id,
+        "component": component_id,
+    }

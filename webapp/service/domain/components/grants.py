@@ -1,0 +1,125 @@
+"""The accounts that a call of a component may use: found through their owner, refreshed, and opened for this call.
+
+What a component gets of an account is its app's address and the credentials that the app's requests need; the
+refresh token stays here.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from webapp.errors import Detail, Invalid, NotFound, PatchbayError, Refused
+from webapp.service.catalog.app import App
+from webapp.service.components.calls import AccountGrant
+from webapp.service.domain.accounts import accounts, apps, credentials, refreshing
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components.prop_values import FIELD
+from webapp.service.domain.projects import external_users
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.templates import TemplateError, fill, fill_hosts, fill_url
+
+Prop = Mapping[str, Any]
+
+
+class AccountUnusable(PatchbayError):
+    """The account cannot be used now. Reconnect it, or try again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The accounts of one call: what a component gets of each, and the private targets that their apps have."""
+
+    accounts: Mapping[str, AccountGrant]
+    allow_hosts: tuple[str, ...]
+
+
+def chosen(
+    service: Service, scene: Scene, external_id: str, props: Sequence[Prop], account_ids: Mapping[str, str]
+) -> dict[str, Account]:
+    """The accounts behind ``account_ids``, by app prop. They must be this user's and of the prop's app.
+
+    Raises :class:`NotFound` (absent or somebody else's), :class:`Invalid` (of another app).
+    """
+    user = external_users.find(service.store, scene, external_id) if account_ids else None
+    found = {}
+    for prop in props:
+        account_id = account_ids.get(prop["name"])
+        if account_id is None:
+            continue
+        if user is None:
+            raise NotFound("There is no such account.")
+        account = accounts.get(service.store, scene, account_id, user=user)
+        if account.app != prop["app"]:
+            raise _of_another_app(service, prop, account)
+        found[prop["name"]] = account
+    return found
+
+
+def granted(service: Service, found: Mapping[str, Account], app_slug: str | None) -> Granted:
+    """``found`` as a component may use them. Raises :class:`AccountUnusable`, with a sentence for the person."""
+    used = {name: apps.get(service, account.app) for name, account in found.items()}
+    own = service.catalog.app(app_slug) if app_slug else None
+    given = {name: grant(used[name], _values(service, used[name], account)) for name, account in found.items()}
+    return Granted(given, allow_hosts(service, [*used.values(), *([own] if own else [])]))
+
+
+def opened(service: Service, account: Account) -> dict[str, str]:
+    """The credentials of ``account``, refreshed if they must be. Raises :class:`AccountUnusable`."""
+    return _values(service, apps.get(service, account.app), account)
+
+
+def _values(service: Service, app: App, account: Account) -> dict[str, str]:
+    name = account.name or account.identity_name or account.id
+    try:
+        fresh = refreshing.fresh(service, account)
+    except NotFound as error:
+        raise AccountUnusable(f"The {app.name} account {name} was disconnected; choose another.") from error
+    except Refused as error:
+        raise AccountUnusable(
+            f"The {app.name} account {name} no longer works; reconnect it. {error.message}"
+        ) from error
+    except PatchbayError as error:
+        raise AccountUnusable(f"The {app.name} account {name} cannot be used now. {error.message}") from error
+    values = credentials.read(service, fresh)
+    values.pop(credentials.REFRESH_TOKEN, None)
+    return values
+
+
+def grant(app: App, values: Mapping[str, str]) -> AccountGrant:
+    """What a component gets of an account of ``app`` with these credentials. Raises :class:`AccountUnusable`."""
+    try:
+        return AccountGrant(
+            values=values,
+            base_url=fill_url(app.base_url, values) if app.base_url else None,
+            headers={name: fill(value, values) for name, value in app.headers.items()},
+            placements=app.placements,
+            allowed_hosts=fill_hosts(app.allowed_hosts, values),
+            secrets=_secrets(app, values),
+        )
+    except TemplateError as error:
+        raise AccountUnusable(f"The {app.name} account is not complete: {error} Reconnect it.") from error
+
+
+def _secrets(app: App, values: Mapping[str, str]) -> tuple[str, ...]:
+    """The names of what is secret: everything but the app's open fields and the owner's id at the provider."""
+    public = {field.name for field in app.custom_fields if not field.secret} | {credentials.UID}
+    return tuple(name for name in values if name not in public)
+
+
+def allow_hosts(service: Service, used: Sequence[App]) -> tuple[str, ...]:
+    """The private targets that the operator opened to all, and the built-in third party for its own apps."""
+    settings = service.settings
+    if settings.sandbox and any(app.is_sandbox for app in used):
+        return (*settings.allow_hosts, urlsplit(settings.sandbox_url).netloc)
+    return settings.allow_hosts
+
+
+def _of_another_app(service: Service, prop: Prop, account: Account) -> Invalid:
+    wanted, given = service.catalog.app(prop["app"]), service.catalog.app(account.app)
+    message = (
+        f"It must be an account of {wanted.name if wanted else prop['app']}, "
+        f"not of {given.name if given else account.app}."
+    )
+    return Invalid(f"{prop['name']} is not valid: {message}", [Detail(f"{FIELD}.{prop['name']}", message)])

@@ -1,0 +1,178 @@
+"""The values that somebody gave to a component's props: freed of labels, checked, completed with defaults.
+
+Values arrive as ``configured_props`` (WIRE "Values"): each may be wrapped as ``{"__lv": {"label", "value"}}``, and so
+may the items of a list. What a value of each type looks like is :mod:`prop_types`'s.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webapp.errors import Detail, Invalid
+from webapp.service.domain.components import prop_types
+
+Prop = Mapping[str, Any]
+OPEN_AUTH = frozenset({"type", "username"})
+CREDENTIAL_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"})
+LABELLED = "__lv"
+MAX_DEPTH = 100
+FIELD = "configured_props"
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """``props`` by name without any label, ``labels`` of those that came with one, ``accounts`` by app prop."""
+
+    props: Mapping[str, Any] = field(repr=False)
+    labels: Mapping[str, str] = field(repr=False)
+    accounts: Mapping[str, str]
+
+
+def checked(props: Sequence[Prop], given: Mapping[str, Any], *, whole: bool) -> Values:
+    """``given`` as values for ``props``; those of other names are left out, and null is no value.
+
+    With ``whole`` every required value must be there and defaults fill what is missing; without, only what was given
+    is looked at. Raises :class:`Invalid` with a detail for each prop.
+    """
+    found: dict[str, Any] = {}
+    labels: dict[str, str] = {}
+    problems: list[Detail] = []
+    for prop in props:
+        value, label = unwrapped(given.get(prop["name"]))
+        if whole and (value is None or (value == "" and not prop.get("optional"))):
+            value = prop.get("default")
+        wrong = _problem(prop, value, whole=whole)
+        if wrong:
+            problems.append(Detail(f"{FIELD}.{prop['name']}", wrong))
+        elif value is not None and prop["type"] != "alert":
+            found[prop["name"]] = value
+            if label is not None:
+                labels[prop["name"]] = label
+    if problems:
+        raise refused(problems)
+    accounts = {prop["name"]: _account_id(found.pop(prop["name"], None)) for prop in props if prop["type"] == "app"}
+    return Values(found, labels, {name: account_id for name, account_id in accounts.items() if account_id})
+
+
+def unknown(props: Sequence[Prop], given: Mapping[str, Any]) -> list[str]:
+    """The names in ``given`` that have a value but are no props."""
+    known = {prop["name"] for prop in props}
+    return [name for name, value in given.items() if name not in known and value is not None]
+
+
+def unwrapped(value: Any, depth: int = 0) -> tuple[Any, str | None]:
+    """``value`` without any label around or inside it, and the label that stood around it. Raises Invalid."""
+    if depth > MAX_DEPTH:
+        raise Invalid("A value is nested too deeply; make it flatter.", [Detail(FIELD, "It is nested too deeply.")])
+    if isinstance(value, dict):
+        if value.keys() == {LABELLED}:
+            return _labelled(value[LABELLED], depth)
+        return {name: unwrapped(one, depth + 1)[0] for name, one in value.items()}, None
+    if isinstance(value, list):
+        pairs = [unwrapped(one, depth + 1) for one in value]
+        labels = [label for _, label in pairs if label is not None]
+        return [one for one, _ in pairs], ", ".join(labels) if labels else None
+    return value, None
+
+
+def refused(problems: Sequence[Detail]) -> Invalid:
+    """What is wrong with the values: one sentence, and a detail for each prop."""
+    if len(problems) == 1:
+        name = problems[0].field.removeprefix(f"{FIELD}.")
+        return Invalid(f"{name} is not valid: {problems[0].message}", problems)
+    names = ", ".join(problem.field.removeprefix(f"{FIELD}.") for problem in problems)
+    return Invalid(f"These values are not valid: {names}; see the details.", problems)
+
+
+def without_secrets(props: Sequence[Prop], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """``given`` as it may be kept and shown, and the names of the values that secrets were taken out of."""
+    kept, masked = dict(given), list[str]()
+    for prop in props:
+        name, value = prop["name"], given.get(prop["name"])
+        if prop.get("secret") and value not in (None, "", []):
+            kept[name] = None
+            masked.append(name)
+        elif prop["type"] == "http_request" and http_secrets(plain := unwrapped(value)[0]):
+            kept[name] = without_http_secrets(plain)
+            masked.append(name)
+    return kept, masked
+
+
+def secrets_in(props: Sequence[Prop], values: Mapping[str, Any]) -> list[str]:
+    """The texts of all secret values, so that they can be taken out of what a run wrote."""
+    found = []
+    for prop in props:
+        value = values.get(prop["name"])
+        if prop.get("secret"):
+            found += [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
+        elif prop["type"] == "http_request":
+            found += http_secrets(value)
+    return found
+
+
+def http_secrets(value: Any) -> list[str]:
+    """The credentials in the value of an ``http_request`` prop: in its ``auth``, and in headers that carry one."""
+    if not isinstance(value, dict):
+        return []
+    auth, headers = value.get("auth"), value.get("headers")
+    members = [text for name, text in auth.items() if name not in OPEN_AUTH] if isinstance(auth, dict) else []
+    carried = [one.get("value") for one in headers if _is_credential(one)] if isinstance(headers, list) else []
+    return [text for text in (*members, *carried) if isinstance(text, str) and text]
+
+
+def without_http_secrets(value: dict[str, Any]) -> dict[str, Any]:
+    """``value`` with what :func:`http_secrets` finds taken out."""
+    kept = dict(value)
+    if isinstance(value.get("auth"), dict):
+        kept["auth"] = {name: one if name in OPEN_AUTH else None for name, one in value["auth"].items()}
+    if isinstance(value.get("headers"), list):
+        kept["headers"] = [{**one, "value": None} if _is_credential(one) else one for one in value["headers"]]
+    return kept
+
+
+def _is_credential(header: Any) -> bool:
+    return isinstance(header, dict) and str(header.get("name", "")).strip().lower() in CREDENTIAL_HEADERS
+
+
+def _labelled(inner: Any, depth: int) -> tuple[Any, str | None]:
+    if isinstance(inner, list):
+        return unwrapped([{LABELLED: one} if _is_pair(one) else one for one in inner], depth + 1)
+    if not _is_pair(inner):
+        return inner, None
+    value, _ = unwrapped(inner["value"], depth + 1)
+    label = inner.get("label")
+    return value, label if isinstance(label, str) else None
+
+
+def _is_pair(found: Any) -> bool:
+    return isinstance(found, dict) and "value" in found and found.keys() <= {"label", "value"}
+
+
+def _problem(prop: Prop, value: Any, *, whole: bool) -> str | None:
+    if prop["type"] == "alert":
+        return None
+    wrong = None if value is None else prop_types.problem(prop, value)
+    if wrong is None and whole and _is_required(prop) and _is_empty(prop, value):
+        return _missing(prop)
+    return wrong
+
+
+def _missing(prop: Prop) -> str:
+    return "It is missing; choose a connected account." if prop["type"] == "app" else "It is missing; fill it in."
+
+
+def _is_required(prop: Prop) -> bool:
+    if prop["type"] in prop_types.NEVER_ASKED:
+        return False
+    return not any(prop.get(flag) for flag in ("optional", "hidden", "disabled"))
+
+
+def _is_empty(prop: Prop, value: Any) -> bool:
+    """Whether ``value`` is no answer to a required question: nothing, an empty text, a statement without words."""
+    if prop["type"] == "sql" and isinstance(value, dict):
+        return not (value.get("query") or value.get("value"))
+    return value is None or value == ""
+
+
+def _account_id(value: Any) -> str | None:
+    return value["authProvisionId"] if value else None

@@ -1,0 +1,152 @@
+"""Requests to an account's own app, made with its credential on behalf of a caller (WIRE "Proxy").
+
+The credential is put in here and goes to the hosts that the app declares, and nowhere else; whoever calls can neither
+see nor replace it: where an address or header of the answer repeats it (a redirect, the next page), it is taken out.
+What stands in the answer's body is the app's own affair. It is refreshed first, when it must be.
+"""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, unquote_plus, urlencode
+
+import orjson
+
+from webapp.errors import Forbidden, Invalid, PatchbayError, Refused, UpstreamFailed, UpstreamTimedOut
+from webapp.service.components.calls import AccountGrant
+from webapp.service.components.masking import MASK, Mask
+from webapp.service.domain.accounts import apps, credentials, refreshing
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import grants
+from webapp.service.domain.projects import usage
+from webapp.service.outbound.credentials import Applied, apply
+from webapp.service.outbound.hosts import HostRules
+from webapp.service.outbound.messages import RESERVED
+from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.streams import Stream, Upload
+from webapp.service.outbound.templates import TemplateError
+
+DEADLINE_S = 30.0
+HOPS = 3
+_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_FORM = "application/x-www-form-urlencoded"
+_HIDDEN = "***"  # a header and an address can hold it
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the caller wants sent. ``target`` is a whole address, or follows the app's base URL."""
+
+    method: str
+    target: str
+    params: Sequence[tuple[str, str]] = ()
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: Upload | None = None
+    accept_encoding: str = "identity"
+
+
+def send(service: Service, account: Account, order: Order) -> Stream:
+    """Send ``order`` as ``account``; the answer, whatever its status, which the caller closes.
+
+    Raises :class:`Invalid` (no address), :class:`Forbidden` (not an address of the app), :class:`Refused` (the
+    account must be reconnected), :class:`UpstreamFailed`, :class:`UpstreamTimedOut`.
+    """
+    ends = time.monotonic() + DEADLINE_S
+    app, given = apps.get(service, account.app), _given(service, account)
+    credential, client = _credential(given), service.client_for(app)
+    url, rules = _absolute(given, order.target), HostRules.of(*given.allowed_hosts)
+    checked = client.guard.check(url)
+    if isinstance(checked, Failure):
+        raise Invalid(f"The target cannot be called: {checked.sentence}")
+    if not rules.admit(checked):
+        raise Forbidden(f"{checked.authority} is not an address of {app.name}, so nothing is sent there.")
+    found = client.stream(
+        order.method,
+        _with_query(str(checked), order.params, credential),
+        headers=_headers(given, order.headers, credential),
+        params=credential.params,
+        data=_body(order, credential),
+        accept_encoding=order.accept_encoding,
+        deadline_s=max(0.0, ends - time.monotonic()),
+        allow_redirects=HOPS if order.method in ("GET", "HEAD") and order.body is None else 0,
+        allowed_hosts=rules,
+    )
+    if isinstance(found, Failure):
+        raise _error(found)
+    usage.note(service, account.scene, "proxy")
+    _hide(given, found)
+    return found
+
+
+def _given(service: Service, account: Account) -> AccountGrant:
+    """What a request as ``account`` needs, with a token that still works."""
+    values = credentials.read(service, refreshing.fresh(service, account))
+    values.pop(credentials.REFRESH_TOKEN, None)
+    try:
+        return grants.grant(apps.get(service, account.app), values)
+    except grants.AccountUnusable as error:
+        raise Refused(error.message) from error
+
+
+def _credential(given: AccountGrant) -> Applied:
+    try:
+        return apply(given.placements, given.values)
+    except TemplateError as error:
+        raise Refused(f"The account is not complete: {error} Reconnect it.") from error
+
+
+def _absolute(given: AccountGrant, target: str) -> str:
+    if _ABSOLUTE.match(target):
+        return target
+    if not given.base_url:
+        raise Invalid("The app has no base address, so the target must be a whole one; begin it with https://.")
+    return f"{given.base_url.rstrip('/')}/{target.lstrip('/')}"
+
+
+def _with_query(url: str, params: Sequence[tuple[str, str]], credential: Applied) -> str:
+    """``url`` with ``params`` behind its own, but for those that the credential sets itself."""
+    path, _, query = url.partition("?")
+    own = [part for part in query.split("&") if part and unquote_plus(part.partition("=")[0]) not in credential.params]
+    more = urlencode([(name, value) for name, value in params if name not in credential.params])
+    query = "&".join([*own, *([more] if more else [])])
+    return f"{path}?{query}" if query else path
+
+
+def _headers(given: AccountGrant, asked: Mapping[str, str], credential: Applied) -> dict[str, str]:
+    """The app's own headers, those of the caller over them, and the credential over both, each name once."""
+    found: dict[str, tuple[str, str]] = {}
+    for headers in (given.headers, asked, credential.headers):
+        found.update({name.lower(): (name, value) for name, value in headers.items() if name.lower() not in RESERVED})
+    return dict(found.values())
+
+
+def _body(order: Order, credential: Applied) -> bytes | Upload | None:
+    """The caller's body; where the credential belongs into the body, read as a whole and with it."""
+    if not credential.body:
+        return order.body
+    raw = order.body.source.read(order.body.length) if order.body else b""
+    kind = next((value for name, value in order.headers.items() if name.lower() == "content-type"), _FORM)
+    media = kind.partition(";")[0].strip().lower()
+    try:
+        if media == _FORM:
+            fields = parse_qsl(raw.decode(), keep_blank_values=True)
+            kept = [(name, value) for name, value in fields if name not in credential.body]
+            return urlencode([*kept, *credential.body.items()]).encode()
+        if media == "application/json" and isinstance(found := orjson.loads(raw or b"{}"), dict):
+            return orjson.dumps({**found, **credential.body})
+    except ValueError as error:
+        raise Invalid("The body cannot be read, and this app takes its credential there; check it.") from error
+    raise Invalid("This app takes its credential in the body; send a JSON object or a form.")
+
+
+def _hide(given: AccountGrant, found: Stream) -> None:
+    mask = Mask.of_account(given)
+    found.hide(lambda text: mask(text).replace(MASK, _HIDDEN))
+
+
+def _error(failure: Failure) -> PatchbayError:
+    if failure.kind == "refused_by_guard":
+        return Forbidden(failure.sentence)
+    return (UpstreamTimedOut if failure.kind == "timeout" else UpstreamFailed)(failure.sentence)

@@ -1,0 +1,163 @@
+"""Deliveries as the owner of a trigger sees them: the list, one with its request and every answer, and 24 hours."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from webapp.errors import Detail, Invalid, NotFound
+from webapp.kit import cursors
+from webapp.kit.clock import HOUR
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import counts, events
+from webapp.store.contract import Reader, Row
+
+HOURS = 24
+_SELECT = (
+    "SELECT d.*, p.url, e.summary FROM deliveries d "
+    "JOIN events e ON e.id = d.event_id JOIN endpoints p ON p.id = d.endpoint_id"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which deliveries of a trigger: in one status, of one event, made in a time (ms, both ends included)."""
+
+    status: str | None = None
+    since: int | None = None
+    until: int | None = None
+    event_id: str | None = None
+
+
+def page(reader: Reader, trigger_id: str, wanted: Filter, window: cursors.Window) -> cursors.Page[Row]:
+    """Deliveries of a trigger, newest first. Raises :class:`Invalid`, :class:`webapp.kit.cursors.BadCursor`."""
+    check_status(wanted.status)
+    where, params = where_of(trigger_id, wanted)
+    mark = cursors.fingerprint("deliveries", where, params)
+    plan = cursors.keyset(window, mark, ("d.created_at", "d.id"), descending=True)
+    rows = reader.all(
+        f"{_SELECT} WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
+        {**params, **plan.params, "limit": plan.limit},
+    )
+    total = _count(reader, trigger_id, wanted)
+    return cursors.page(rows, window, plan, mark, lambda row: (row["created_at"], row["id"]), total)
+
+
+def get(reader: Reader, trigger_id: str, delivery_id: str) -> Row:
+    """One delivery of a trigger. Raises :class:`NotFound`."""
+    row = reader.one(f"{_SELECT} WHERE d.id = :id AND d.trigger_id = :trigger", _named(trigger_id, delivery_id))
+    if row is None:
+        raise NotFound("There is no such delivery.")
+    return row
+
+
+def to_json(row: Row) -> dict[str, Any]:
+    """A delivery in a list. While it is on its way nothing else is planned."""
+    waits = row["status"] == "waiting" and row["lease_until"] == 0
+    return {
+        "id": row["id"],
+        "event_id": row["event_id"],
+        "webhook_id": row["endpoint_id"],
+        "url": row["url"],
+        "status": row["status"],
+        "attempt": row["attempt"],
+        "created_at": row["created_at"],
+        "next_attempt_at": row["next_at"] if waits else None,
+        "last_attempt_at": row["last_at"],
+        "response_status": row["last_status"],
+        "error": row["last_error"],
+        "took_ms": row["took_ms"],
+        "summary": row["summary"],
+    }
+
+
+def details(service: Service, trigger_id: str, delivery_id: str) -> dict[str, Any]:
+    """A delivery with its request, as the last attempt sent it, and every attempt. Raises :class:`NotFound`."""
+    row = get(service.store, trigger_id, delivery_id)
+    attempts = service.store.all(
+        "SELECT * FROM delivery_attempts WHERE delivery_id = :id ORDER BY n", {"id": delivery_id}
+    )
+    signed = orjson.loads(attempts[-1]["signed"] or "{}") if attempts else {}
+    body = events.body_of(service, row["event_id"]).decode("utf-8", "replace")
+    request = {"url": row["url"], "headers": {"content-type": "application/json", **signed}, "body": body}
+    return {**to_json(row), "request": request, "attempts": [_attempt(one) for one in attempts]}
+
+
+def stats(service: Service, trigger_id: str) -> dict[str, Any]:
+    """What became of the deliveries of the last 24 hours, hour by hour in UTC; the last hour is the running one."""
+    now = service.clock()
+    first = now // HOUR * HOUR - (HOURS - 1) * HOUR
+    rows = service.store.tuples(
+        "SELECT (created_at - :first) / :hour, status, COUNT(*) FROM deliveries "
+        "WHERE trigger_id = :trigger AND created_at >= :first GROUP BY 1, 2",
+        {"first": first, "hour": HOUR, "trigger": trigger_id},
+    )
+    hours = [{"start": first + n * HOUR, **dict.fromkeys(counts.STATUSES, 0)} for n in range(HOURS)]
+    for hour, status, count in rows:
+        hours[min(int(hour), HOURS - 1)][status] += count
+    totals = {status: sum(hour[status] for hour in hours) for status in counts.STATUSES}
+    seen = service.store.one(
+        "SELECT COUNT(*) AS events, (SELECT MAX(at) FROM events WHERE trigger_id = :trigger) AS last_event_at "
+        "FROM events WHERE trigger_id = :trigger AND at >= :first",
+        {"trigger": trigger_id, "first": first},
+    )
+    return {"hours": hours, **totals, **(seen or {}), "last_error": _last_error(service.store, trigger_id)}
+
+
+def check_status(status: str | None) -> None:
+    """Raise :class:`Invalid` for a status that deliveries never have."""
+    if status is not None and status not in counts.STATUSES:
+        message = "Use waiting, delivered or failed."
+        raise Invalid(f"status is not valid: {message}", [Detail("status", message)])
+
+
+def where_of(trigger_id: str, wanted: Filter) -> tuple[str, dict[str, Any]]:
+    """The condition on ``deliveries d`` that ``wanted`` means, and its parameters."""
+    where, params = "d.trigger_id = :trigger", dict[str, Any](trigger=trigger_id)
+    conditions = {
+        "status": "d.status = :status",
+        "since": "d.created_at >= :since",
+        "until": "d.created_at <= :until",
+        "event_id": "d.event_id = :event_id",
+    }
+    for name, condition in conditions.items():
+        value = getattr(wanted, name)
+        if value is not None:
+            where, params[name] = f"{where} AND {condition}", value
+    return where, params
+
+
+def _count(reader: Reader, trigger_id: str, wanted: Filter) -> int:
+    """Counted while they are written; only a narrower list is counted by looking."""
+    if wanted == Filter(status=wanted.status):
+        return counts.count(reader, trigger_id, (wanted.status,) if wanted.status else counts.STATUSES)
+    where, params = where_of(trigger_id, wanted)
+    row = reader.one(f"SELECT COUNT(*) AS n FROM deliveries d WHERE {where}", params)  # noqa: S608
+    return int(row["n"]) if row else 0
+
+
+def _last_error(reader: Reader, trigger_id: str) -> str | None:
+    """Why the newest delivery that was tried has not succeeded; None when it has."""
+    row = reader.one(
+        "SELECT status, last_error FROM deliveries WHERE trigger_id = :trigger AND (status <> 'waiting' OR tries > 0) "
+        "ORDER BY created_at DESC, id DESC LIMIT 1",
+        {"trigger": trigger_id},
+    )
+    return row["last_error"] if row else None
+
+
+def _attempt(row: Row) -> dict[str, Any]:
+    response = orjson.loads(row["response"] or "{}")
+    return {
+        "n": row["n"],
+        "at": row["at"],
+        "took_ms": row["took_ms"],
+        "response_status": row["status"],
+        "error": row["error"],
+        "response_headers": response.get("headers"),
+        "response_body": response.get("body"),
+    }
+
+
+def _named(trigger_id: str, delivery_id: str) -> dict[str, str]:
+    return {"id": delivery_id, "trigger": trigger_id}

@@ -1,0 +1,71 @@
+"""A project's own signing keys (table ``signing_keys``), one for each environment.
+
+They sign what goes to the project webhook, Connect notifications and general webhooks. A key is made when it is
+first needed, sealed, and shown only when the project webhook is made or the key is regenerated.
+"""
+
+from webapp.kit.signing import new_signing_key
+from webapp.service.domain.base.keyring import KeyGone, Place
+from webapp.service.domain.base.sealed import SealedColumn
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import endpoint_audit
+from webapp.service.domain.projects.projects import Scene
+from webapp.store.contract import Tx
+
+_SELECT = "SELECT key_sealed FROM signing_keys WHERE id = :id"
+
+
+def ensure(tx: Tx, service: Service, scene: Scene) -> None:
+    """Give ``scene`` a signing key, unless it has one."""
+    if tx.one(_SELECT, {"id": _id(scene)}) is None:
+        _write(tx, service, scene, new_signing_key())
+
+
+def regenerate(tx: Tx, service: Service, scene: Scene) -> str:
+    """A new key in the place of the one that ``scene`` had. What is sent from now on is signed with it."""
+    key = new_signing_key()
+    _write(tx, service, scene, key)
+    endpoint_audit.project_key(tx, service.clock(), scene)
+    return key
+
+
+def of_scene(service: Service, scene: Scene) -> str:
+    """The key of ``scene``, made now when there is none yet. Not to be called inside a transaction."""
+    row = service.store.one(_SELECT, {"id": _id(scene)})
+    if row is None:
+        with service.store.write() as tx:
+            ensure(tx, service, scene)
+        return of_scene(service, scene)
+    try:
+        return service.keys.open_box(_place(scene.project_id, _id(scene)), row["key_sealed"]).decode()
+    except KeyGone:  # sealed anew by a rotation since it was read
+        if service.store.one(_SELECT, {"id": _id(scene)}) == row:
+            raise
+        return of_scene(service, scene)
+
+
+def _write(tx: Tx, service: Service, scene: Scene, key: str) -> None:
+    sealed = service.keys.seal_box(tx, _place(scene.project_id, _id(scene)), key.encode())
+    tx.run(
+        "INSERT INTO signing_keys (id, project_id, key_sealed, created_at, updated_at) "
+        "VALUES (:id, :project, :sealed, :now, :now) "
+        "ON CONFLICT (id) DO UPDATE SET key_sealed = excluded.key_sealed, updated_at = excluded.updated_at",
+        {"id": _id(scene), "project": scene.project_id, "sealed": sealed, "now": service.clock()},
+    )
+
+
+def _id(scene: Scene) -> str:
+    return f"{scene.project_id}|{scene.environment}"
+
+
+def _place(project_id: str, row: str) -> Place:
+    return Place(project_id, "signing_keys", row, "key")
+
+
+SEALED = SealedColumn(
+    "signing_keys",
+    "SELECT id, project_id AS owner, key_sealed AS sealed, NULL AS version FROM signing_keys "
+    "WHERE id > :after ORDER BY id LIMIT :limit",
+    "UPDATE signing_keys SET key_sealed = :sealed WHERE id = :id",
+    _place,
+)

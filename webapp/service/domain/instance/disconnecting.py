@@ -1,0 +1,49 @@
+"""Removing connected accounts, and what that stops: their triggers are unsubscribed, then switched off with the reason.
+
+A provider that does not answer keeps no account alive.
+"""
+
+from collections.abc import Sequence
+
+from webapp.errors import PatchbayError
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import accounts as trigger_accounts
+from webapp.service.domain.triggers import deployed_triggers, hooks, turns
+
+
+def delete(service: Service, account: Account) -> None:
+    """Remove ``account`` with its credentials; its history stays."""
+    _remove(service, [account])
+
+
+def delete_of_app(service: Service, scene: Scene, app: str, *, user: ExternalUser | None) -> int:
+    """Remove every account of ``app`` in ``scene`` (of ``user`` when one is given); how many there were."""
+    found = accounts.of_app(service.store, scene, app, user=user)
+    _remove(service, found)
+    return len(found)
+
+
+def _remove(service: Service, found: Sequence[Account]) -> None:
+    for account in found:
+        _unsubscribe(service, account)
+    with service.store.write() as tx:
+        for account in found:
+            trigger_accounts.account_removed(tx, service, account)
+        accounts.remove(tx, found, service.clock())
+    service.wake()
+
+
+def _unsubscribe(service: Service, account: Account) -> None:
+    """Let the triggers of ``account`` say goodbye while its credentials are still there."""
+    for trigger in trigger_accounts.using(service.store, account.id):
+        try:
+            with turns.taken(service, trigger) as current:
+                if current.active:
+                    configured = deployed_triggers.configured(service, current)
+                    hooks.try_to(service, current, "deactivate", configured)
+        except PatchbayError:
+            continue

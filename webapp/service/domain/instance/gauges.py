@@ -1,0 +1,39 @@
+"""How much there is and how much is due: the few numbers that an operator watches. Each is read from an index."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from webapp.kit.clock import SECOND
+from webapp.service.domain.base.service import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """One number, or one for each value of ``label``."""
+
+    name: str
+    help: str
+    values: Mapping[str, float]
+    label: str = ""
+
+
+def read(service: Service) -> Sequence[Gauge]:
+    """Every gauge. Raises :class:`webapp.errors.Unavailable`."""
+    one = service.store.one
+    accounts = service.store.all(
+        "SELECT CASE WHEN dead = 1 THEN 'dead' WHEN healthy = 1 THEN 'healthy' ELSE 'retrying' END AS state, "
+        "COUNT(*) AS n FROM accounts GROUP BY 1"
+    )
+    triggers = service.store.all(
+        "SELECT CASE WHEN active = 1 THEN 'active' WHEN switched_off IS NULL THEN 'paused' ELSE 'switched_off' END "
+        "AS state, COUNT(*) AS n FROM deployed_triggers GROUP BY 1"
+    )
+    waiting = one("SELECT COUNT(*) AS n, MIN(next_at) AS first FROM deliveries WHERE next_at IS NOT NULL") or {}
+    first = waiting.get("first")
+    late = max(0.0, (service.clock() - first) / SECOND) if first is not None else 0.0
+    return (
+        Gauge("accounts", "Connected accounts.", {row["state"]: row["n"] for row in accounts}, "state"),
+        Gauge("triggers", "Deployed triggers.", {row["state"]: row["n"] for row in triggers}, "state"),
+        Gauge("deliveries_waiting", "Deliveries that are not done yet.", {"": waiting.get("n", 0)}),
+        Gauge("deliveries_late_seconds", "How long the first of them has been due.", {"": late}),
+    )

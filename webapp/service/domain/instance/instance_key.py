@@ -1,0 +1,79 @@
+"""Changing the instance key, which wraps all data keys, while nothing runs.
+
+What is derived from it changes with it: access tokens, signed cookies and forms, and the secrets of the scripts' and
+the sandbox's client. The key file and the database cannot change at one moment, so the new key waits in
+``keys.new``: whichever of the two the database was left with opens it (:func:`proven`).
+"""
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+from webapp.errors import Invalid
+from webapp.kit.clock import Clock
+from webapp.service.domain.access import clients
+from webapp.service.domain.base.keyring import (
+    Keyring,
+    WrongKey,
+    create_key_file,
+    key_of,
+    load_instance_key,
+    read_key_file,
+)
+from webapp.settings import Settings
+from webapp.store import presence
+from webapp.store.contract import Store
+from webapp.store.sqlite import SQLiteStore
+
+
+def proven(settings: Settings, store: Store, clock: Clock) -> Keyring:
+    """The keyring of the instance key, which opens the database. Raises :class:`WrongKey`.
+
+    A change of the key file that was interrupted is brought to its end.
+    """
+    keys = Keyring(store, load_instance_key(settings), clock)
+    waiting = settings.data / "keys.new"
+    try:
+        keys.prove()
+    except WrongKey:
+        if settings.secret_key or not waiting.exists():
+            raise
+        keys = Keyring(store, read_key_file(waiting), clock)
+        keys.prove()
+        _put_in_place(settings.data)
+    return keys
+
+
+def rotate(settings: Settings, clock: Clock, new_secret: str | None = None) -> None:
+    """Wrap all data keys with a new instance key: ``new_secret`` where ``PATCHBAY_SECRET_KEY`` is in use, else a file.
+
+    Raises :class:`webapp.errors.Conflict` while Patchbay runs, :class:`Invalid`, :class:`WrongKey`.
+    """
+    database = settings.data / "patchbay.db"
+    if not database.exists():
+        raise Invalid(f"There is no database in {settings.data}; check PATCHBAY_DATA.")
+    if settings.secret_key is not None and new_secret in (None, settings.secret_key):
+        raise Invalid("Give a new key that differs from PATCHBAY_SECRET_KEY.")
+    with presence.alone(database), closing(SQLiteStore(database, alone=True)) as store:
+        keys = proven(settings, store, clock)
+        new = _new_file_key(settings.data) if settings.secret_key is None else key_of(new_secret or "")
+        with store.write() as tx:
+            clients.derive_again(tx, keys.rewrap(tx, new))
+        if settings.secret_key is None:
+            _put_in_place(settings.data)
+
+
+def _new_file_key(data: Path) -> bytes:
+    waiting = data / "keys.new"
+    waiting.unlink(missing_ok=True)  # of a change that broke off before the database knew of it
+    create_key_file(waiting)
+    return read_key_file(waiting)
+
+
+def _put_in_place(data: Path) -> None:
+    (data / "keys.new").replace(data / "keys")
+    descriptor = os.open(data, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,90 @@
+"""Opening a data folder: the store, the keys, the catalog and the outbound client, put together once per process."""
+
+import fcntl
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from webapp.kit.clock import Clock, now
+from webapp.service.catalog.build import BuildReport, ensure
+from webapp.service.catalog.index import Catalog
+from webapp.service.components.runner import Runner
+from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import instance_key, restoring
+from webapp.service.domain.projects import usage
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
+from webapp.settings import Settings
+from webapp.store.sqlite import SQLiteStore
+
+USER_AGENT = "Patchbay/0.1"
+log = logging.getLogger(__name__)
+
+
+def open_service(
+    settings: Settings,
+    clock: Clock = now,
+    runner: Runner | None = None,
+    wake: Callable[[], None] = lambda: None,
+) -> Service:
+    """The service over ``settings.data``, its schema and catalog brought up to date.
+
+    Without a ``runner`` it has one of its own, which starts when a component is first called. ``wake`` tells the
+    worker that there is something to do.
+
+    Raises :class:`webapp.service.domain.base.keyring.WrongKey`, :class:`webapp.errors.Unavailable`.
+    """
+    restoring.finish(settings.data)
+    store = SQLiteStore(settings.data / "patchbay.db")
+    components = runner or Runner.start()
+    try:
+        with _one_at_a_time(settings.data / ".opening"):
+            store.migrate()
+            keys = instance_key.proven(settings, store, clock)
+            report = _build(settings, runner)
+        for problem in report.problems:
+            log.warning("This is left out of the catalog: %s", problem)
+        service = Service(settings, store, clock, keys, _catalog(settings), _outbound(settings), components, wake)
+        if settings.sandbox:
+            provider_clients.ensure_sandbox(service)
+    except BaseException:
+        components.close()
+        store.close()
+        raise
+    return service
+
+
+def close_service(service: Service) -> None:
+    """Give back what :func:`open_service` took."""
+    usage.flush(service)
+    service.runner.close()
+    service.catalog.close()
+    service.store.close()
+
+
+def _build(settings: Settings, runner: Runner | None) -> BuildReport:
+    """Build the catalog unless it stands, from the built-in apps and what the operator put into the data folder.
+
+    A runner of our own is not begun for it, since not every process that opens a folder calls components.
+    """
+    own, components = [settings.data / "apps"], settings.data / "components"
+    return ensure(settings.data / "catalog.db", own, components=components, declare=runner.call if runner else None)
+
+
+def _catalog(settings: Settings) -> Catalog:
+    variables = {"sandbox": settings.sandbox_url} if settings.sandbox else {}
+    return Catalog.open(settings.data / "catalog.db", public_url=settings.public_url, variables=variables)
+
+
+def _outbound(settings: Settings) -> OutboundClient:
+    return OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
+
+
+@contextmanager
+def _one_at_a_time(path: Path) -> Iterator[None]:
+    """Hold the lock file ``path``, so that processes which start together migrate and build one after another."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

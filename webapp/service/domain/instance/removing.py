@@ -1,0 +1,72 @@
+"""Removing an external user, or a whole project, with everything that is theirs (WIRE "Lifetimes").
+
+Tokens end first, so that nothing new comes; then triggers are told to unsubscribe at their providers, outside any
+transaction; then all that is left goes in one. A provider that does not answer does not keep anything alive.
+"""
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from webapp import audit
+from webapp.audit import Deed
+from webapp.errors import Conflict, NotFound
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import dynamic_props, file_stash, runs
+from webapp.service.domain.projects import external_users, history, projects
+from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.projects import Project
+from webapp.service.domain.triggers import deployed_triggers, deploying
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+
+ROUNDS = 3  # a deployment that was under way when the tokens ended may still add a trigger
+
+
+def user(service: Service, gone: ExternalUser) -> None:
+    """Remove ``gone``: tokens, triggers (their hooks run), accounts, runs, files and the history that names them."""
+    with service.store.write() as tx:
+        tokens.revoke_all(tx, user=gone)
+    for _ in range(ROUNDS):
+        found = deployed_triggers.of_user(service.store, gone)
+        if not found:
+            break
+        _undeploy(service, found)
+    with service.store.write() as tx:
+        tokens.revoke_all(tx, user=gone)
+        dynamic_props.drop_user(tx, gone.scene, gone.external_id)
+        runs.drop_user(tx, gone.scene, gone.external_id)
+        file_stash.drop_user(tx, gone.scene, gone.external_id)
+        deployed_triggers.erase_of_user(tx, gone)
+        accounts.erase_of_user(service, tx, gone)
+        history.drop_user(tx, gone.id)
+        if external_users.erase(tx, gone):
+            sentence, scene = "Removed an external user with all that was theirs.", gone.scene
+            deed = Deed("user", gone.id, "deleted", sentence, scene.project_id, scene.environment)
+            audit.write(tx, service.clock(), deed)
+
+
+def project(service: Service, gone: Project) -> None:
+    """Remove ``gone`` with both of its environments.
+
+    Raises :class:`Conflict` for the project that the settings name, which the dashboard works in.
+    """
+    if service.settings.project == gone.id:
+        raise Conflict("The dashboard works in this project; set PATCHBAY_PROJECT to another one first.")
+    with service.store.write() as tx:
+        tokens.revoke_all(tx, project_id=gone.id)
+    for _ in range(ROUNDS):
+        found = deployed_triggers.of_project(service.store, gone.id)
+        if not found:
+            break
+        _undeploy(service, found)
+    with service.store.write() as tx:
+        deployed_triggers.erase_of_project(tx, gone.id)
+        projects.erase(service, tx, gone.id)
+
+
+def _undeploy(service: Service, found: Iterable[DeployedTrigger]) -> None:
+    """Let each trigger unsubscribe; one that somebody else removes meanwhile is done."""
+    for trigger in found:
+        with suppress(NotFound, Conflict):
+            deploying.delete(service, trigger, ignore_hook_errors=True)

@@ -1,0 +1,137 @@
+"""New data keys for every project, while the service runs: everything sealed is sealed anew, the old keys deleted.
+
+One transaction gives every owner a new version; from then on nobody seals with an older one (:mod:`base.keyring`). A
+walk over all sealed values seals those of older versions anew, a few rows in each transaction and under the write
+lock, so that no refresh or reconnect is overwritten; an account's revision stays, so that none is fenced off either.
+Then the old versions are deleted. It may be killed at any point: the next run finishes what was begun.
+"""
+
+import fcntl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from webapp import audit
+from webapp.audit import Deed
+from webapp.errors import Conflict
+from webapp.kit.secrets import CannotOpen
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import attempts, credentials, provider_clients
+from webapp.service.domain.base.keyring import INSTANCE, KeyGone, box_version
+from webapp.service.domain.base.sealed import SealedColumn
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import file_stash, runs
+from webapp.service.domain.deliveries import endpoints, events, signing_keys
+from webapp.service.domain.triggers import deployed_triggers, inbox, memory
+from webapp.service.domain.triggers import runs as trigger_runs
+from webapp.store.contract import Row, Tx
+
+COLUMNS: tuple[SealedColumn, ...] = (
+    credentials.SEALED,
+    provider_clients.SEALED,
+    attempts.SEALED,
+    *runs.SEALED,
+    file_stash.SEALED,
+    endpoints.SEALED,
+    events.SEALED,
+    signing_keys.SEALED,
+    tokens.SEALED,
+    inbox.SEALED,
+    *deployed_triggers.SEALED,
+    memory.SEALED,
+    trigger_runs.SEALED,
+)
+BATCH = 100
+_OLD = (
+    "NOT (owner = :instance AND version = 1) "  # the proof of the instance key, which seals nothing
+    "AND version < (SELECT MAX(version) FROM data_keys AS newer WHERE newer.owner = data_keys.owner)"
+)
+
+
+@dataclass(slots=True)
+class Report:
+    """What a rotation did. ``unreadable`` counts values that were damaged before; they stay as they are."""
+
+    resumed: bool
+    owners: int
+    resealed: dict[str, int] = field(default_factory=dict)
+    unreadable: int = 0
+
+
+def rotate(service: Service) -> Report:
+    """Give everything new data keys, or finish the rotation that was interrupted.
+
+    Raises :class:`Conflict` while another one runs.
+    """
+    with _one_at_a_time(service.settings.data / ".rotating"):
+        report = _begin(service)
+        for column in COLUMNS:
+            report.resealed.setdefault(column.table, 0)
+            _walk(service, column, report)
+        _end(service)
+    return report
+
+
+def _begin(service: Service) -> Report:
+    with service.store.write() as tx:
+        owners = [row["owner"] for row in tx.all("SELECT DISTINCT owner FROM data_keys ORDER BY owner")]
+        unfinished = tx.one(f"SELECT owner FROM data_keys WHERE {_OLD}", {"instance": INSTANCE})  # noqa: S608
+        if unfinished is None:
+            for owner in owners:
+                service.keys.add_version(tx, owner)
+            audit.write(
+                tx, service.clock(), Deed("key", "data keys", "rotated", "Began to seal all with new data keys.")
+            )
+    return Report(unfinished is not None, len(owners))
+
+
+def _walk(service: Service, column: SealedColumn, report: Report) -> None:
+    """Page by page in the order of the ids. A row that comes in behind the page was sealed with the newest key."""
+    after = ""
+    while True:
+        began = time.monotonic()
+        with service.store.write() as tx:  # the page is read under the lock: one read before could lack a row by now
+            rows = tx.all(column.page, {"after": after, "limit": BATCH})
+            for row in rows:
+                _reseal(service, tx, column, row, report)
+        if not rows:
+            return
+        after = rows[-1]["id"]
+        time.sleep(max(time.monotonic() - began, 0.002))  # whoever waits for the write lock gets a turn
+
+
+def _reseal(service: Service, tx: Tx, column: SealedColumn, row: Row, report: Report) -> None:
+    keys, place = service.keys, column.place(row["owner"], row["id"])
+    version = box_version(row["sealed"]) if row["version"] is None else row["version"]
+    if version == keys.newest(tx, row["owner"]):
+        return
+    values = {"id": row["id"]}
+    try:
+        if row["version"] is None:
+            values["sealed"] = keys.seal_box(tx, place, keys.open_box(place, row["sealed"]))
+        else:
+            values["sealed"], values["version"] = keys.seal(tx, place, keys.open(place, row["sealed"], version))
+    except (CannotOpen, KeyGone):
+        report.unreadable += 1
+        return
+    report.resealed[column.table] += tx.run(column.update, values)
+
+
+def _end(service: Service) -> None:
+    """Delete the old versions; overwritten first, so that no free page of the database keeps them."""
+    params = {"instance": INSTANCE}
+    with service.store.write() as tx:
+        tx.run(f"UPDATE data_keys SET wrapped = :blank WHERE {_OLD}", {**params, "blank": bytes(64)})  # noqa: S608
+        tx.run(f"DELETE FROM data_keys WHERE {_OLD}", params)  # noqa: S608
+
+
+@contextmanager
+def _one_at_a_time(path: Path) -> Iterator[None]:
+    with path.open("a") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Conflict("Keys are being rotated already; wait for that to end.") from error
+        yield

@@ -1,0 +1,133 @@
+"""External users (table ``external_users``): the developer's end users, made by the first token, account or deploy."""
+
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.errors import Detail, Invalid, NotFound
+from webapp.kit import cursors
+from webapp.kit.clock import iso
+from webapp.kit.ids import new_id
+from webapp.service.domain.projects.projects import Scene, like
+from webapp.store.contract import Reader, Tx
+
+MAX_LENGTH = 250
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalUser:
+    """A user of one scene: our id, and the developer's."""
+
+    id: str
+    external_id: str
+    scene: Scene
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A user as lists show them; times are epoch milliseconds."""
+
+    id: str
+    external_id: str
+    created_at: int
+    updated_at: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The user as the API shows them."""
+        return {
+            "id": self.id,
+            "external_id": self.external_id,
+            "created_at": iso(self.created_at),
+            "updated_at": iso(self.updated_at),
+        }
+
+
+def checked(external_id: str) -> str:
+    """``external_id`` if it can name a user: 1 to 250 characters, none of them a control character or surrogate.
+
+    Raises :class:`Invalid`.
+    """
+    if not external_id or len(external_id) > MAX_LENGTH:
+        raise _invalid(f"It must be 1 to {MAX_LENGTH} characters long.")
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in external_id):
+        raise _invalid("It must not hold control characters.")
+    return external_id
+
+
+def ensure(tx: Tx, scene: Scene, external_id: str, now: int) -> ExternalUser:
+    """The user ``external_id`` of ``scene``, made when it is new. Raises :class:`Invalid`."""
+    checked(external_id)
+    found = find(tx, scene, external_id)
+    if found:
+        return found
+    user = ExternalUser(new_id("exu"), external_id, scene)
+    tx.run(
+        "INSERT INTO external_users (id, project_id, environment, external_id, created_at, updated_at) "
+        "VALUES (:id, :project, :environment, :external_id, :now, :now)",
+        {**_scene(scene), "id": user.id, "external_id": external_id, "now": now},
+    )
+    return user
+
+
+def find(reader: Reader, scene: Scene, external_id: str) -> ExternalUser | None:
+    """The user ``external_id`` of ``scene``, if there is one."""
+    row = reader.one(
+        "SELECT id FROM external_users WHERE project_id = :project AND environment = :environment "
+        "AND external_id = :external_id",
+        {**_scene(scene), "external_id": external_id},
+    )
+    return ExternalUser(row["id"], external_id, scene) if row else None
+
+
+def get(reader: Reader, scene: Scene, external_id: str) -> ExternalUser:
+    """The user ``external_id`` of ``scene``. Raises :class:`NotFound`."""
+    found = find(reader, scene, external_id)
+    if found is None:
+        raise NotFound("There is no such external user.")
+    return found
+
+
+def names(reader: Reader, scene: Scene, ids: Collection[str]) -> dict[str, str]:
+    """The developer's own ids of users, by ours; those who are gone are left out."""
+    marks = {f"id{number}": one for number, one in enumerate(ids)}
+    if not marks:
+        return {}
+    among = ", ".join(f":{mark}" for mark in marks)
+    sql = f"SELECT id, external_id FROM external_users WHERE project_id = :project AND id IN ({among})"  # noqa: S608
+    rows = reader.all(sql, {"project": scene.project_id, **marks})
+    return {row["id"]: row["external_id"] for row in rows}
+
+
+def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None = None) -> cursors.Page[Listed]:
+    """Users of ``scene``, oldest first, whose id of the developer's holds ``q`` (letter case of ASCII does not matter).
+
+    Raises :class:`webapp.kit.cursors.BadCursor`.
+    """
+    where, params = "project_id = :project AND environment = :environment", dict[str, Any](_scene(scene))
+    if q:
+        where += " AND LOWER(external_id) LIKE LOWER(:q) ESCAPE '!'"
+        params["q"] = f"%{like(q)}%"
+    mark = cursors.fingerprint("external_users", where, params)
+    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
+    rows = reader.all(
+        "SELECT id, external_id, created_at, updated_at FROM external_users "  # noqa: S608
+        f"WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
+        {**params, **plan.params, "limit": plan.limit},
+    )
+    total = reader.one(f"SELECT COUNT(*) AS n FROM external_users WHERE {where}", params)  # noqa: S608
+    found = [Listed(**row) for row in rows]
+    return cursors.page(found, window, plan, mark, lambda one: (one.created_at, one.id), total["n"] if total else 0)
+
+
+def erase(tx: Tx, user: ExternalUser) -> int:
+    """Remove the row of ``user``, and with it their tokens, accounts, triggers and runs; 0 when it is gone already."""
+    return tx.run("DELETE FROM external_users WHERE id = :id", {"id": user.id})
+
+
+def _scene(scene: Scene) -> dict[str, str]:
+    return {"project": scene.project_id, "environment": scene.environment}
+
+
+def _invalid(message: str) -> Invalid:
+    return Invalid(f"external_user_id is not valid: {message}", [Detail("external_user_id", message)])

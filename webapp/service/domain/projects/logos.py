@@ -1,0 +1,75 @@
+"""The logo of a project (table ``project_logos``), which people see on its Connect Link.
+
+What an image is, its first bytes tell, never what the sender says. SVG is not taken: it can hold scripts.
+"""
+
+import base64
+import binascii
+import re
+from dataclasses import dataclass
+
+from webapp.errors import Detail, Invalid, NotFound, TooLarge
+from webapp.service.domain.base.service import Service
+from webapp.store.contract import Reader
+
+MAX_BYTES = 1024 * 1024
+_DATA_URI = re.compile(r"data:[a-z]+/[a-z0-9.+-]+;base64,([A-Za-z0-9+/=\s]+)", re.IGNORECASE)  # RFC 2397
+_FIRST_BYTES = (
+    ("image/png", re.compile(rb"\x89PNG\r\n\x1a\n.{4}IHDR", re.DOTALL)),
+    ("image/jpeg", re.compile(rb"\xff\xd8\xff")),
+    ("image/gif", re.compile(rb"GIF8[79]a")),
+    ("image/webp", re.compile(rb"RIFF.{4}WEBPVP8[ LX]", re.DOTALL)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Logo:
+    """An image and what it is. ``updated_at`` is in epoch milliseconds."""
+
+    media_type: str
+    image: bytes
+    updated_at: int
+
+
+def from_data_uri(text: str) -> bytes:
+    """The bytes in a base64 data URI. Raises :class:`Invalid`."""
+    found = _DATA_URI.fullmatch(text.strip())
+    try:
+        return base64.b64decode(found[1], validate=False) if found else _refuse()
+    except (binascii.Error, ValueError):
+        return _refuse()
+
+
+def put(service: Service, project_id: str, image: bytes) -> None:
+    """Give a project its logo, in place of any before it. Raises :class:`Invalid`, :class:`TooLarge`."""
+    if len(image) > MAX_BYTES:
+        raise TooLarge(f"The logo has {len(image):,} bytes; send one of at most {MAX_BYTES:,}.")
+    media_type = next((kind for kind, first in _FIRST_BYTES if first.match(image)), None)
+    if media_type is None:
+        _refuse()
+    with service.store.write() as tx:
+        tx.run(
+            "INSERT INTO project_logos (project_id, media_type, image, updated_at) "
+            "VALUES (:project, :media_type, :image, :now) ON CONFLICT (project_id) DO UPDATE SET "
+            "media_type = excluded.media_type, image = excluded.image, updated_at = excluded.updated_at",
+            {"project": project_id, "media_type": media_type, "image": image, "now": service.clock()},
+        )
+
+
+def get(reader: Reader, project_id: str) -> Logo:
+    """The logo of a project. Raises :class:`NotFound`, alike for a project that is not there."""
+    row = reader.one("SELECT * FROM project_logos WHERE project_id = :project", {"project": project_id})
+    if row is None:
+        raise NotFound("There is no such logo.")
+    return Logo(row["media_type"], row["image"], row["updated_at"])
+
+
+def address(reader: Reader, project_id: str) -> str:
+    """Where a project's logo is served, another address for another image; "" without one."""
+    row = reader.one("SELECT updated_at FROM project_logos WHERE project_id = :project", {"project": project_id})
+    return f"/v1/connect/projects/{project_id}/logo?v={row['updated_at']}" if row else ""
+
+
+def _refuse() -> bytes:
+    message = "Send a PNG, JPEG, GIF or WebP image, as a base64 data URI or as a file."
+    raise Invalid(f"logo is not valid: {message}", [Detail("logo", message)])

@@ -1,0 +1,176 @@
+"""Projects (table ``projects``): what an installation's Connect resources belong to. Each has two environments."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from webapp import audit
+from webapp.audit import Deed
+from webapp.errors import Detail, Invalid, NotFound
+from webapp.kit import cursors
+from webapp.kit.ids import new_id
+from webapp.service.domain.base import counters
+from webapp.service.domain.base.service import Service
+from webapp.store.contract import Reader, Row, Tx
+
+Environment = Literal["development", "production"]
+MAX_NAME = 100
+_EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f<>]{1,64}@[^\s@\x00-\x1f\x7f<>]{1,190}")
+ENVIRONMENTS: tuple[Environment, ...] = ("development", "production")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project (specification 2.4)."""
+
+    id: str
+    name: str
+    app_name: str
+    support_email: str
+    connect_require_key_auth_test: bool
+    created_at: int
+    updated_at: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The project as the API shows it."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "app_name": self.app_name,
+            "support_email": self.support_email,
+            "connect_require_key_auth_test": self.connect_require_key_auth_test,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One environment of one project: what every Connect resource belongs to."""
+
+    project_id: str
+    environment: Environment
+
+
+def environment(text: str) -> Environment:
+    """``text`` as an environment. Raises :class:`Invalid`."""
+    if text not in ENVIRONMENTS:
+        detail = Detail("x-pd-environment", "Use development or production.")
+        raise Invalid("The header x-pd-environment must be development or production.", [detail])
+    return text
+
+
+def create(
+    service: Service, *, name: str, app_name: str = "", support_email: str = "", require_key_test: bool = True
+) -> Project:
+    """Make a project with its own data key; without a support address, one at the service's own host is assumed.
+
+    Raises :class:`Invalid` with a detail per field.
+    """
+    now = service.clock()
+    support_email = support_email or f"support@{urlsplit(service.settings.public_url).hostname}"
+    project = _checked(Project(new_id("proj"), name, app_name or name, support_email, require_key_test, now, now))
+    with service.store.write() as tx:
+        tx.run(
+            "INSERT INTO projects (id, name, app_name, support_email, connect_require_key_auth_test, created_at, "
+            "updated_at) VALUES (:id, :name, :app_name, :support_email, :test, :now, :now)",
+            {**project.to_json(), "test": int(require_key_test), "now": now},
+        )
+        service.keys.add_project(tx, project.id)
+        _note(tx, now, project.id, "created", f"Made the project “{project.name}”.")
+    return project
+
+
+def update(service: Service, project: Project, **changes: Any) -> Project:
+    """Change fields of ``project``, those of its JSON but the id. Raises :class:`Invalid` with a detail per field."""
+    changed = _checked(replace(project, **changes, updated_at=service.clock()))
+    with service.store.write() as tx:
+        tx.run(
+            "UPDATE projects SET name = :name, app_name = :app_name, support_email = :support_email, "
+            "connect_require_key_auth_test = :test, updated_at = :now WHERE id = :id",
+            {
+                **changed.to_json(),
+                "test": int(changed.connect_require_key_auth_test),
+                "now": changed.updated_at,
+            },
+        )
+        _note(tx, changed.updated_at, project.id, "updated", f"Changed the project: {', '.join(changes)}.")
+        return get(tx, project.id)
+
+
+def erase(service: Service, tx: Tx, project_id: str) -> None:
+    """Remove a project with everything that belongs to it, and the keys without which no copy of it opens."""
+    _note(tx, service.clock(), project_id, "deleted", f"Removed the project “{get(tx, project_id).name}”.")
+    tx.run("DELETE FROM projects WHERE id = :id", {"id": project_id})
+    counters.drop(tx, f"{project_id}|")
+    service.keys.forget_project(tx, project_id)
+
+
+def get(reader: Reader, project_id: str, *, only: str | None = None) -> Project:
+    """The project ``project_id``, for a client that sees ``only`` one project or all. Raises :class:`NotFound`."""
+    row = reader.one("SELECT * FROM projects WHERE id = :id", {"id": project_id})
+    if row is None or (only is not None and only != project_id):
+        raise NotFound("There is no such project.")
+    return _project(row)
+
+
+def first(reader: Reader) -> Project | None:
+    """The oldest project: where an installation works unless told otherwise."""
+    row = reader.one("SELECT * FROM projects ORDER BY created_at, id LIMIT 1")
+    return _project(row) if row else None
+
+
+def page(
+    reader: Reader, window: cursors.Window, *, q: str | None = None, only: str | None = None
+) -> cursors.Page[Project]:
+    """Projects in the order of their making, whose name holds ``q``. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    mark = cursors.fingerprint("projects", q, only)
+    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
+    where, params = "1 = 1", dict[str, Any]()
+    if only is not None:
+        where, params = where + " AND id = :only", {"only": only}
+    if q:
+        where += " AND (LOWER(name) LIKE :q ESCAPE '!' OR LOWER(app_name) LIKE :q ESCAPE '!')"
+        params["q"] = f"%{like(q.lower())}%"
+    rows = reader.all(
+        f"SELECT * FROM projects WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",  # noqa: S608
+        {**params, **plan.params, "limit": plan.limit},
+    )
+    total = reader.one(f"SELECT COUNT(*) AS n FROM projects WHERE {where}", params)  # noqa: S608
+    found = [_project(row) for row in rows]
+    return cursors.page(found, window, plan, mark, lambda p: (p.created_at, p.id), total["n"] if total else 0)
+
+
+def like(text: str) -> str:
+    """``text`` for a LIKE pattern with ``ESCAPE '!'``."""
+    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+
+
+def _note(tx: Tx, at: int, project_id: str, verb: str, sentence: str) -> None:
+    audit.write(tx, at, Deed("project", project_id, verb, sentence, project_id))
+
+
+def _checked(project: Project) -> Project:
+    """``project`` with its texts trimmed. Raises :class:`Invalid`."""
+    name, app_name, email = (text.strip() for text in (project.name, project.app_name, project.support_email))
+    details = [
+        Detail(field, f"Use 1 to {MAX_NAME} printable characters.")
+        for field, text in (("name", name), ("app_name", app_name))
+        if not text or len(text) > MAX_NAME or not text.isprintable()
+    ]
+    if not _EMAIL.fullmatch(email):
+        details.append(Detail("support_email", "Use an e-mail address such as help@example.com."))
+    if details:
+        raise Invalid(f"{details[0].field} is not valid: {details[0].message}", details)
+    return replace(project, name=name, app_name=app_name, support_email=email)
+
+
+def _project(row: Row) -> Project:
+    return Project(
+        id=row["id"],
+        name=row["name"],
+        app_name=row["app_name"],
+        support_email=row["support_email"],
+        connect_require_key_auth_test=bool(row["connect_require_key_auth_test"]),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

@@ -1,0 +1,127 @@
+"""What was used, hour by hour (table ``usage``): actions run, requests proxied, events delivered; one credit each.
+
+Counts ride in the transaction that makes them true. Where there is none, as for a proxied request, they are gathered
+in memory and written together, at most :data:`FLUSH_S` later; a process that is killed loses those alone.
+"""
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
+
+from webapp.kit.clock import DAY, HOUR, SECOND
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Scene
+from webapp.store.contract import Reader, Store, Tx
+
+Kind = Literal["run", "proxy", "event"]
+KINDS: dict[Kind, str] = {
+    "run": "action_run_credits_used",
+    "proxy": "proxy_credits_used",
+    "event": "source_emit_credits_used",
+}
+KEPT = 400 * DAY
+FLUSH_S = 2.0
+Key = tuple[Scene, int, Kind]
+
+
+@dataclass(slots=True)
+class _Pending:
+    """What one store has not been told yet."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    counts: Counter[Key] = field(default_factory=Counter)
+    timer: threading.Timer | None = None
+
+
+_pending: WeakKeyDictionary[Store, _Pending] = WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def add(tx: Tx, scene: Scene, kind: Kind, at: int, by: int = 1) -> None:
+    """Count ``by`` uses at the time ``at``, in the transaction that makes them true."""
+    tx.run(
+        "INSERT INTO usage (project_id, environment, hour, kind, n) VALUES (:project, :environment, :hour, :kind, :by) "
+        "ON CONFLICT (project_id, environment, hour, kind) DO UPDATE SET n = usage.n + excluded.n",
+        {
+            "project": scene.project_id,
+            "environment": scene.environment,
+            "hour": at // HOUR * HOUR,
+            "kind": kind,
+            "by": by,
+        },
+    )
+
+
+def note(service: Service, scene: Scene, kind: Kind) -> None:
+    """Count one use where no transaction is open; it is written a moment later, with others."""
+    pending = _of(service.store)
+    with pending.lock:
+        pending.counts[scene, service.clock() // HOUR * HOUR, kind] += 1
+        if pending.timer is None:
+            pending.timer = threading.Timer(FLUSH_S, flush, (service,))
+            pending.timer.daemon = True
+            pending.timer.start()
+
+
+def flush(service: Service) -> None:
+    """Write down what was only noted so far. Uses of a project that is gone by now are forgotten."""
+    pending = _pending.get(service.store)
+    if pending is None:
+        return
+    with pending.lock:
+        counts, pending.counts = pending.counts, Counter()
+        if pending.timer is not None:
+            pending.timer.cancel()
+            pending.timer = None
+    if not counts:
+        return
+    try:
+        _write(service, counts)
+    except Exception:
+        with pending.lock:
+            pending.counts.update(counts)
+        raise
+
+
+def hours(reader: Reader, since: int, until: int, *, project_id: str | None = None) -> list[dict[str, Any]]:
+    """Every hour with uses that overlaps the time from ``since`` to ``until`` (epoch milliseconds), oldest first."""
+    where, params = "hour >= :since AND hour < :until", dict[str, Any](since=since // HOUR * HOUR, until=until)
+    if project_id is not None:
+        where, params["project"] = f"{where} AND project_id = :project", project_id
+    rows = reader.all(
+        f"SELECT hour, kind, SUM(n) AS n FROM usage WHERE {where} GROUP BY hour, kind ORDER BY hour",  # noqa: S608
+        params,
+    )
+    found: dict[int, dict[str, Any]] = {}
+    for row in rows:
+        hour, n = row["hour"], int(row["n"])
+        record = found.setdefault(hour, _record(hour))
+        record[KINDS[row["kind"]]] += n
+        record["credits_used"] += n
+    return list(found.values())
+
+
+def purge(service: Service) -> int:
+    """Forget hours of more than 400 days ago; how many rows there were."""
+    with service.store.write() as tx:
+        return tx.run("DELETE FROM usage WHERE hour < :limit", {"limit": service.clock() - KEPT})
+
+
+def _record(hour: int) -> dict[str, Any]:
+    ends = {"usage_start_ts": hour // SECOND, "usage_end_ts": (hour + HOUR) // SECOND}
+    return {"credits_used": 0, **ends, **dict.fromkeys(KINDS.values(), 0)}
+
+
+def _write(service: Service, counts: Counter[Key]) -> None:
+    with service.store.write() as tx:
+        known = {row["id"] for row in tx.all("SELECT id FROM projects")}
+        for (scene, hour, kind), n in counts.items():
+            if scene.project_id in known:
+                add(tx, scene, kind, hour, n)
+
+
+def _of(store: Store) -> _Pending:
+    with _making:
+        return _pending.setdefault(store, _Pending())

@@ -1,0 +1,82 @@
+"""Which accounts a trigger works with (table ``trigger_accounts``), and what becomes of it when one is in trouble.
+
+A trigger whose account is dead waits: its ticks pass without failing until the person reconnects. One whose account
+was removed is switched off, with the reason.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from webapp.kit import cursors
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers import deployed_triggers, switching_off
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.store.contract import Reader, Tx
+
+WAITS = "It waits, because its account needs you: reconnect the account."
+_USING = "id IN (SELECT trigger_id FROM trigger_accounts WHERE account_id = :account) AND deployed = 1"
+
+
+def put(tx: Tx, trigger_id: str, accounts: Mapping[str, str]) -> None:
+    """Write down the accounts of a trigger, by app prop."""
+    tx.run("DELETE FROM trigger_accounts WHERE trigger_id = :id", {"id": trigger_id})
+    for prop, account_id in accounts.items():
+        tx.run(
+            "INSERT INTO trigger_accounts (trigger_id, prop, account_id) VALUES (:id, :prop, :account)",
+            {"id": trigger_id, "prop": prop, "account": account_id},
+        )
+
+
+def of_triggers(reader: Reader, trigger_ids: Sequence[str]) -> dict[str, list[dict[str, str]]]:
+    """The accounts of each trigger, as ``{"prop", "id"}``."""
+    found: dict[str, list[dict[str, str]]] = {one: [] for one in trigger_ids}
+    listed, params = _listed(trigger_ids)
+    sql = f"SELECT trigger_id, prop, account_id FROM trigger_accounts WHERE trigger_id IN ({listed}) ORDER BY prop"  # noqa: S608
+    for row in reader.all(sql, params):
+        found[row["trigger_id"]].append({"prop": row["prop"], "id": row["account_id"]})
+    return found
+
+
+def waiting(reader: Reader, trigger_ids: Sequence[str]) -> set[str]:
+    """Those of the triggers that wait for a person to reconnect an account."""
+    listed, params = _listed(trigger_ids)
+    rows = reader.all(
+        "SELECT DISTINCT trigger_id FROM trigger_accounts JOIN accounts ON accounts.id = account_id "  # noqa: S608
+        f"WHERE trigger_id IN ({listed}) AND accounts.dead = 1",
+        params,
+    )
+    return {row["trigger_id"] for row in rows}
+
+
+def uses(reader: Reader, account: Account, window: cursors.Window) -> cursors.Page[DeployedTrigger]:
+    """The triggers that work with ``account``, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    mark = cursors.fingerprint("uses", account.id)
+    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
+    sql = f"SELECT * FROM deployed_triggers WHERE {_USING}{plan.conditions} ORDER BY {plan.order} LIMIT :limit"  # noqa: S608
+    rows = reader.all(sql, {**plan.params, "account": account.id, "limit": plan.limit})
+    total = reader.one(f"SELECT COUNT(*) AS n FROM deployed_triggers WHERE {_USING}", {"account": account.id})  # noqa: S608
+    found = [deployed_triggers.from_row(row) for row in rows]
+    return cursors.page(found, window, plan, mark, lambda one: (one.created_at, one.id), total["n"] if total else 0)
+
+
+def using(reader: Reader, account_id: str) -> list[DeployedTrigger]:
+    """Every active trigger that works with the account."""
+    sql = f"SELECT * FROM deployed_triggers WHERE {_USING} AND active = 1 ORDER BY created_at, id"  # noqa: S608
+    return [deployed_triggers.from_row(row) for row in reader.all(sql, {"account": account_id})]
+
+
+def account_removed(tx: Tx, service: Service, account: Account) -> list[str]:
+    """Switch off what worked with ``account``, in the transaction that removes it; the names of those triggers."""
+    app = service.catalog.app(account.app)
+    name = account.name or account.identity_name or account.id
+    reason = f"Its {app.name if app else account.app} account {name} was disconnected; choose another account."
+    found = using(tx, account.id)
+    for trigger in found:
+        switching_off.switch_off(tx, service, trigger, reason)
+    return [trigger.name for trigger in found]
+
+
+def _listed(trigger_ids: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    names = [f"id_{number}" for number in range(len(trigger_ids))]
+    return ", ".join(f":{name}" for name in names), dict(zip(names, trigger_ids, strict=True))

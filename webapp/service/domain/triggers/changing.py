@@ -1,0 +1,204 @@
+"""Changing a deployed trigger: values, name, on and off (specification 4.9). All is checked before anything changes.
+
+While a trigger is on and its values change, it is unsubscribed with the old ones and subscribed with the new ones.
+Where a hook fails, what stood before is brought back; where even that fails, the trigger is switched off with the
+reason, so that it never seems to be on while nothing reaches it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from webapp.errors import Conflict, Invalid, NotFound
+from webapp.service.components.calls import Emitted
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import dynamic_props
+from webapp.service.domain.components.prop_values import unwrapped
+from webapp.service.domain.projects import history
+from webapp.service.domain.triggers import accounts as trigger_accounts
+from webapp.service.domain.triggers import (
+    calls,
+    deployed_triggers,
+    deploying,
+    firing,
+    hooks,
+    memory,
+    names,
+    native,
+    schedules,
+    switching_off,
+    turns,
+)
+from webapp.service.domain.triggers import values as trigger_values
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.hooks import HookFailed
+from webapp.service.domain.triggers.switching_off import subject
+from webapp.service.domain.triggers.values import TriggerValues
+from webapp.store.contract import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What to change; None leaves it as it is. ``given`` is merged into the values key by key; null removes one."""
+
+    active: bool | None = None
+    given: Mapping[str, Any] | None = field(default=None, repr=False)
+    name: str | None = None
+    emit_on_deploy: bool | None = None
+    dynamic_props_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A change that was found good: the trigger and its values before and after."""
+
+    before: DeployedTrigger
+    old: Mapping[str, Any] = field(repr=False)
+    after: DeployedTrigger
+    values: TriggerValues
+
+    @property
+    def differs(self) -> bool:
+        """Whether the subscription with the old values is of no use any more."""
+        return bool(_plain(self.old) != _plain(self.values.configured) or self.before.props != self.after.props)
+
+    @property
+    def unsubscribes(self) -> bool:
+        return self.before.active and (not self.after.active or self.differs)
+
+    @property
+    def subscribes(self) -> bool:
+        return self.after.active and (not self.before.active or self.differs)
+
+
+def update(service: Service, trigger: DeployedTrigger, change: Change) -> DeployedTrigger:
+    """``trigger`` as it is after ``change``.
+
+    Raises :class:`Invalid` (a value, or a hook that says no), :class:`NotFound` (an account that is not this user's),
+    :class:`webapp.errors.Conflict` while somebody else changes it.
+    """
+    with turns.taken(service, trigger) as current:
+        plan = _planned(service, current, change)
+        emitted = _hooked(service, plan)
+        try:
+            with service.store.write() as tx:
+                _write(tx, service, plan, emitted)
+        except BaseException:
+            _restore(service, plan)
+            raise
+    service.wake()
+    return deployed_triggers.get(service.store, trigger.scene, trigger.id)
+
+
+def _planned(service: Service, current: DeployedTrigger, change: Change) -> _Plan:
+    now, old = service.clock(), deployed_triggers.configured(service, current)
+    active = current.active if change.active is None else change.active
+    after = replace(current, active=active, switched_off=None if active else current.switched_off, updated_at=now)
+    if change.name is not None and (name := names.checked(change.name)) != current.name:
+        slug = names.free_slug(service.store, current.external_user_id, name, but=current.id)
+        after = replace(after, name=name, name_slug=slug)
+    if change.emit_on_deploy is not None:
+        after = replace(after, emit_on_deploy=change.emit_on_deploy)
+    if change.dynamic_props_id is not None:
+        owner = (current.scene, current.external_id, current.component_id)
+        props = dynamic_props.get(service, *owner, change.dynamic_props_id)
+        after = replace(after, props=props, dynamic_props_id=change.dynamic_props_id)
+    values = _values(service, after, old, change, resumes=active and not current.active)
+    if values.schedule != current.schedule:
+        after = replace(after, schedule=values.schedule, schedule_changed_at=now if values.schedule else None)
+    return _Plan(current, old, after, values)
+
+
+def _values(
+    service: Service, after: DeployedTrigger, old: Mapping[str, Any], change: Change, *, resumes: bool
+) -> TriggerValues:
+    """The values after the change. What does not change is not judged again, unless the trigger is switched on."""
+    if change.given is None and change.dynamic_props_id is None and not resumes:
+        accounts = trigger_accounts.of_triggers(service.store, [after.id])[after.id]
+        return TriggerValues(old, {one["prop"]: one["id"] for one in accounts}, dict(after.schedule or {}) or None)
+    merged = trigger_values.merged(old, change.given or {})
+    kind = native.of_emitter(after.emitter)
+    try:
+        return trigger_values.checked(service, after.scene, after.external_id, kind, after.props, merged)
+    except NotFound as error:
+        if change.given:
+            raise
+        raise Invalid("Its account is gone; choose another one before you switch it on.") from error
+
+
+def _hooked(service: Service, plan: _Plan) -> list[Emitted]:
+    """Unsubscribe and subscribe as the change asks for; what was emitted."""
+    if plan.unsubscribes:
+        failure = hooks.try_to(service, plan.before, "deactivate", plan.old)
+        if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
+            raise failure.as_answer()
+    if not plan.subscribes:
+        return []
+    try:
+        return hooks.run(service, plan.after, ["activate"], plan.values.configured)
+    except HookFailed as failure:
+        _restore(service, plan)
+        raise failure.as_answer() from failure
+
+
+def _restore(service: Service, plan: _Plan) -> None:
+    """Bring back what stood before a change that did not come about."""
+    if plan.subscribes:
+        hooks.try_to(service, plan.after, "deactivate", plan.values.configured)
+    if not plan.unsubscribes:
+        return
+    failure = hooks.try_to(service, plan.before, "activate", plan.old)
+    if failure is not None:
+        reason = f"A change failed, and what stood before could not be brought back. {failure.sentence}"
+        with service.store.write() as tx:
+            switching_off.switch_off(tx, service, plan.before, reason)
+        service.wake()
+
+
+def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> None:
+    now, after = service.clock(), plan.after
+    sealed = deployed_triggers.seal_configured(service, tx, after.scene, after.id, plan.values.configured)
+    component = calls.component_of(service, after)
+    fresh = memory.fresh(tx, after, component.dedupe if component else None, emitted, now)
+    row = deployed_triggers.find(tx, after.id)
+    after = replace(after, configured_sealed=sealed, next_run_at=_next_run(plan, now), mark=row.mark if row else None)
+    if not plan.before.active and after.active:
+        after = replace(after, failures=0, last_error=None)
+    if not deployed_triggers.update(tx, after):
+        raise Conflict("This trigger was changed meanwhile; look at it again.")
+    trigger_accounts.put(tx, after.id, plan.values.accounts)
+    if after.emit_on_deploy:
+        firing.record(tx, service, after, fresh)
+    for kind, sentence in _said(plan):
+        history.write(tx, subject(after), now, kind, sentence, good=True)
+
+
+def _next_run(plan: _Plan, now: int) -> int | None:
+    """A tick that stood stays, so that renaming never shifts one; after a pause the next of the same row comes."""
+    before, after = plan.before, plan.after
+    if not after.active or after.schedule is None:
+        return None
+    if before.active and before.schedule == after.schedule:
+        return before.next_run_at
+    if before.schedule != after.schedule:
+        return deploying.first_run(after, now)
+    return schedules.next_after(after.schedule, after.schedule_changed_at or now, now)
+
+
+def _said(plan: _Plan) -> list[tuple[str, str]]:
+    """What happened, for the history."""
+    before, after, found = plan.before, plan.after, list[tuple[str, str]]()
+    if before.name != after.name:
+        found.append(("trigger_renamed", f"{before.name} is now called “{after.name}”."))
+    if plan.differs:
+        found.append(("trigger_changed", f"{after.name} was configured anew."))
+    if before.active and not after.active:
+        found.append(("trigger_paused", f"{after.name} was paused."))
+    if after.active and not before.active:
+        found.append(("trigger_resumed", f"{after.name} was switched on."))
+    return found
+
+
+def _plain(configured: Mapping[str, Any]) -> dict[str, Any]:
+    """The values without their labels, so that a label alone changes nothing."""
+    return {name: unwrapped(value)[0] for name, value in configured.items()}

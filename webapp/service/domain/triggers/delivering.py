@@ -1,0 +1,121 @@
+"""One attempt: compose the request, sign it both ways, post it, and judge the answer (WIRE "Events on the wire").
+
+The body is the event, byte for byte. Any 2xx is a success; a redirect is never followed. The guard decides at this
+very moment where it may go; the built-in third party is open to its receiver alone. No transaction is open here.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from webapp.kit.clock import SECOND
+from webapp.kit.secrets import CannotOpen
+from webapp.kit.signing import signed_headers
+from webapp.kit.text import one_line
+from webapp.service.components.masking import Mask
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import endpoints, events, retry
+from webapp.service.domain.deliveries.deliveries import Outcome, Task
+from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.deliveries.large_bodies import LargeBodies
+from webapp.service.domain.triggers import deployed_triggers
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.outcomes import Failure, Response
+
+DEADLINE_S = 20.0
+READ_BYTES = 64 * 1024
+KEPT_BYTES = 2_000
+RECEIVER = "/receiver"
+_MASKED = frozenset({"set-cookie", "set-cookie2", "authorization", "proxy-authorization", "www-authenticate"})
+
+
+class Sender:
+    """Sends deliveries. Threads may share one."""
+
+    def __init__(self, service: Service, *, deadline_s: float = DEADLINE_S) -> None:
+        self._service = service
+        self._deadline_s = deadline_s
+        self._sandbox = urlsplit(service.settings.sandbox_url).netloc if service.settings.sandbox else None
+        self._to_sandbox = service.outbound.allowing(self._sandbox) if self._sandbox else service.outbound
+        self._large = LargeBodies()
+
+    def send(self, task: Task) -> Outcome:
+        """Make one attempt. Whatever goes wrong on the way is an outcome like any other.
+
+        Raises ``LookupError`` when the event is gone, :class:`webapp.errors.Unavailable` when the store cannot answer
+        or too many large events are on their way.
+        """
+        if task.body is not None:
+            return self._send(task, task.body, Mask(()))
+        if task.sealed is not None:
+            body = events.open_body(self._service, task.scene.project_id, task.event_id, task.sealed)
+            return self._send(task, body, self._mask(task))
+        with self._large.room(task.endpoint.id, events.size_of(self._service.store, task.event_id)):
+            return self._send(task, events.body_of(self._service, task.event_id), self._mask(task))
+
+    def _mask(self, task: Task) -> Mask | None:
+        """What takes the key of the trigger's own URL out of what the receiver answers; None for a notification."""
+        trigger = deployed_triggers.find(self._service.store, task.trigger_id) if task.trigger_id else None
+        if trigger is None:
+            return None
+        key = deployed_triggers.endpoint_key(self._service, trigger)
+        return Mask((key,) if key else ())
+
+    def _send(self, task: Task, body: bytes, mask: Mask | None) -> Outcome:
+        """``mask``: what the receiver answers is kept through it, since it could repeat a secret of the body; or not
+        at all."""
+        at, began = self._service.clock(), time.monotonic()
+        try:
+            key = endpoints.key_of(self._service, task.endpoint, task.scene)
+        except CannotOpen:
+            return Outcome(task, at, 0, None, "The webhook's signing key is damaged; regenerate it.")
+        signed = signed_headers(key, task.event_id, at // SECOND, body)
+        answer = self._client(task.endpoint).request(
+            "POST",
+            task.endpoint.url,
+            headers={"Content-Type": "application/json", **signed},
+            data=body,
+            deadline_s=self._deadline_s,
+            max_bytes=READ_BYTES,
+            cut=True,
+        )
+        took = round((time.monotonic() - began) * SECOND)
+        if isinstance(answer, Failure):
+            return Outcome(task, at, took, None, answer.sentence, signed=signed)
+        return Outcome(
+            task,
+            at,
+            took,
+            answer.status,
+            None if answer.ok else _why(answer),
+            retry.retry_after_ms(answer.status, answer.headers.get("retry-after"), self._service.clock()),
+            signed,
+            _kept(answer, mask) if mask else {},
+        )
+
+    def _client(self, endpoint: Endpoint) -> OutboundClient:
+        if self._sandbox is None:
+            return self._service.outbound
+        parts = urlsplit(endpoint.url)
+        inside = parts.path == RECEIVER or parts.path.startswith(f"{RECEIVER}/")
+        return self._to_sandbox if inside and ".." not in parts.path else self._service.outbound
+
+
+def _why(answer: Response) -> str:
+    """Why an answer is no success, in one sentence."""
+    if answer.status == retry.GONE:
+        return "The receiver answered 410: it wants no more deliveries."
+    if 300 <= answer.status < 400:
+        return f"The receiver answered {answer.status}, a redirect, which is not followed; use the final address."
+    return f"The receiver answered {answer.status}; any status from 200 to 299 counts as received."
+
+
+def _kept(answer: Response, mask: Mask) -> Mapping[str, Any]:
+    """What is shown of an answer: the headers without credentials, and how the body begins."""
+    headers = {
+        one_line(name, 100).lower(): "•••" if name.lower() in _MASKED else one_line(mask(value), 500)
+        for name, value in list(answer.headers.items())[:50]
+    }
+    body = mask(answer.body.decode("utf-8", "replace")).replace("\0", "")
+    return {"headers": headers, "body": body.encode()[:KEPT_BYTES].decode("utf-8", "ignore")}

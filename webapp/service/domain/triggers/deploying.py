@@ -1,0 +1,205 @@
+"""Deploying a trigger, and removing it: rows, hooks, webhooks and history, whole or not at all (specification 4.8).
+
+The row stands before the hooks run, since a provider may call its endpoint while it is being subscribed; nobody else
+sees it until they have gone well. Where one fails, what was done is undone and the row removed. What a crash left
+half-way is undone by :func:`purge`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from webapp.errors import Conflict, NotFound
+from webapp.kit.ids import new_id, random_base62
+from webapp.service.catalog.components import ComponentInfo
+from webapp.service.components.calls import Emitted
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import components
+from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.projects import external_users, history
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import accounts as trigger_accounts
+from webapp.service.domain.triggers import (
+    calls,
+    deployed_triggers,
+    firing,
+    hooks,
+    memory,
+    names,
+    native,
+    schedules,
+    turns,
+)
+from webapp.service.domain.triggers import values as trigger_values
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.hooks import HookFailed
+from webapp.service.domain.triggers.switching_off import subject
+from webapp.service.domain.triggers.values import TriggerValues
+from webapp.store.contract import Tx
+
+ENDPOINT_KEY_LENGTH = 32
+EMAIL_LENGTH = 24
+_ADDRESSED = ("$.interface.http", "$.interface.apphook")
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What is asked for: ``component`` with the values ``given``, for the user ``external_id`` of ``scene``."""
+
+    scene: Scene
+    external_id: str
+    component: ComponentInfo
+    given: Mapping[str, Any] = field(repr=False)
+    dynamic_props_id: str | None = None
+    webhook_url: str | None = None
+    workflow_id: str | None = None
+    emit_on_deploy: bool = True
+    name: str | None = None
+
+
+def deploy(service: Service, order: Deployment) -> DeployedTrigger:
+    """Deploy a trigger, switched on.
+
+    Raises :class:`webapp.errors.Invalid` (a value, a URL, a workflow, or a hook that says no),
+    :class:`webapp.errors.NotFound` (an account or dynamic props that are not this user's).
+    """
+    kind = native.kind(order.component.key)
+    props = components.props_to_fill(service, _as_order(order))
+    values = trigger_values.checked(service, order.scene, order.external_id, kind, props, order.given)
+    trigger = _begin(service, order, kind, props, values)
+    try:
+        emitted = hooks.run(service, trigger, ["deploy", "activate"], values.configured)
+        with service.store.write() as tx:
+            _finish(tx, service, trigger, values, emitted)
+    except HookFailed as failure:
+        _undo(service, trigger, values.configured, activated=failure.hook == "activate")
+        raise failure.as_answer() from failure
+    except BaseException:
+        _undo(service, trigger, values.configured, activated=True)
+        raise
+    service.wake()
+    return deployed_triggers.get(service.store, order.scene, trigger.id)
+
+
+def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bool = False) -> None:
+    """Unsubscribe ``trigger`` and remove it with its events. Raises :class:`Conflict` where that fails; with
+    ``ignore_hook_errors`` it is removed whatever happens."""
+    with turns.taken(service, trigger, by_force=ignore_hook_errors) as current:
+        failure = None
+        if current.active:
+            configured = deployed_triggers.configured(service, current)
+            failure = hooks.try_to(service, current, "deactivate", configured)
+        if failure is not None and not ignore_hook_errors:
+            raise Conflict(
+                f"It was not deleted, because it could not be unsubscribed: {failure.sentence} "
+                "Try again, or delete it with ignore_hook_errors=true."
+            )
+        with service.store.write() as tx:
+            if deployed_triggers.remove(tx, current.id):
+                sentence = f"{current.name} was deleted."
+                history.write(tx, subject(current), service.clock(), "trigger_deleted", sentence, good=True)
+
+
+def purge(service: Service) -> int:
+    """Undo what a crash left half deployed; how many there were."""
+    rows = service.store.all(
+        "SELECT * FROM deployed_triggers WHERE deployed = 0 AND busy_until NOT BETWEEN :now + 1 AND :now + :busy",
+        {"now": service.clock(), "busy": turns.BUSY},
+    )
+    for trigger in map(deployed_triggers.from_row, rows):
+        _undo(service, trigger, deployed_triggers.configured(service, trigger), activated=True)
+    return len(rows)
+
+
+def _as_order(order: Deployment) -> components.Order:
+    return components.Order(
+        order.scene, order.external_id, order.component, order.given, dynamic_props_id=order.dynamic_props_id
+    )
+
+
+def _begin(
+    service: Service, order: Deployment, kind: native.Kind, props: list[dict[str, Any]], values: TriggerValues
+) -> DeployedTrigger:
+    """Write the row that nobody sees yet, with its webhooks."""
+    now, trigger_id, component = service.clock(), new_id(kind.prefix), order.component
+    name = names.checked(order.name or component.name)
+    key = random_base62(ENDPOINT_KEY_LENGTH) if any(one["type"] in _ADDRESSED for one in props) else None
+    with service.store.write() as tx:
+        user = external_users.ensure(tx, order.scene, order.external_id, now)
+        trigger = DeployedTrigger(
+            id=trigger_id,
+            scene=order.scene,
+            external_user_id=user.id,
+            external_id=order.external_id,
+            emitter=kind.emitter,
+            component_id=component.id,
+            component_key=component.key,
+            component_version=component.version,
+            app=component.app,
+            name=name,
+            name_slug=names.free_slug(tx, user.id, name),
+            props=props,
+            configured_sealed=deployed_triggers.seal_configured(
+                service, tx, order.scene, trigger_id, values.configured
+            ),
+            dynamic_props_id=order.dynamic_props_id,
+            active=True,
+            switched_off=None,
+            emit_on_deploy=order.emit_on_deploy,
+            schedule=values.schedule,
+            schedule_changed_at=now if values.schedule else None,
+            next_run_at=None,
+            turn=0,
+            failures=0,
+            last_run_at=None,
+            last_error=None,
+            last_event_at=None,
+            mark=None,
+            endpoint_sealed=deployed_triggers.seal_endpoint(service, tx, order.scene, trigger_id, key) if key else None,
+            email_local=random_base62(EMAIL_LENGTH).lower() if kind.emitter == "email" else None,
+            created_at=now,
+            updated_at=now,
+        )
+        deployed_triggers.insert(tx, trigger, endpoint_key=key, busy_until=now + turns.BUSY)
+        trigger_accounts.put(tx, trigger_id, values.accounts)
+        urls = [order.webhook_url] if order.webhook_url else []
+        endpoints.for_trigger(tx, service, trigger, urls, [order.workflow_id] if order.workflow_id else [])
+    return trigger
+
+
+def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerValues, emitted: list[Emitted]) -> None:
+    """Let the trigger be seen and its ticks come, and record what its hooks emitted."""
+    now = service.clock()
+    for account_id in values.accounts.values():
+        accounts.get(tx, trigger.scene, account_id)
+    component = calls.component_of(service, trigger)
+    fresh = memory.fresh(tx, trigger, component.dedupe if component else None, emitted, now)
+    current = deployed_triggers.find(tx, trigger.id)
+    if current is None:
+        raise Conflict("It took too long to deploy; try again.")
+    ready = replace(current, schedule_changed_at=now if values.schedule else None)
+    if not deployed_triggers.update(tx, replace(ready, next_run_at=first_run(ready, now), updated_at=now)):
+        raise Conflict("It took too long to deploy; try again.")
+    if trigger.emit_on_deploy:
+        firing.record(tx, service, trigger, fresh)
+    history.write(tx, subject(trigger), now, "trigger_deployed", f"{trigger.name} was deployed.", good=True)
+
+
+def first_run(trigger: DeployedTrigger, now: int) -> int | None:
+    """When a trigger that was just switched on runs first: one that asks at intervals begins by asking."""
+    if trigger.schedule is None:
+        return None
+    if trigger.emitter == "source" and "intervalSeconds" in trigger.schedule and not trigger.instant:
+        return now
+    return schedules.next_after(trigger.schedule, trigger.schedule_changed_at or now, now)
+
+
+def _undo(service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], *, activated: bool) -> None:
+    if activated:
+        try:
+            hooks.try_to(service, trigger, "deactivate", configured)
+        except (Conflict, NotFound):
+            return
+    with service.store.write() as tx:
+        deployed_triggers.remove(tx, trigger.id)

@@ -1,0 +1,187 @@
+"""A trigger that goes off: a tick of a source, a request for one, an event of a native emitter.
+
+What a run emitted, its deliveries, what it remembers, the marks of its dedupe and its log are committed together or
+not at all. A run that was overtaken (by a newer claim, a change, a pause) commits nothing: the next one finds the
+same again. A failing trigger backs off and keeps its schedule; one whose account is dead waits without failing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import events
+from webapp.service.domain.deliveries.events import Event
+from webapp.service.domain.triggers import accounts, calls, deployed_triggers, memory, native_payloads, runs, schedules
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.memory import TooMuch
+from webapp.service.domain.triggers.runs import Cause
+from webapp.store.contract import Tx
+
+BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
+Also = Callable[[Tx], None]
+Settle = Callable[[Tx, Reply], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run. ``waits``: an account of it is dead, so nothing ran and nothing failed."""
+
+    ok: bool
+    error: str | None = None
+    response: HttpAnswer | None = None
+    events: Sequence[Event] = field(default=(), repr=False)
+    waits: bool = False
+
+
+def poll(service: Service, claimed: DeployedTrigger) -> Outcome:
+    """Run the tick of a source that :func:`claims.claim_polls` gave; it is released whatever comes of it."""
+    now, schedule = service.clock(), claimed.schedule or {}
+    if _is_waiting(service, claimed):
+        return _let_wait(service, claimed)
+    at = schedules.latest(schedule, claimed.next_run_at or now, now)
+    state = memory.read(service, claimed)
+    reply = calls.call(service, claimed, "run", state=state, event=native_payloads.of_tick(schedule, at))
+    if not reply.ok and _is_waiting(service, claimed):
+        return _let_wait(service, claimed)
+    return _settled(service, claimed, "timer", now, reply)
+
+
+def request(
+    service: Service,
+    trigger: DeployedTrigger,
+    event: Mapping[str, Any],
+    *,
+    deadline_s: float = RUN_S,
+    settle: Settle | None = None,
+) -> Outcome:
+    """Run a source for one request.
+
+    ``settle`` joins the transaction, before anything else is written: it strikes the request out, or has it tried
+    again, and nothing is kept where it says False. What a failed run emitted is dropped then, since it will be
+    emitted again.
+    """
+    now = service.clock()
+    if _is_waiting(service, trigger):
+        return Outcome(False, accounts.WAITS, waits=True)
+    state = memory.read(service, trigger)
+    reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
+    if not reply.ok and _is_waiting(service, trigger):
+        return Outcome(False, accounts.WAITS, waits=True)
+    return _settled(service, trigger, "request", now, reply, settle)
+
+
+def emit(
+    service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted], *, also: Also | None = None
+) -> list[Event]:
+    """Record events of ``trigger`` that no run emitted: a native emitter's, or a test. ``also`` joins in."""
+    with service.store.write() as tx:
+        if also is not None:
+            also(tx)
+        made = record(tx, service, trigger, emitted)
+    service.wake()
+    return made
+
+
+def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
+    """Write events down with their deliveries; the caller commits and then calls ``service.wake()``."""
+    made = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
+    if made:
+        tx.run(
+            "UPDATE deployed_triggers SET last_event_at = :now WHERE id = :id",
+            {"now": service.clock(), "id": trigger.id},
+        )
+    return made
+
+
+def pause_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: int) -> int | None:
+    """When to run after that many failures in a row: soon, where ticks are far apart, else at a later tick."""
+    if not failures:
+        return schedules.next_after(schedule, anchor, now)
+    wait = BACK_OFF[min(failures, len(BACK_OFF)) - 1]
+    if wait < schedules.gap(schedule, anchor, now):
+        following = schedules.next_after(schedule, anchor, now)
+        return min(now + wait, following) if following else now + wait
+    return schedules.next_after(schedule, anchor, now + wait - 1)
+
+
+def _settled(
+    service: Service,
+    trigger: DeployedTrigger,
+    cause: Cause,
+    began_at: int,
+    reply: Reply,
+    settle: Settle | None = None,
+) -> Outcome:
+    """Commit what came of a run."""
+    try:
+        with service.store.write() as tx:
+            made = _commit(tx, service, trigger, cause, began_at, reply, settle)
+    except TooMuch as error:
+        reply = calls.failed(service, str(error), reply.took_ms)
+        with service.store.write() as tx:
+            made = _commit(tx, service, trigger, cause, began_at, reply, settle)
+    if made:
+        service.wake()
+    return Outcome(reply.ok, reply.error.message if reply.error else None, reply.response, made)
+
+
+def _commit(
+    tx: Tx,
+    service: Service,
+    trigger: DeployedTrigger,
+    cause: Cause,
+    began_at: int,
+    reply: Reply,
+    settle: Settle | None,
+) -> list[Event]:
+    """Write down everything that a run left behind; nothing, when it was overtaken."""
+    row = tx.one("SELECT turn FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
+    if row is None or (cause == "timer" and row["turn"] != trigger.turn):
+        return []
+    if settle is not None and not settle(tx, reply):
+        return []
+    made = list[Event]()
+    if reply.ok or settle is None:
+        component = calls.component_of(service, trigger)
+        dedupe = component.dedupe if component else None
+        made = record(tx, service, trigger, memory.fresh(tx, trigger, dedupe, reply.events, service.clock()))
+        memory.merge(tx, service, trigger, reply.state)
+    runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(made))
+    _write_state(tx, service, trigger, cause, reply)
+    return made
+
+
+def _write_state(tx: Tx, service: Service, trigger: DeployedTrigger, cause: Cause, reply: Reply) -> None:
+    now = service.clock()
+    values = {"now": now, "error": reply.error.message if reply.error else None, "id": trigger.id}
+    tx.run("UPDATE deployed_triggers SET last_run_at = :now, last_error = :error WHERE id = :id", values)
+    if cause == "timer":
+        failures = 0 if reply.ok else trigger.failures + 1
+        _release(tx, trigger, failures, pause_after(trigger.schedule or {}, _anchor(trigger), failures, now))
+
+
+def _is_waiting(service: Service, trigger: DeployedTrigger) -> bool:
+    return trigger.id in accounts.waiting(service.store, [trigger.id])
+
+
+def _let_wait(service: Service, claimed: DeployedTrigger) -> Outcome:
+    """Let the tick pass: the next one looks again, after a minute at the earliest."""
+    following = schedules.next_after(claimed.schedule or {}, _anchor(claimed), service.clock() + MINUTE - 1)
+    with service.store.write() as tx:
+        _release(tx, claimed, claimed.failures, following)
+    return Outcome(False, accounts.WAITS, waits=True)
+
+
+def _release(tx: Tx, claimed: DeployedTrigger, failures: int, following: int | None) -> None:
+    tx.run(
+        "UPDATE deployed_triggers SET lease_until = 0, failures = :failures, next_run_at = :next "
+        "WHERE id = :id AND turn = :turn",
+        {"failures": failures, "next": following, "id": claimed.id, "turn": claimed.turn},
+    )
+
+
+def _anchor(trigger: DeployedTrigger) -> int:
+    return trigger.schedule_changed_at or trigger.created_at

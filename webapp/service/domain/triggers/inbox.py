@@ -1,0 +1,160 @@
+"""Requests that were accepted for a source and wait for its run (table ``trigger_inbox``).
+
+A request is kept, sealed, before it is answered, so that none that was accepted is lost. The requests of one trigger
+are run one after another in the order in which they came: while one is tried again, those behind it wait. It is tried
+at once, and after a failure again in 5 seconds, 30 seconds, 2, 10 and 30 minutes (:data:`RETRIES_S`); after the sixth
+failure it is given up, with a line in the log. A claim is a lease longer than a run may take, fenced by ``turn``.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from webapp.errors import Throttled
+from webapp.kit.clock import MINUTE, SECOND
+from webapp.kit.ids import ordered_id
+from webapp.service.components.wire import MAX_MESSAGE
+from webapp.service.domain.base.keyring import KeyGone, Place
+from webapp.service.domain.base.sealed import SealedColumn
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.store.contract import Reader, Row, Tx
+
+RETRIES_S = (5, 30, 120, 600, 1800)
+LEASE = 2 * MINUTE
+MAX_WAITING = 1_000
+MAX_BYTES = MAX_MESSAGE - 2**20  # of a request as JSON: it goes to the runner in one message, with the values
+FULL_RETRY_S = 60
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request that was claimed. ``request`` is what the trigger gets as ``ctx.event``; ``tries`` have failed."""
+
+    id: str
+    trigger_id: str
+    project_id: str
+    turn: int
+    tries: int
+    received_at: int
+    request: dict[str, Any] = field(repr=False)
+
+
+def add(service: Service, trigger: DeployedTrigger, request: dict[str, Any]) -> None:
+    """Accept ``request`` for ``trigger``; it is kept for good when this returns. Call ``service.wake()`` then.
+
+    Raises :class:`Throttled` when :data:`MAX_WAITING` of them wait already, ``ValueError`` when it is longer than
+    :data:`MAX_BYTES`, :class:`webapp.errors.Conflict` when the trigger is gone.
+    """
+    plain = orjson.dumps(request)
+    if len(plain) > MAX_BYTES:
+        raise ValueError("too large for a run")
+    now, request_id, project_id = service.clock(), ordered_id("in"), trigger.scene.project_id
+    with service.store.write() as tx:
+        waiting = tx.one("SELECT COUNT(*) AS n FROM trigger_inbox WHERE trigger_id = :id", {"id": trigger.id})
+        if waiting and waiting["n"] >= MAX_WAITING:
+            raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S)
+        tx.run(
+            "INSERT INTO trigger_inbox (id, trigger_id, project_id, request_sealed, received_at, next_at) "
+            "VALUES (:id, :trigger, :project, :sealed, :now, :now)",
+            {
+                "id": request_id,
+                "trigger": trigger.id,
+                "project": project_id,
+                "sealed": service.keys.seal_box(tx, _place(project_id, request_id), plain),
+                "now": now,
+            },
+        )
+
+
+def claim(service: Service) -> Waiting | None:
+    """The request that is due for longest, of a trigger none of whose requests is being run; None when none is."""
+    now = service.clock()
+    if service.store.one("SELECT 1 AS due FROM trigger_inbox WHERE next_at <= :now LIMIT 1", {"now": now}) is None:
+        return None  # an idle worker takes no write lock
+    with service.store.write() as tx:
+        row = tx.one(
+            "UPDATE trigger_inbox SET turn = turn + 1, lease_until = :until WHERE id = ("
+            "SELECT id FROM trigger_inbox AS one WHERE next_at <= :now AND lease_until <= :now AND NOT EXISTS ("
+            "SELECT 1 FROM trigger_inbox AS other WHERE other.trigger_id = one.trigger_id AND other.id < one.id) "
+            "ORDER BY next_at, id LIMIT 1) "
+            "RETURNING id, trigger_id, project_id, turn, tries, received_at, request_sealed",
+            {"now": now, "until": now + LEASE},
+        )
+    return _waiting(service, row) if row else None
+
+
+def next_due_at(reader: Reader, now: int) -> int | None:
+    """When the next request may be claimed, in epoch milliseconds; ``now`` or earlier when one may be already."""
+    row = reader.one(
+        "SELECT MIN(CASE WHEN lease_until > :now AND lease_until > next_at THEN lease_until ELSE next_at END) AS at "
+        "FROM trigger_inbox AS one WHERE NOT EXISTS (SELECT 1 FROM trigger_inbox AS other "
+        "WHERE other.trigger_id = one.trigger_id AND other.id < one.id)",
+        {"now": now},
+    )
+    return row["at"] if row else None
+
+
+def realign(tx: Tx, now: int) -> int:
+    """Bring near what waits for a time, or under a lease, that only a clock which was ahead can have set."""
+    return tx.run(
+        "UPDATE trigger_inbox SET next_at = :now, lease_until = CASE WHEN lease_until > :lease THEN :lease "
+        "ELSE lease_until END, received_at = CASE WHEN received_at > :now THEN :now ELSE received_at END "
+        "WHERE received_at > :now OR next_at > :longest OR lease_until > :lease",
+        {"now": now, "lease": now + LEASE, "longest": now + RETRIES_S[-1] * SECOND},
+    )
+
+
+def done(tx: Tx, waiting: Waiting) -> bool:
+    """Strike ``waiting`` out, in the transaction that keeps what its run emitted; False when the claim has passed to
+    somebody else, and nothing of the run may be kept."""
+    sql = "DELETE FROM trigger_inbox WHERE id = :id AND turn = :turn"
+    return bool(tx.run(sql, {"id": waiting.id, "turn": waiting.turn}))
+
+
+def failed(tx: Tx, waiting: Waiting, now: int, sentence: str) -> bool:
+    """Have ``waiting`` tried again later, or give it up after the last time; False when the claim has passed."""
+    if waiting.tries < len(RETRIES_S):
+        return _put_back(tx, waiting, now + RETRIES_S[waiting.tries] * SECOND, waiting.tries + 1)
+    ours = done(tx, waiting)
+    if ours:
+        log.warning("A request to %s was given up after %d runs: %s", waiting.trigger_id, waiting.tries + 1, sentence)
+    return ours
+
+
+def postpone(tx: Tx, waiting: Waiting, until: int) -> bool:
+    """Leave ``waiting`` alone until then (epoch milliseconds), without counting it as tried; False when the claim has
+    passed."""
+    return _put_back(tx, waiting, until, waiting.tries)
+
+
+def _put_back(tx: Tx, waiting: Waiting, at: int, tries: int) -> bool:
+    sql = "UPDATE trigger_inbox SET next_at = :at, lease_until = 0, tries = :tries WHERE id = :id AND turn = :turn"
+    return bool(tx.run(sql, {"at": at, "tries": tries, "id": waiting.id, "turn": waiting.turn}))
+
+
+def _waiting(service: Service, row: Row) -> Waiting:
+    place = _place(row["project_id"], row["id"])
+    try:
+        plain = service.keys.open_box(place, row["request_sealed"])
+    except KeyGone:  # sealed anew by a rotation since it was claimed
+        again = service.store.one("SELECT request_sealed FROM trigger_inbox WHERE id = :id", {"id": row["id"]})
+        plain = service.keys.open_box(place, again["request_sealed"] if again else row["request_sealed"])
+    facts = {name: row[name] for name in ("id", "trigger_id", "project_id", "turn", "tries", "received_at")}
+    return Waiting(**facts, request=orjson.loads(plain))
+
+
+def _place(project_id: str, request_id: str) -> Place:
+    return Place(project_id, "trigger_inbox", request_id, "request")
+
+
+SEALED = SealedColumn(
+    "trigger_inbox",
+    "SELECT id, project_id AS owner, request_sealed AS sealed, NULL AS version FROM trigger_inbox "
+    "WHERE id > :after ORDER BY id LIMIT :limit",
+    "UPDATE trigger_inbox SET request_sealed = :sealed WHERE id = :id",
+    _place,
+)

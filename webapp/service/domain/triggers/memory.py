@@ -1,0 +1,152 @@
+"""What a trigger remembers (table ``trigger_memory``), and which emitted ids it has seen (``trigger_seen``).
+
+What was remembered is sealed, since a trigger keeps the secret of its subscription there; at most 256 KiB of JSON.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from webapp.service.catalog.components import Dedupe
+from webapp.service.components.calls import Emitted
+from webapp.service.domain.base.keyring import KeyGone, Place
+from webapp.service.domain.base.sealed import SealedColumn
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.store.contract import Reader, Tx
+
+MAX_STATE = 256 * 1024
+SEEN_KEPT = 10_000
+
+
+class TooMuch(Exception):
+    """The trigger wants to remember more than 256 KiB. Its author should keep less in ctx.db."""
+
+
+def read(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
+    """What ``trigger`` remembers."""
+    try:
+        return _state(service, service.store, trigger)
+    except KeyGone:  # sealed anew by a rotation since it was read
+        return _state(service, service.store, trigger)
+
+
+def merge(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[str, Any]) -> None:
+    """Remember ``changes`` over what is remembered, key by key. Raises :class:`TooMuch`."""
+    if not changes:
+        return
+    whole = orjson.dumps({**_state(service, tx, trigger), **changes})
+    if len(whole) > MAX_STATE:
+        raise TooMuch(TooMuch.__doc__)
+    project_id = trigger.scene.project_id
+    tx.run(
+        "INSERT INTO trigger_memory (trigger_id, project_id, state_sealed) VALUES (:id, :project, :state) "
+        "ON CONFLICT (trigger_id) DO UPDATE SET state_sealed = excluded.state_sealed",
+        {
+            "id": trigger.id,
+            "project": project_id,
+            "state": service.keys.seal_box(tx, _place(project_id, trigger.id), whole),
+        },
+    )
+
+
+def fresh(
+    tx: Tx, trigger: DeployedTrigger, dedupe: Dedupe | None, emitted: Sequence[Emitted], now: int
+) -> list[Emitted]:
+    """Those of ``emitted`` that count, once each; what they leave behind is written down in ``tx``.
+
+    ``unique`` ids count once; ``greatest`` those above the greatest of all runs before, so that a run may emit the
+    newest first; ``last`` those other than the one before. An event without an id always counts.
+    """
+    if dedupe == "unique":
+        return [one for one in emitted if one.id is None or _first_time(tx, trigger.id, one.id, now)]
+    if dedupe is None or not emitted:
+        return list(emitted)
+    row = tx.one("SELECT mark FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
+    mark = row["mark"] if row else None
+    found, after = (_greatest if dedupe == "greatest" else _changed)(mark, emitted)
+    if after != mark:
+        tx.run("UPDATE deployed_triggers SET mark = :mark WHERE id = :id", {"mark": after, "id": trigger.id})
+    return found
+
+
+def thin_out(service: Service) -> int:
+    """Forget all but the newest :data:`SEEN_KEPT` ids of each trigger; how many there were."""
+    crowded = service.store.all(
+        "SELECT trigger_id FROM trigger_seen GROUP BY trigger_id HAVING COUNT(*) > :kept", {"kept": SEEN_KEPT}
+    )
+    gone = 0
+    for row in crowded:
+        with service.store.write() as tx:
+            gone += tx.run(
+                "DELETE FROM trigger_seen WHERE trigger_id = :id AND emitted_id NOT IN (SELECT emitted_id FROM "
+                "trigger_seen WHERE trigger_id = :id ORDER BY at DESC, emitted_id DESC LIMIT :kept)",
+                {"id": row["trigger_id"], "kept": SEEN_KEPT},
+            )
+    return gone
+
+
+def _state(service: Service, reader: Reader, trigger: DeployedTrigger) -> dict[str, Any]:
+    row = reader.one("SELECT state_sealed FROM trigger_memory WHERE trigger_id = :id", {"id": trigger.id})
+    if row is None:
+        return {}
+    place = _place(trigger.scene.project_id, trigger.id)
+    found: dict[str, Any] = orjson.loads(service.keys.open_box(place, row["state_sealed"]))
+    return found
+
+
+def _first_time(tx: Tx, trigger_id: str, emitted_id: str, now: int) -> bool:
+    """Whether the id was not seen yet. Seeing it again keeps it young, so that it is not forgotten while it comes."""
+    values = {"id": trigger_id, "emitted": emitted_id, "now": now}
+    added = tx.run(
+        "INSERT INTO trigger_seen (trigger_id, emitted_id, at) VALUES (:id, :emitted, :now) ON CONFLICT DO NOTHING",
+        values,
+    )
+    if not added:
+        tx.run("UPDATE trigger_seen SET at = :now WHERE trigger_id = :id AND emitted_id = :emitted", values)
+    return bool(added)
+
+
+def _greatest(mark: str | None, emitted: Sequence[Emitted]) -> tuple[list[Emitted], str | None]:
+    found, ids, after = list[Emitted](), set[str](), mark
+    for one in emitted:
+        if one.id is not None:
+            if one.id in ids or (mark is not None and not _above(one.id, mark)):
+                continue
+            ids.add(one.id)
+            after = one.id if after is None or _above(one.id, after) else after
+        found.append(one)
+    return found, after
+
+
+def _changed(mark: str | None, emitted: Sequence[Emitted]) -> tuple[list[Emitted], str | None]:
+    found = list[Emitted]()
+    for one in emitted:
+        if one.id is not None:
+            if one.id == mark:
+                continue
+            mark = one.id
+        found.append(one)
+    return found, mark
+
+
+def _above(one: str, other: str) -> bool:
+    """Whether ``one`` is the greater: as numbers where both are, else as text."""
+    try:
+        return float(one) > float(other) if "." in one + other else int(one) > int(other)
+    except ValueError:
+        return one > other
+
+
+def _place(project_id: str, trigger_id: str) -> Place:
+    return Place(project_id, "trigger_memory", trigger_id, "state")
+
+
+SEALED = SealedColumn(
+    "trigger_memory",
+    "SELECT trigger_id AS id, project_id AS owner, state_sealed AS sealed, NULL AS version FROM trigger_memory "
+    "WHERE trigger_id > :after ORDER BY trigger_id LIMIT :limit",
+    "UPDATE trigger_memory SET state_sealed = :sealed WHERE trigger_id = :id",
+    _place,
+)

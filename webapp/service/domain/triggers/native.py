@@ -1,0 +1,37 @@
+"""Which kind of emitter a component is: four keys are native, everything else is a source that runs components."""
+
+from dataclasses import dataclass
+
+from webapp.service.domain.triggers.deployed_triggers import Emitter
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """An emitter: the prefix of its triggers' ids, and what ``type`` says of them (WIRE "Ids")."""
+
+    emitter: Emitter
+    prefix: str
+    type: str
+
+
+SOURCE = Kind("source", "dc", "DeployedComponent")
+HTTP = Kind("http", "hi", "HttpInterface")
+TIMER = Kind("timer", "ti", "TimerInterface")
+EMAIL = Kind("email", "ei", "EmailInterface")
+NATIVE = {
+    "http-new-requests": HTTP,
+    "schedule-custom-interval": TIMER,
+    "schedule-cron": TIMER,
+    "email-new-email": EMAIL,
+}
+_BY_EMITTER = {one.emitter: one for one in (SOURCE, HTTP, TIMER, EMAIL)}
+
+
+def kind(component_key: str) -> Kind:
+    """The kind of the component with that key."""
+    return NATIVE.get(component_key, SOURCE)
+
+
+def of_emitter(emitter: Emitter) -> Kind:
+    """The kind by its emitter."""
+    return _BY_EMITTER[emitter]

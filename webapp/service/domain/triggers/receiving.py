@@ -1,0 +1,182 @@
+"""What comes in for a trigger: a request to its own URL, or a mail to its own address. Kept before it is answered.
+
+A native trigger's event is committed with its deliveries before the answer. A request for a source is kept in its inbox
+and run by the worker (:mod:`inbox`); one for a source that answers by itself is run at once, and the caller
+waits. Addresses that never were, that are deleted and that are paused cannot be told apart.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webapp.errors import Conflict, NotFound, PatchbayError, TooLarge
+from webapp.kit.clock import MINUTE, SECOND
+from webapp.kit.text import one_line
+from webapp.service.components.calls import Emitted, HttpAnswer, Reply
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import file_stash, prop_values
+from webapp.service.domain.triggers import deployed_triggers, firing, inbox, mails, native_payloads
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.inbox import Waiting
+from webapp.service.domain.triggers.mails import Mail
+from webapp.service.domain.triggers.native_payloads import Request
+from webapp.store.contract import Tx
+
+ANSWER_S = 25.0
+SUCCESS = '{"success": true}'
+JSON = {"content-type": "application/json"}
+MAX_SUMMARY = 200
+_PAUSE_MS = MINUTE
+_NOTHING = "There is nothing at this address."
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A mail on its way in: the triggers that it is for, by the addresses of its envelope."""
+
+    sender: str
+    to: Sequence[tuple[str, DeployedTrigger]]
+    raw: bytes = field(repr=False)
+
+
+def listener(service: Service, key: str) -> DeployedTrigger:
+    """The trigger that listens at ``/h/<key>`` now. Raises :class:`NotFound`."""
+    found = deployed_triggers.by_endpoint(service.store, key)
+    if found is None or not found.active:
+        raise NotFound(_NOTHING)
+    return found
+
+
+def mailbox(service: Service, local: str) -> DeployedTrigger:
+    """The trigger whose address begins with ``local``. Raises :class:`NotFound`."""
+    found = deployed_triggers.by_email(service.store, local)
+    if found is None or not found.active:
+        raise NotFound(_NOTHING)
+    return found
+
+
+def answers_itself(trigger: DeployedTrigger) -> bool:
+    """Whether the caller waits for a run: a source with ``http_interface(custom_response=True)``."""
+    return trigger.emitter == "source" and trigger.custom_response
+
+
+def request(service: Service, trigger: DeployedTrigger, received: Request) -> HttpAnswer:
+    """Take a request in for ``trigger``, and say what to answer. Everything that was accepted is committed.
+
+    Raises :class:`NotFound` (paused or deleted meanwhile), :class:`webapp.errors.Throttled` (too many wait),
+    :class:`TooLarge`, :class:`webapp.errors.Unavailable`.
+    """
+    payload = native_payloads.of_request(received)
+    if trigger.emitter == "http":
+        return _native(service, trigger, received, payload)
+    payload["timestamp"] = received.at
+    if answers_itself(trigger):
+        return _answered(service, trigger, payload)
+    try:
+        inbox.add(service, trigger, payload)
+    except ValueError as error:
+        raise TooLarge("The request is larger than this trigger can take; send less.") from error
+    except Conflict as error:  # deleted meanwhile
+        raise NotFound(_NOTHING) from error
+    service.wake()
+    return HttpAnswer(200, SUCCESS, JSON)
+
+
+def run_waiting(service: Service, waiting: Waiting) -> None:
+    """Run a source for the request that :func:`inbox.claim` gave; what comes of it is written down.
+
+    While the trigger is paused, its account is dead or the runner is away, the request waits without counting as tried.
+    Whatever else goes wrong counts, so that no request holds up those behind it for good.
+    """
+    try:
+        _run_waiting(service, waiting)
+    except PatchbayError:
+        raise
+    except Exception:
+        with service.store.write() as tx:
+            inbox.failed(tx, waiting, service.clock(), "What came of its run could not be written down.")
+        raise
+
+
+def _run_waiting(service: Service, waiting: Waiting) -> None:
+    trigger = deployed_triggers.find(service.store, waiting.trigger_id)
+    if trigger is None:
+        return  # its requests went with it
+    if not trigger.active or firing.request(service, trigger, waiting.request, settle=_settle(service, waiting)).waits:
+        with service.store.write() as tx:
+            inbox.postpone(tx, waiting, service.clock() + _PAUSE_MS)
+
+
+def mail(service: Service, delivered: Delivered) -> int:
+    """Take a mail in, for each of its triggers in the same transaction; how many events came of it.
+
+    Raises :class:`mails.BadMail`, :class:`TooLarge` (the place for files is full), :class:`webapp.errors.Unavailable`.
+    """
+    read = [(trigger.id, mails.read(delivered.raw, delivered.sender, address)) for address, trigger in delivered.to]
+    with service.store.write() as tx:
+        events = sum(_record_mail(tx, service, trigger_id, one) for trigger_id, one in read)
+    service.wake()
+    return events
+
+
+def _native(service: Service, trigger: DeployedTrigger, received: Request, payload: dict[str, Any]) -> HttpAnswer:
+    def still_listening(tx: Tx) -> None:
+        now = deployed_triggers.find(tx, trigger.id)
+        if now is None or not now.active:
+            raise NotFound(_NOTHING)
+
+    summary = one_line(f"{received.method} {received.path}", MAX_SUMMARY)
+    firing.emit(service, trigger, [Emitted(payload, None, summary, received.at)], also=still_listening)
+    return _wanted(service, trigger)
+
+
+def _wanted(service: Service, trigger: DeployedTrigger) -> HttpAnswer:
+    """The answer that the person chose; what they left out has a default in the component's declaration."""
+    chosen: Mapping[str, Any] = prop_values.checked(
+        trigger.props, deployed_triggers.configured(service, trigger), whole=True
+    ).props
+    headers = {"content-type": str(chosen.get("response_content_type") or JSON["content-type"])}
+    return HttpAnswer(int(chosen.get("response_status") or 200), str(chosen.get("response_body", SUCCESS)), headers)
+
+
+def _answered(service: Service, trigger: DeployedTrigger, payload: dict[str, Any]) -> HttpAnswer:
+    outcome = firing.request(service, trigger, payload, deadline_s=ANSWER_S)
+    if outcome.waits:
+        return HttpAnswer(503, '{"error": "The trigger cannot run now."}', {**JSON, "retry-after": "60"})
+    if not outcome.ok:
+        return HttpAnswer(500, '{"error": "The trigger could not handle this request."}', JSON)
+    return outcome.response or HttpAnswer(200, SUCCESS, JSON)
+
+
+def _settle(service: Service, waiting: Waiting) -> firing.Settle:
+    def settle(tx: Tx, reply: Reply) -> bool:
+        if reply.error is None:
+            return inbox.done(tx, waiting)
+        now = service.clock()
+        if reply.error.kind == "runner":
+            return inbox.postpone(tx, waiting, now + 5 * SECOND)
+        return inbox.failed(tx, waiting, now, reply.error.message)
+
+    return settle
+
+
+def _record_mail(tx: Tx, service: Service, trigger_id: str, read: Mail) -> int:
+    trigger = deployed_triggers.find(tx, trigger_id)
+    if trigger is None or not trigger.active:
+        return 0
+    payload = {**read.facts, "attachments": _kept(tx, service, trigger, read)}
+    summary = one_line(read.facts["subject"], MAX_SUMMARY) or None
+    return len(firing.record(tx, service, trigger, [Emitted(payload, read.message_id, summary, service.clock())]))
+
+
+def _kept(tx: Tx, service: Service, trigger: DeployedTrigger, read: Mail) -> list[dict[str, Any]]:
+    """The attachments, in one stash: ``file`` is what ``file_stash/download`` takes as ``s3_key``."""
+    stash = file_stash.new_stash_id() if read.attachments else None
+    found = []
+    for one in read.attachments:
+        place = (trigger.scene, trigger.external_id, stash)
+        facts = (one.name, one.content_type, one.content)
+        key = file_stash.keep(service, tx, *place, *facts, days=file_stash.MAIL_DAYS)
+        name = file_stash.clean_name(one.name)
+        found.append({"name": name, "content_type": one.content_type, "size": len(one.content), "file": key})
+    return found

@@ -1,0 +1,106 @@
+"""The log of a trigger's runs (table ``trigger_runs``): when, why, what came of it, and what it said.
+
+Lines are masked already and sealed besides. Runs are forgotten after 30 days, and beyond the newest 200 of each
+trigger. Native triggers run nothing, so they have no log.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import orjson
+
+from webapp.kit import cursors
+from webapp.kit.clock import DAY
+from webapp.kit.ids import ordered_id
+from webapp.service.components.calls import Observation, Reply
+from webapp.service.domain.base.keyring import KeyGone, Place
+from webapp.service.domain.base.sealed import SealedColumn
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.store.contract import Tx
+
+Cause = Literal["timer", "request", "deploy", "activate", "deactivate"]
+KEPT = 30 * DAY
+KEPT_PER_TRIGGER = 200
+MAX_LINES = 256 * 1024
+
+
+def write(
+    tx: Tx, service: Service, trigger: DeployedTrigger, cause: Cause, at: int, reply: Reply, *, emitted: int = 0
+) -> None:
+    """Write a run down, in the transaction that keeps what it emitted; ``at`` is when it began."""
+    run_id, project_id = ordered_id("tr"), trigger.scene.project_id
+    tx.run(
+        "INSERT INTO trigger_runs (id, trigger_id, project_id, at, cause, ok, took_ms, emitted, error, lines_sealed) "
+        "VALUES (:id, :trigger, :project, :at, :cause, :ok, :took, :emitted, :error, :lines)",
+        {
+            "id": run_id,
+            "trigger": trigger.id,
+            "project": project_id,
+            "at": at,
+            "cause": cause,
+            "ok": int(reply.ok),
+            "took": reply.took_ms,
+            "emitted": emitted,
+            "error": reply.error.message if reply.error else None,
+            "lines": service.keys.seal_box(tx, _place(project_id, run_id), _lines(reply.observations)),
+        },
+    )
+
+
+def page(service: Service, trigger: DeployedTrigger, window: cursors.Window) -> cursors.Page[dict[str, Any]]:
+    """The runs of ``trigger`` as the API shows them, newest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    mark = cursors.fingerprint("trigger_runs", trigger.id)
+    plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
+    sql = f"SELECT * FROM trigger_runs WHERE trigger_id = :trigger{plan.conditions} ORDER BY {plan.order} LIMIT :limit"  # noqa: S608
+    rows = service.store.all(sql, {**plan.params, "trigger": trigger.id, "limit": plan.limit})
+    total = service.store.one("SELECT COUNT(*) AS n FROM trigger_runs WHERE trigger_id = :id", {"id": trigger.id})
+    try:
+        found = [_shown(service, row) for row in rows]
+    except KeyGone:  # sealed anew by a rotation since they were read
+        return page(service, trigger, window)
+    return cursors.page(found, window, plan, mark, lambda one: (one["at"], one["id"]), total["n"] if total else 0)
+
+
+def purge(service: Service) -> int:
+    """Forget runs that are too old or too many; how many there were."""
+    with service.store.write() as tx:
+        gone = tx.run("DELETE FROM trigger_runs WHERE at < :limit", {"limit": service.clock() - KEPT})
+    crowded = service.store.all(
+        "SELECT trigger_id FROM trigger_runs GROUP BY trigger_id HAVING COUNT(*) > :kept", {"kept": KEPT_PER_TRIGGER}
+    )
+    for row in crowded:
+        with service.store.write() as tx:
+            gone += tx.run(
+                "DELETE FROM trigger_runs WHERE trigger_id = :id AND id NOT IN (SELECT id FROM trigger_runs "
+                "WHERE trigger_id = :id ORDER BY at DESC, id DESC LIMIT :kept)",
+                {"id": row["trigger_id"], "kept": KEPT_PER_TRIGGER},
+            )
+    return gone
+
+
+def _shown(service: Service, row: dict[str, Any]) -> dict[str, Any]:
+    lines = service.keys.open_box(_place(row["project_id"], row["id"]), row["lines_sealed"])
+    facts = {name: row[name] for name in ("id", "at", "cause", "took_ms", "emitted", "error")}
+    return {**facts, "ok": bool(row["ok"]), "os": orjson.loads(lines)}
+
+
+def _lines(observations: Sequence[Observation]) -> bytes:
+    """The log as JSON: its beginning, where it is too long to be kept, and its end, where an error stands."""
+    shown = [one.to_json() for one in observations]
+    while len(whole := orjson.dumps(shown)) > MAX_LINES:
+        shown = [*shown[: max(len(shown) // 2 - 1, 0)], shown[-1]] if len(shown) > 1 else []
+    return whole
+
+
+def _place(project_id: str, run_id: str) -> Place:
+    return Place(project_id, "trigger_runs", run_id, "lines")
+
+
+SEALED = SealedColumn(
+    "trigger_runs",
+    "SELECT id, project_id AS owner, lines_sealed AS sealed, NULL AS version FROM trigger_runs "
+    "WHERE id > :after ORDER BY id LIMIT :limit",
+    "UPDATE trigger_runs SET lines_sealed = :sealed WHERE id = :id",
+    _place,
+)

@@ -1,0 +1,55 @@
+"""The values that a trigger is deployed with: checked as a whole, before anything changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from webapp.errors import Detail, Invalid
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import grants, prop_values
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import schedules
+from webapp.service.domain.triggers.native import Kind
+
+MAX_VALUES = 1024 * 1024  # they are read at each run, and a list shows those of a hundred triggers
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerValues:
+    """What was found good. ``configured`` are the values as they were given, without null and unknown names."""
+
+    configured: Mapping[str, Any] = field(repr=False)
+    accounts: Mapping[str, str]
+    schedule: dict[str, Any] | None
+
+
+def checked(
+    service: Service,
+    scene: Scene,
+    external_id: str,
+    kind: Kind,
+    props: list[dict[str, Any]],
+    given: Mapping[str, Any],
+) -> TriggerValues:
+    """``given`` as values for a trigger with ``props``.
+
+    Raises :class:`Invalid` for a value that is missing, wrong or too large and for a schedule that is not allowed,
+    :class:`webapp.errors.NotFound` for an account that is not this user's.
+    """
+    values = prop_values.checked(props, given, whole=True)
+    floor_s = 1 if kind.emitter == "timer" else service.settings.min_poll_s
+    schedule = schedules.chosen(props, values.props, floor_s=floor_s)
+    grants.chosen(service, scene, external_id, props, values.accounts)
+    known = {prop["name"] for prop in props if prop["type"] != "alert"}
+    kept = {name: value for name, value in given.items() if name in known and value is not None}
+    if len(orjson.dumps(kept)) > MAX_VALUES:
+        message = "Together the values may have at most 1 MiB as JSON; give less."
+        raise Invalid(f"configured_props is not valid: {message}", [Detail("configured_props", message)])
+    return TriggerValues(kept, values.accounts, schedule)
+
+
+def merged(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """``before`` with ``changes`` over it, key by key; null removes (WIRE "Update")."""
+    return {name: value for name, value in {**before, **changes}.items() if value is not None}
