@@ -4,31 +4,15 @@ list itself has the specification's sections, each with as many sentences, field
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.mutants.spec_rows import ROOT, TEXT, cells, sections
 from tests.service.api.test_specification import FIELDS
 from webapp.service.api.table import OPERATIONS
 
-ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "tests" / "SPEC.md").read_text("utf-8")
 Row = tuple[list[str], str, list[str]]
-
-
-def cells(block: str) -> Iterator[list[str]]:
-    """The rows of the table in ``block``, without its head."""
-    lines = [line for line in block.splitlines() if line.startswith("|")]
-    for line in lines[2:]:
-        yield [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def sections() -> dict[str, str]:
-    """What stands under each heading, by the section's number."""
-    parts = re.split(r"^## (\S+).*$", TEXT, flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
-
 
 CONTENTS = [
     (number, int(count), re.findall("`([^`]+)`", names)) for number, count, names in cells(sections()["Contents"])
