@@ -25,6 +25,7 @@ check: setup-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tests/typing_components.py
 	$(BIN)/python -m pytest -q tests/test_imports.py
 
 bench: setup

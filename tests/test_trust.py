@@ -25,7 +25,7 @@ def ask(made: Settings, peer: str = "192.0.2.7", path: str = "/", **headers: str
         return [b"ok"]
 
     environ = {"REMOTE_ADDR": peer, "PATH_INFO": path, "wsgi.url_scheme": "http", **headers}
-    list(trusted(application, made)(environ, lambda line, _headers: status.append(line)))  # type: ignore[arg-type, misc]
+    list(trusted(application, made)(environ, lambda line, _headers: status.append(line)))  # type: ignore[arg-type]
     return status[0], seen
 
 

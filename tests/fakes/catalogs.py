@@ -9,7 +9,8 @@ from babel.messages.mofile import write_mo
 
 from webapp.kit import translation
 
-Words = Mapping[str | tuple[str, str], str | tuple[str, ...]]
+Plurals = tuple[str, ...]
+Words = Mapping[str, str] | Mapping[tuple[str, str], Plurals] | Mapping[str | tuple[str, str], str | Plurals]
 
 
 def teach(patch: pytest.MonkeyPatch, folder: Path, tag: str, words: Words) -> None:

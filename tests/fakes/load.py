@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.fakes.provider import APP_TOML, FakeProvider
 from webapp.service.domain.accounts import accounts, credentials, provider_clients
@@ -136,10 +137,13 @@ def load(env: Mapping[str, str], processes: int = 2) -> Iterator[Load]:
     assert told.errors == []
 
 
-def patchbay(env: Mapping[str, str], *words: str, **options: str) -> subprocess.CompletedProcess[str]:
+def patchbay(env: Mapping[str, str], *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
     """Run one command to its end."""
     command = [sys.executable, "-m", "webapp.cli.main", *words]
-    return subprocess.run(command, env=dict(env), cwd=ROOT, capture_output=True, text=True, timeout=120, **options)
+    found: subprocess.CompletedProcess[str] = subprocess.run(
+        command, env=dict(env), cwd=ROOT, capture_output=True, text=True, timeout=120, **options
+    )
+    return found
 
 
 def scene_of(service: Service) -> Scene:

@@ -230,10 +230,10 @@ def test_deliveries_keep_their_pauses(
     service = replace(service, outbound=service.outbound.allowing(receiver.netloc))
     fails = plant_trigger(service, scene, [receiver.url("/fails", Mood(500))])
     dies = plant_trigger(service, scene, [receiver.url("/dies")])
-    firing.emit(service, dies, [Emitted({"n": 1}, None, None, None)])
+    firing.emit(service, dies, [Emitted({"n": 1}, None, None, clock())])
     with service.store.write() as tx:
         assert len(deliveries.claim(tx, clock(), lambda *_: 1)) == 1
-    firing.emit(service, fails, [Emitted({"n": 2}, None, None, None)])
+    firing.emit(service, fails, [Emitted({"n": 2}, None, None, clock())])
     engine = DeliveryEngine(service)
     engine.start()
     try:

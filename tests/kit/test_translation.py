@@ -7,7 +7,7 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from tests.fakes.catalogs import teach
+from tests.fakes.catalogs import Plurals, Words, teach
 from webapp.kit import translation
 from webapp.kit.moments import moment
 from webapp.kit.translation import gettext, language, lazy, ngettext, speak
@@ -19,7 +19,7 @@ POLISH = {("{count} app", "{count} apps"): ("{count} aplikacja", "{count} aplika
 @pytest.fixture(autouse=True)
 def languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """German, Polish with its three forms, and Portuguese as it is spoken in Brazil."""
-    german = {
+    german: dict[str | tuple[str, str], str | Plurals] = {
         "Close": "Schließen",
         "Hello, %(name)s.": "Guten Tag, %(name)s.",
         ("%(num)s app", "%(num)s apps"): ("%(num)s App", "%(num)s Apps"),
@@ -27,7 +27,8 @@ def languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
         "Dec": "Dez.",
         "{day} {month} {year}": "{day}. {month} {year}",
     }
-    for tag, words in (("de", german), ("pl", POLISH), ("pt-BR", {"Close": "Fechar"})):
+    languages: dict[str, Words] = {"de": german, "pl": POLISH, "pt-BR": {"Close": "Fechar"}}
+    for tag, words in languages.items():
         teach(monkeypatch, tmp_path, tag, words)
     yield
     speak(translation.DEFAULT)

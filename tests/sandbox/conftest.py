@@ -81,7 +81,8 @@ class Served:
 
     def api(self, method: str, path: str, token: str | None = None, **options: Any) -> requests.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {"X-Api-Key": self.key()}
-        return requests.request(method, f"{self.url}/api/{path}", **{"headers": headers, "timeout": 10} | options)
+        given: dict[str, Any] = {"headers": headers, "timeout": 10}
+        return requests.request(method, f"{self.url}/api/{path}", **given | options)
 
     def key(self, person: int = 0) -> str:
         return self.sandbox.keys.working[person].secret

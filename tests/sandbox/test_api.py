@@ -191,6 +191,7 @@ def test_body_that_is_too_large_is_413(served: Served) -> None:
         answer = client.post(
             f"/api/projects/{PLAIN}/tasks", data=b"x" * (3 * 1024 * 1024), headers={"X-Api-Key": served.key()}
         )
+    assert answer.json is not None
     assert (answer.status_code, answer.json["error"]) == (413, "request_entity_too_large")
 
 

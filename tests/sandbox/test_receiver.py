@@ -4,6 +4,7 @@ import base64
 import datetime
 import hashlib
 import hmac
+from typing import Any
 
 import pytest
 import requests
@@ -32,8 +33,8 @@ def signed(at: int, body: bytes = BODY, key: str = KEY) -> dict[str, str]:
     }
 
 
-def post(served: Served, path: str = "my/events", **options: object) -> requests.Response:
-    given = {"data": BODY, "headers": signed(served.clock.at), "timeout": 10, "allow_redirects": False}
+def post(served: Served, path: str = "my/events", **options: Any) -> requests.Response:
+    given: dict[str, Any] = {"data": BODY, "headers": signed(served.clock.at), "timeout": 10, "allow_redirects": False}
     return requests.post(f"{served.url}/receiver/{path}", **(given | options))
 
 

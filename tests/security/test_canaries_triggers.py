@@ -330,7 +330,7 @@ class Story:
         for elsewhere in ("#x", f"/me/?key={GOOD_KEY}", f"https://elsewhere.example.com/?back={GOOD_KEY}", "?page=2"):
             self.party.elsewhere = elsewhere
             for method in ("GET", "POST"):
-                sent = {} if method == "GET" else {"json": {}}
+                sent: dict[str, Any] = {} if method == "GET" else {"json": {}}
                 address = f"proxy/{coded}?account_id={made}"
                 answer = self.ask(method, address, self.frontend(), allow_redirects=False, **sent)
                 assert answer.headers["Location"].startswith("http")

@@ -8,7 +8,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -179,7 +179,7 @@ class Crowd:
     def remove_user(self) -> None:
         self.call("DELETE", f"users/{self.user()}")
 
-    def act(self, times: int, deeds: list[Callable[["Crowd"], None]]) -> None:
+    def act(self, times: int, deeds: Sequence[Callable[["Crowd"], None]]) -> None:
         for _ in range(times):
             try:
                 self.random.choice(deeds)(self)
@@ -194,7 +194,7 @@ USUAL = [
 ]  # fmt: skip
 
 
-def at_once(crowds: list[Crowd], times: int, deeds: list[Callable[[Crowd], None]]) -> None:
+def at_once(crowds: list[Crowd], times: int, deeds: Sequence[Callable[[Crowd], None]]) -> None:
     threads = [threading.Thread(target=one.act, args=(times, deeds), name=f"crowd-{n}") for n, one in enumerate(crowds)]
     for thread in threads:
         thread.start()

@@ -137,9 +137,9 @@ def test_a_server_of_another_project(town: Town) -> None:
         seen = set()
         for account_id in ("apn_none", town.foreign["another person's"].id, town.foreign["another environment's"].id):
             path = operation.path.replace("P/", f"/v1/connect/{other.project_id}/").replace("<account_id>", account_id)
-            body = {"json": {"name": "Mine now"}} if operation.body else {}
+            body = {"name": "Mine now"} if operation.body else None
             answer = requests.request(
-                operation.method, town.installation.url + path, headers=headers, timeout=60, **body
+                operation.method, town.installation.url + path, headers=headers, timeout=60, json=body
             )  # fmt: skip
             seen.add((answer.status_code, answer.content))
         assert len(seen) == 1 and seen.pop()[0] == 404, operation.name

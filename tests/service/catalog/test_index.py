@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,9 +42,9 @@ def several(declare: Declare, opened: Open, folder: Path) -> Catalog:
     return opened()
 
 
-def slugs(catalog: Catalog, **question: object) -> list[str]:
+def slugs(catalog: Catalog, **question: Any) -> list[str]:
     """The slugs of a whole list; the count must be that of the list."""
-    page = catalog.search(window=Window(limit=100), **question)  # type: ignore[arg-type]
+    page = catalog.search(window=Window(limit=100), **question)
     assert page.total_count == len(page.items)
     return [app.slug for app in page.items]
 
@@ -175,49 +176,49 @@ def many(declare: Declare, opened: Open) -> Catalog:
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)
 @pytest.mark.parametrize("limit", [1, 4, 23, 100])
-def test_paging_forwards_and_backwards(many: Catalog, question: dict[str, object], limit: int) -> None:
+def test_paging_forwards_and_backwards(many: Catalog, question: dict[str, Any], limit: int) -> None:
     whole = slugs(many, **question)
     assert len(whole) == 23
     forwards, cursor = [], None
     while cursor != "":
-        page = many.search(window=Window(limit, after=cursor), **question)  # type: ignore[arg-type]
+        page = many.search(window=Window(limit, after=cursor), **question)
         assert page.total_count == 23
         forwards.append([app.slug for app in page.items])
         start, cursor = page.start_cursor, page.end_cursor
     assert [slug for part in forwards for slug in part] == whole
-    backwards = []
+    backwards: list[str] = []
     while page.items:
-        page = many.search(window=Window(limit, before=start), **question)  # type: ignore[arg-type]
+        page = many.search(window=Window(limit, before=start), **question)
         backwards = [app.slug for app in page.items] + backwards
         start = page.start_cursor
     assert backwards + forwards[-1] == whole
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)
-def test_after_and_before_cut_a_range(many: Catalog, question: dict[str, object]) -> None:
+def test_after_and_before_cut_a_range(many: Catalog, question: dict[str, Any]) -> None:
     whole = slugs(many, **question)
     marks = {}
     cursor: str | None = None
     for slug in whole:
-        page = many.search(window=Window(1, after=cursor), **question)  # type: ignore[arg-type]
+        page = many.search(window=Window(1, after=cursor), **question)
         marks[slug] = page.start_cursor
         cursor = page.end_cursor
-    page = many.search(window=Window(100, after=marks[whole[3]], before=marks[whole[9]]), **question)  # type: ignore[arg-type]
+    page = many.search(window=Window(100, after=marks[whole[3]], before=marks[whole[9]]), **question)
     assert [app.slug for app in page.items] == whole[4:9]
-    page = many.search(window=Window(100, after=marks[whole[9]], before=marks[whole[3]]), **question)  # type: ignore[arg-type]
+    page = many.search(window=Window(100, after=marks[whole[9]], before=marks[whole[3]]), **question)
     assert list(page.items) == []
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=str)
 def test_cursors_hold_when_apps_are_added(
-    many: Catalog, declare: Declare, opened: Open, question: dict[str, object]
+    many: Catalog, declare: Declare, opened: Open, question: dict[str, Any]
 ) -> None:
     whole = slugs(many, **question)
-    first = many.search(window=Window(10), **question)  # type: ignore[arg-type]
+    first = many.search(window=Window(10), **question)
     for number in range(23, 40):
         declare(f"app_{number}", bare(f"app_{number}", f"App {number % 5}", weight=number % 4))
     grown = opened()
-    second = grown.search(window=Window(100, after=first.end_cursor), **question)  # type: ignore[arg-type]
+    second = grown.search(window=Window(100, after=first.end_cursor), **question)
     seen = [app.slug for app in first.items] + [app.slug for app in second.items]
     assert len(seen) == len(set(seen))
     assert [slug for slug in seen if slug in whole] == whole
@@ -225,15 +226,16 @@ def test_cursors_hold_when_apps_are_added(
 
 def test_foreign_and_broken_cursors(many: Catalog) -> None:
     cursor = many.search(window=Window(5)).end_cursor
-    for question in (
+    questions: tuple[dict[str, Any], ...] = (
         {"sort_key": "name"},
         {"sort_direction": "asc"},
         {"q": "app"},
         {"category_ids": [TOOLS]},
         {"has_actions": True},
-    ):
+    )
+    for question in questions:
         with pytest.raises(BadCursor):
-            many.search(window=Window(5, after=cursor), **question)  # type: ignore[arg-type]
+            many.search(window=Window(5, after=cursor), **question)
     for broken in ("x", "%%%", cursor[:-3], "e30", "😀"):
         with pytest.raises(BadCursor):
             many.search(window=Window(5, after=broken))
@@ -258,8 +260,9 @@ def test_categories_and_counts(several: Catalog) -> None:
     assert several.category_counts() == {CAFE: 1, TOOLS: 5}
     assert several.category_counts(q="acme") == {CAFE: 0, TOOLS: 2}
     assert several.category_counts(q="acme", has_actions=True) == {CAFE: 0, TOOLS: 1}
-    for question in ({}, {"q": "a"}, {"has_components": True}):
-        counts = several.category_counts(**question)  # type: ignore[arg-type]
+    questions: tuple[dict[str, Any], ...] = ({}, {"q": "a"}, {"has_components": True})
+    for question in questions:
+        counts = several.category_counts(**question)
         assert counts == {
             one.id: len(slugs(several, category_ids=[one.id], **question)) for one in several.categories()
         }

@@ -67,4 +67,4 @@ def test_an_app_without_oauth_has_no_scopes() -> None:
         auth_type="none",
         logo=Logo(letter="A", color="#000000"),
     )
-    assert spec.scopes == spec.scope_profiles == ()
+    assert (spec.scopes, spec.scope_profiles) == ((), ())

@@ -213,7 +213,7 @@ def test_a_trigger_emits_and_remembers(runner: Runner, write: Write) -> None:
     assert (event.event, event.id, event.summary, event.ts) == ({"n": 4, "event": {"method": "GET"}}, "4", "Thing 4", 5)
     assert reply.state == {"seen": 5}
     for hook in ("deploy", "activate", "deactivate"):
-        assert runner.call(Call(path=str(path), method=hook)).error is None  # type: ignore[arg-type]
+        assert runner.call(Call(path=str(path), method=hook)).error is None
 
 
 HOOK = """

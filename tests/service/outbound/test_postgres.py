@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from ipaddress import ip_address
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_the_second_address_is_tried_when_the_first_refuses(server: PostgresAcco
         ({"database": "a\x00b"}, "character"),
     ],
 )
-def test_wrong_credentials(server: PostgresAccount, change: dict[str, str], word: str) -> None:
+def test_wrong_credentials(server: PostgresAccount, change: dict[str, Any], word: str) -> None:
     outcome = check_postgres(guard_for(server.port), replace(server, **change))
     assert outcome.kind == "refused"
     assert word in outcome.sentence

@@ -72,7 +72,7 @@ def authorization_url(
         params[provider.scope_param] = provider.scope_separator.join(scopes)
     if provider.pkce:
         params |= {
-            "code_challenge": create_s256_code_challenge(verifier),  # type: ignore[no-untyped-call]  # the stubs lack it
+            "code_challenge": create_s256_code_challenge(verifier),
             "code_challenge_method": "S256",
         }
     url: str = prepare_grant_uri(

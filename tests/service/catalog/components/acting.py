@@ -77,11 +77,14 @@ class Component:
 def grant(slug: str, origin: str, fields: Mapping[str, str]) -> AccountGrant:
     """An account of a shipped app whose API answers at ``origin`` instead of where it really is."""
     spec = AppSpec.model_validate(tomllib.loads((BUILT_IN / slug / "app.toml").read_text("utf-8")))
-    placed = [one for one in spec.credentials if one.place != "url"]
     return AccountGrant(
         values=fields,
         base_url=origin or None,
         headers=spec.headers,
-        placements=tuple(Placement(one.place, one.name, one.value, one.username, one.password) for one in placed),
+        placements=tuple(
+            Placement(credential.place, credential.name, credential.value, credential.username, credential.password)
+            for credential in spec.credentials
+            if credential.place != "url"
+        ),
         allowed_hosts=(urlsplit(origin).netloc,) if origin else (),
     )

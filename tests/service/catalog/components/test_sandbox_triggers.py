@@ -75,7 +75,8 @@ def test_many_tasks_come_all(served: Served, watching: Watching) -> None:
     assert watch.deploy() == []
     project, ada = served.sandbox.projects.get(MANY), find_person("per_ada")
     assert project is not None and ada is not None
-    created = [served.sandbox.tasks.create(project, ada, NewTask(title=str(number))) for number in range(101)]
+    tasks = [NewTask(title=str(number), notes="", due=None) for number in range(101)]
+    created = [served.sandbox.tasks.create(project, ada, task) for task in tasks]
     assert [one.id for one in watch.tick()] == [one.id for one in created]
 
 

@@ -80,7 +80,7 @@ def test_a_message_is_emitted_and_a_retry_has_its_id(slack: Desk) -> None:
     (emitted,) = reply.events
     assert (emitted.event, emitted.id, emitted.summary) == (told(), "Ev123ABC456", "Hello world")
     assert (emitted.ts, reply.response) == (1355517523000, HttpAnswer(200, ""))
-    retry = {"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"}
+    retry: dict[str, Any] = {"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"}
     assert [one.id for one in send(watch, told(), **retry).events] == [emitted.id]
 
 
