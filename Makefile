@@ -4,13 +4,14 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& { echo $$p; break; }; done)
 BIN := .venv/bin
+PRETTIER := node instance/node/node_modules/prettier/bin/prettier.cjs
 RUN_STAMP := .venv/.run
 DEV_STAMP := .venv/.dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	--no-annotate --python-version 3.11 --custom-compile-command "make lock"
 
-.PHONY: run test check bench mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test format check bench mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -21,9 +22,15 @@ test: setup-dev
 		'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }') \
 	$(BIN)/python -m pytest -n 2 -m "not browser and not faults and not peer and not schemathesis"
 
-check: setup-dev
+format: setup-dev frontend-tests
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(PRETTIER) --write --log-level warn static/css static/js
+
+check: setup-dev frontend-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(PRETTIER) --check static/css static/js
 	$(BIN)/mypy
 	$(BIN)/python tests/typing_components.py
 	$(BIN)/python -m pytest -q tests/test_imports.py
