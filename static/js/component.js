@@ -9,7 +9,13 @@
 
   /* Pickers. A list is asked for when it opens for the first time, and again after another answer changed. */
   function open(picker) {
-    if (!picker.open) { if (picker.dataset.changed) { delete picker.dataset.changed; follow(picker); } return; }
+    if (!picker.open) {
+      if (picker.dataset.changed) {
+        delete picker.dataset.changed;
+        follow(picker);
+      }
+      return;
+    }
     if (picker.hasAttribute("data-loaded")) return;
     picker.setAttribute("data-loaded", "");
     tell($(".options", picker), "picker:open");
@@ -20,8 +26,15 @@
   function picked(picker) {
     const typed = $("[data-manual]", picker);
     const many = typed?.matches("textarea");
-    const chosen = all("input[name^='p.']:checked", picker).map((input) => input.dataset.label).filter(Boolean);
-    const written = typed ? typed.value.split("\n").map((line) => line.trim()).filter(Boolean) : [];
+    const chosen = all("input[name^='p.']:checked", picker)
+      .map((input) => input.dataset.label)
+      .filter(Boolean);
+    const written = typed
+      ? typed.value
+          .split("\n")
+          .map((line) => line.trim())
+          .filter(Boolean)
+      : [];
     const words = many ? [...chosen, ...written] : written.length ? written : chosen;
     const shown = $("[data-picked]", picker);
     shown.textContent = words.join(", ") || shown.dataset.empty;
@@ -34,26 +47,35 @@
     $("summary", picker).focus();
   }
 
-  document.addEventListener("toggle", (event) => {
-    if (event.target.matches?.("[data-picker]")) open(event.target);
-  }, true);
+  document.addEventListener(
+    "toggle",
+    (event) => {
+      if (event.target.matches?.("[data-picker]")) open(event.target);
+    },
+    true,
+  );
 
   document.addEventListener("change", (event) => {
     const picker = event.target.closest("[data-picker]");
     if (picker && event.target.matches("[name^='p.'], [data-manual]")) {
-      if (event.target.type === "radio") { const typed = $("[data-manual]", picker); if (typed) typed.value = ""; }
+      if (event.target.type === "radio") {
+        const typed = $("[data-manual]", picker);
+        if (typed) typed.value = "";
+      }
       picked(picker);
       if (!picker.open) follow(picker);
     }
     if (!event.target.closest("#fields")) return;
-    for (const other of all("[data-picker][data-loaded]")) if (other !== picker && !other.open) other.removeAttribute("data-loaded");
+    for (const other of all("[data-picker][data-loaded]"))
+      if (other !== picker && !other.open) other.removeAttribute("data-loaded");
     parts(event.target);
   });
 
   /* A click on a choice closes; arrows only move. A click that a key makes has no detail. */
   document.addEventListener("click", (event) => {
     const radio = event.target.closest("[data-picker] label.check");
-    if (radio && event.detail > 0 && $("input[type=radio]", radio)) setTimeout(() => close(radio.closest("[data-picker]")));
+    if (radio && event.detail > 0 && $("input[type=radio]", radio))
+      setTimeout(() => close(radio.closest("[data-picker]")));
   });
 
   document.addEventListener("keydown", (event) => {
@@ -63,7 +85,10 @@
       if (event.target.matches("[data-find]")) tell(event.target, "picker:find");
       else if (picker) close(picker);
     }
-    if (event.key === "Escape" && picker?.open) { event.preventDefault(); close(picker); }
+    if (event.key === "Escape" && picker?.open) {
+      event.preventDefault();
+      close(picker);
+    }
     if (event.key === "ArrowDown" && event.target.matches("[data-find]")) {
       event.preventDefault();
       ($(".options input:checked", picker) || $(".options input", picker))?.focus();
@@ -114,12 +139,25 @@
     };
     nav.addEventListener("click", (event) => {
       const index = links.indexOf(event.target.closest("a"));
-      if (index >= 0) { event.preventDefault(); show(index, true); }
+      if (index >= 0) {
+        event.preventDefault();
+        show(index, true);
+      }
     });
     nav.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      const to = event.key === "Home" ? 0 : event.key === "End" ? links.length - 1 : step ? (links.indexOf(document.activeElement) + step + links.length) % links.length : -1;
-      if (to >= 0) { event.preventDefault(); show(to, true); }
+      const to =
+        event.key === "Home"
+          ? 0
+          : event.key === "End"
+            ? links.length - 1
+            : step
+              ? (links.indexOf(document.activeElement) + step + links.length) % links.length
+              : -1;
+      if (to >= 0) {
+        event.preventDefault();
+        show(to, true);
+      }
     });
     show(0, false);
     nav.removeAttribute("data-tabs");
@@ -131,31 +169,65 @@
     const list = document.createElement("div");
     const input = document.createElement("input");
     list.className = "tokens";
-    Object.assign(input, { className: "input", type: "text", id: `${area.id}-add`, placeholder: area.dataset.add, autocomplete: "off" });
-    if (area.hasAttribute("aria-describedby")) input.setAttribute("aria-describedby", area.getAttribute("aria-describedby"));
+    Object.assign(input, {
+      className: "input",
+      type: "text",
+      id: `${area.id}-add`,
+      placeholder: area.dataset.add,
+      autocomplete: "off",
+    });
+    if (area.hasAttribute("aria-describedby"))
+      input.setAttribute("aria-describedby", area.getAttribute("aria-describedby"));
     if (area.hasAttribute("aria-invalid")) input.setAttribute("aria-invalid", "true");
-    const lines = () => area.value.split("\n").map((line) => line.trim()).filter(Boolean);
-    const write = (next) => { area.value = next.join("\n"); draw(); area.dispatchEvent(new Event("change", { bubbles: true })); };
-    const draw = () => list.replaceChildren(...lines().map((line, index) => {
-      const chip = document.createElement("span");
-      const remove = document.createElement("button");
-      chip.className = "chip";
-      chip.textContent = line;
-      Object.assign(remove, { type: "button", className: "icon-x" });
-      remove.setAttribute("aria-label", window.patchbay.fill(area.dataset.remove, { line }));
-      remove.addEventListener("click", () => { write(lines().filter((_, at) => at !== index)); input.focus(); });
-      chip.append(remove);
-      return chip;
-    }));
-    const add = () => { if (input.value.trim()) { const next = [...lines(), ...input.value.split("\n")]; input.value = ""; write(next.map((line) => line.trim()).filter(Boolean)); } };
+    const lines = () =>
+      area.value
+        .split("\n")
+        .map((line) => line.trim())
+        .filter(Boolean);
+    const write = (next) => {
+      area.value = next.join("\n");
+      draw();
+      area.dispatchEvent(new Event("change", { bubbles: true }));
+    };
+    const draw = () =>
+      list.replaceChildren(
+        ...lines().map((line, index) => {
+          const chip = document.createElement("span");
+          const remove = document.createElement("button");
+          chip.className = "chip";
+          chip.textContent = line;
+          Object.assign(remove, { type: "button", className: "icon-x" });
+          remove.setAttribute("aria-label", window.patchbay.fill(area.dataset.remove, { line }));
+          remove.addEventListener("click", () => {
+            write(lines().filter((_, at) => at !== index));
+            input.focus();
+          });
+          chip.append(remove);
+          return chip;
+        }),
+      );
+    const add = () => {
+      if (input.value.trim()) {
+        const next = [...lines(), ...input.value.split("\n")];
+        input.value = "";
+        write(next.map((line) => line.trim()).filter(Boolean));
+      }
+    };
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") add();
       else if (event.key === "Backspace" && !input.value && lines().length) write(lines().slice(0, -1));
     });
-    input.addEventListener("change", (event) => { event.stopPropagation(); add(); });
+    input.addEventListener("change", (event) => {
+      event.stopPropagation();
+      add();
+    });
     input.addEventListener("paste", (event) => {
       const text = event.clipboardData?.getData("text") || "";
-      if (text.includes("\n")) { event.preventDefault(); input.value = text; add(); }
+      if (text.includes("\n")) {
+        event.preventDefault();
+        input.value = text;
+        add();
+      }
     });
     area.hidden = true;
     area.removeAttribute("data-tokens");
@@ -173,42 +245,68 @@
   }
 
   /* The question before a run. It comes before htmx hears of the form. */
-  document.addEventListener("submit", (event) => {
-    if (event.target !== form()) return;
-    if (event.submitter?.matches("[data-enter]")) { event.preventDefault(); event.stopImmediatePropagation(); return; }
-    const dialog = form().dataset.confirm;
-    const ticked = document.getElementById("confirmed");
-    if (!dialog || !ticked || ticked.checked || !event.submitter?.matches("[data-run]")) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    const as = $("[data-runs-as]");
-    const account = $(".account select", form());
-    if (as && account?.value) as.textContent = window.patchbay.fill(as.dataset.runsAs, { account: account.selectedOptions[0].textContent.split(" · ")[0] });
-    window.patchbay.openDialog(dialog);
-  }, true);
+  document.addEventListener(
+    "submit",
+    (event) => {
+      if (event.target !== form()) return;
+      if (event.submitter?.matches("[data-enter]")) {
+        event.preventDefault();
+        event.stopImmediatePropagation();
+        return;
+      }
+      const dialog = form().dataset.confirm;
+      const ticked = document.getElementById("confirmed");
+      if (!dialog || !ticked || ticked.checked || !event.submitter?.matches("[data-run]")) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      const as = $("[data-runs-as]");
+      const account = $(".account select", form());
+      if (as && account?.value)
+        as.textContent = window.patchbay.fill(as.dataset.runsAs, {
+          account: account.selectedOptions[0].textContent.split(" · ")[0],
+        });
+      window.patchbay.openDialog(dialog);
+    },
+    true,
+  );
 
-  document.addEventListener("click", (event) => {
-    if (event.target.closest("[data-run-confirmed]")) {
-      event.target.closest("dialog").close();
-      document.getElementById("confirmed").checked = true;
-      form().requestSubmit($("[data-run]", form()));
-    }
-    const copy = event.target.closest("[data-copy-from]");
-    if (copy) { copy.dataset.copy = document.getElementById(copy.dataset.copyFrom).textContent; }
-  }, true);
+  document.addEventListener(
+    "click",
+    (event) => {
+      if (event.target.closest("[data-run-confirmed]")) {
+        event.target.closest("dialog").close();
+        document.getElementById("confirmed").checked = true;
+        form().requestSubmit($("[data-run]", form()));
+      }
+      const copy = event.target.closest("[data-copy-from]");
+      if (copy) {
+        copy.dataset.copy = document.getElementById(copy.dataset.copyFrom).textContent;
+      }
+    },
+    true,
+  );
 
   /* Swapped parts: what was typed meanwhile and what stood open stays so. */
   let typed = new Map();
   let opened = [];
   document.addEventListener("htmx:before:swap", () => {
-    typed = new Map(all("#fields :is(input[type=text], input:not([type]), input[type=url], textarea)[id]").map((field) => [field.id, field.value]));
+    typed = new Map(
+      all("#fields :is(input[type=text], input:not([type]), input[type=url], textarea)[id]").map((field) => [
+        field.id,
+        field.value,
+      ]),
+    );
     opened = all("#fields details[open]:not([data-picker])[id], .snippet[open]").map((details) => details.id);
   });
   document.addEventListener("htmx:after:swap", (event) => {
-    for (const id of opened) { const details = document.getElementById(id); if (details) details.open = true; }
+    for (const id of opened) {
+      const details = document.getElementById(id);
+      if (details) details.open = true;
+    }
     for (const [id, value] of typed) {
       const field = document.getElementById(id);
-      if (field && field.value !== value && !field.closest("[data-picker]") && document.activeElement === field) field.value = value;
+      if (field && field.value !== value && !field.closest("[data-picker]") && document.activeElement === field)
+        field.value = value;
     }
     typed = new Map();
     opened = [];
@@ -220,7 +318,8 @@
     const ticked = document.getElementById("confirmed");
     if (ran && ticked) ticked.checked = false;
     if (ran) forgive();
-    if (ran && window.matchMedia("(max-width: 1020px)").matches) document.getElementById("outcome").scrollIntoView({ block: "start" });
+    if (ran && window.matchMedia("(max-width: 1020px)").matches)
+      document.getElementById("outcome").scrollIntoView({ block: "start" });
   });
 
   /* What was wrong before a run that went through is wrong no longer. */

@@ -32,7 +32,11 @@
   /* The sign-in's own window, at its end. */
   function leaveWindow() {
     if (!$("[data-notify]")) return;
-    try { window.opener?.postMessage(DONE, location.origin); } catch { /* the page asks the server anyway */ }
+    try {
+      window.opener?.postMessage(DONE, location.origin);
+    } catch {
+      /* the page asks the server anyway */
+    }
     window.close();
   }
   addEventListener("message", (event) => {
@@ -40,7 +44,9 @@
   });
 
   /* Waiting: the server is asked, because a window's "closed" lies once a provider isolates itself. */
-  const ask = () => { if ($("#poll")) htmx.trigger("#poll", "poll"); };
+  const ask = () => {
+    if ($("#poll")) htmx.trigger("#poll", "poll");
+  };
   function wait() {
     const template = $("#waiting");
     if (!template || !$("#ask")) return;
@@ -53,10 +59,16 @@
   addEventListener("focus", ask);
 
   function openWindow(link) {
-    const width = Math.min(560, screen.availWidth), height = Math.min(720, screen.availHeight);
-    const left = Math.max(0, screenX + (outerWidth - width) / 2), top = Math.max(0, screenY + (outerHeight - height) / 2);
+    const width = Math.min(560, screen.availWidth),
+      height = Math.min(720, screen.availHeight);
+    const left = Math.max(0, screenX + (outerWidth - width) / 2),
+      top = Math.max(0, screenY + (outerHeight - height) / 2);
     const features = `popup,width=${width},height=${height},left=${Math.round(left)},top=${Math.round(top)}`;
-    try { return window.open(link.dataset.window, "_blank", features); } catch { return null; }
+    try {
+      return window.open(link.dataset.window, "_blank", features);
+    } catch {
+      return null;
+    }
   }
 
   let begun = false;
@@ -64,9 +76,16 @@
     event.preventDefault();
     if (begun) return;
     popup = openWindow(link);
-    if (popup) { begun = true; wait(); return; }
+    if (popup) {
+      begun = true;
+      wait();
+      return;
+    }
     $("#blocked").hidden = false;
-    if (framed) { $("[data-tab]", link.closest(".panel"))?.focus(); return; }
+    if (framed) {
+      $("[data-tab]", link.closest(".panel"))?.focus();
+      return;
+    }
     begun = true;
     $("#blocked .say").textContent = $("#blocked").dataset.instead;
     setTimeout(() => location.assign($("[data-tab]", link.closest(".panel")).href), 700);
@@ -78,7 +97,9 @@
     try {
       input.value = (await navigator.clipboard.readText()).trim();
       input.dispatchEvent(new Event("input", { bubbles: true }));
-    } catch { button.hidden = true; }
+    } catch {
+      button.hidden = true;
+    }
     input.focus();
   }
 
@@ -87,15 +108,28 @@
     const hit = (selector) => event.target.closest(selector);
     let found;
     if ((found = hit("[data-start]"))) begin(event, found);
-    else if ((found = hit("[data-tab]"))) { if (begun) event.preventDefault(); else { begun = true; if (found.target === "_blank") setTimeout(wait); } }
-    else if (hit("[data-post-close]")) { popup?.close(); tellClose(); }
-    else if ((found = hit("[data-paste]"))) paste(found);
+    else if ((found = hit("[data-tab]"))) {
+      if (begun) event.preventDefault();
+      else {
+        begun = true;
+        if (found.target === "_blank") setTimeout(wait);
+      }
+    } else if (hit("[data-post-close]")) {
+      popup?.close();
+      tellClose();
+    } else if ((found = hit("[data-paste]"))) paste(found);
   });
 
   /* A form's button is ready when the form is; the server checks again. */
-  function ready(form) { const button = $("[type=submit]", form); if (button && !form.dataset.sent) button.disabled = !form.checkValidity(); }
+  function ready(form) {
+    const button = $("[type=submit]", form);
+    if (button && !form.dataset.sent) button.disabled = !form.checkValidity();
+  }
   for (const kind of ["input", "change"]) {
-    document.addEventListener(kind, (event) => { const form = event.target.closest("form[data-ready]"); if (form) ready(form); });
+    document.addEventListener(kind, (event) => {
+      const form = event.target.closest("form[data-ready]");
+      if (form) ready(form);
+    });
   }
 
   /* The link's expiry counts down; at its end the page says so. */
@@ -106,17 +140,23 @@
     if (left <= 0) {
       shown.textContent = shown.dataset.expired;
       document.querySelectorAll("[data-start], [data-tab]").forEach((link) => link.removeAttribute("href"));
-      document.querySelectorAll("form[data-ready] [type=submit]").forEach((button) => { button.disabled = true; });
+      document.querySelectorAll("form[data-ready] [type=submit]").forEach((button) => {
+        button.disabled = true;
+      });
       return;
     }
-    const { inHours, inMinutes } = shown.dataset, hours = Math.floor(left / 60);
+    const { inHours, inMinutes } = shown.dataset,
+      hours = Math.floor(left / 60);
     shown.textContent = window.patchbay.fill(hours ? inHours : inMinutes, { hours, minutes: hours ? left % 60 : left });
     setTimeout(countDown, 15000);
   }
 
   function enhance() {
     document.querySelectorAll("form[data-ready]").forEach(ready);
-    if (navigator.clipboard?.readText) document.querySelectorAll("[data-paste]").forEach((button) => { button.hidden = false; });
+    if (navigator.clipboard?.readText)
+      document.querySelectorAll("[data-paste]").forEach((button) => {
+        button.hidden = false;
+      });
     $("[role=alert][data-focus]")?.focus();
     countDown();
     leaveWindow();
@@ -124,6 +164,9 @@
   }
 
   document.addEventListener("htmx:after:swap", settle);
-  addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", enhance); else enhance();
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) location.reload();
+  });
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", enhance);
+  else enhance();
 })();

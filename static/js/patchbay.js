@@ -41,7 +41,10 @@
     if (!label || button.dataset.was) return;
     button.dataset.was = label.textContent;
     label.textContent = word("done");
-    setTimeout(() => { label.textContent = button.dataset.was; delete button.dataset.was; }, 1600);
+    setTimeout(() => {
+      label.textContent = button.dataset.was;
+      delete button.dataset.was;
+    }, 1600);
   }
 
   function reveal(button) {
@@ -59,7 +62,9 @@
   function theme(button) {
     const name = button.dataset.setTheme;
     root.dataset.theme = name;
-    document.querySelectorAll("[data-set-theme]").forEach((other) => other.setAttribute("aria-pressed", String(other.dataset.setTheme === name)));
+    document
+      .querySelectorAll("[data-set-theme]")
+      .forEach((other) => other.setAttribute("aria-pressed", String(other.dataset.setTheme === name)));
     if (button.form) return keepTheme(button);
     const secure = location.protocol === "https:" ? "; Secure" : "";
     document.cookie = `theme=${name}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
@@ -68,7 +73,12 @@
   async function keepTheme(button) {
     const body = new URLSearchParams(new FormData(button.form));
     body.set("theme", button.value);
-    const answer = await fetch(button.form.action, { method: "POST", body, headers: { "HX-Request": "true" }, keepalive: true }).catch(() => null);
+    const answer = await fetch(button.form.action, {
+      method: "POST",
+      body,
+      headers: { "HX-Request": "true" },
+      keepalive: true,
+    }).catch(() => null);
     if (!answer?.ok) announce(word("unsaved"), "bad");
   }
 
@@ -83,37 +93,68 @@
     let found;
     if ((found = hit("[data-copy]"))) copy(found);
     else if ((found = hit("[data-reveal]"))) reveal(found);
-    else if ((found = hit("[data-set-theme]"))) { event.preventDefault(); theme(found); }
-    else if ((found = hit("[data-dialog]"))) { if (openDialog(found.dataset.dialog)) event.preventDefault(); }
-    else if ((found = hit("[data-close]")) && found.closest("dialog")) { event.preventDefault(); found.closest("dialog").close(); }
-    else if (event.target.matches?.("dialog[open]") && event.target.dataset.modal !== "strict") outside(event);
-    document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target)) menu.open = false; });
+    else if ((found = hit("[data-set-theme]"))) {
+      event.preventDefault();
+      theme(found);
+    } else if ((found = hit("[data-dialog]"))) {
+      if (openDialog(found.dataset.dialog)) event.preventDefault();
+    } else if ((found = hit("[data-close]")) && found.closest("dialog")) {
+      event.preventDefault();
+      found.closest("dialog").close();
+    } else if (event.target.matches?.("dialog[open]") && event.target.dataset.modal !== "strict") outside(event);
+    document.querySelectorAll("details.menu[open]").forEach((menu) => {
+      if (!menu.contains(event.target)) menu.open = false;
+    });
   });
 
   /* A click on the backdrop hits the dialog itself, outside its box. */
   function outside(event) {
     const box = event.target.getBoundingClientRect();
-    const inside = event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
+    const inside =
+      event.clientX >= box.left &&
+      event.clientX <= box.right &&
+      event.clientY >= box.top &&
+      event.clientY <= box.bottom;
     if (!inside) event.target.close();
   }
 
   /* Single keys; kept out of fields, and switchable off (WCAG 2.1.4). Storage may be refused in a frame. */
   const kept = {
-    get on() { try { return localStorage.getItem("shortcuts") !== "off"; } catch { return true; } },
-    set on(yes) { try { yes ? localStorage.removeItem("shortcuts") : localStorage.setItem("shortcuts", "off"); } catch { /* not kept */ } },
+    get on() {
+      try {
+        return localStorage.getItem("shortcuts") !== "off";
+      } catch {
+        return true;
+      }
+    },
+    set on(yes) {
+      try {
+        yes ? localStorage.removeItem("shortcuts") : localStorage.setItem("shortcuts", "off");
+      } catch {
+        /* not kept */
+      }
+    },
   };
-  const typing = (target) => target.isContentEditable || target.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select");
+  const typing = (target) =>
+    target.isContentEditable || target.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select");
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       const menu = $("details.menu[open]");
-      if (menu) { menu.open = false; $("summary", menu).focus(); }
+      if (menu) {
+        menu.open = false;
+        $("summary", menu).focus();
+      }
       return;
     }
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || typing(event.target) || !kept.on) return;
     if (event.key === "?" && openDialog("keys")) event.preventDefault();
     const search = event.key === "/" && !$("dialog[open]") && $("[data-search]");
-    if (search) { event.preventDefault(); search.focus(); search.select(); }
+    if (search) {
+      event.preventDefault();
+      search.focus();
+      search.select();
+    }
   });
 
   document.addEventListener("change", (event) => {
@@ -123,8 +164,12 @@
   /* A form that posts is sent once. Its button stays in the form data, because it is disabled only afterwards. */
   document.addEventListener("submit", (event) => {
     const form = event.target;
-    if (event.defaultPrevented || form.method !== "post" || form.dataset.once === "no" || form.target === "_blank") return;
-    if (form.dataset.sent) { event.preventDefault(); return; }
+    if (event.defaultPrevented || form.method !== "post" || form.dataset.once === "no" || form.target === "_blank")
+      return;
+    if (form.dataset.sent) {
+      event.preventDefault();
+      return;
+    }
     hideSecrets(form);
     form.dataset.sent = "yes";
     const button = event.submitter || $("[type=submit], button:not([type])", form);
@@ -138,18 +183,26 @@
   }
 
   function restore(within) {
-    within.querySelectorAll("form[data-sent]").forEach((form) => { delete form.dataset.sent; });
+    within.querySelectorAll("form[data-sent]").forEach((form) => {
+      delete form.dataset.sent;
+    });
     within.querySelectorAll("button[aria-busy=true]").forEach((button) => busy(button, false));
   }
-  addEventListener("pageshow", (event) => { if (event.persisted) restore(document); });
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) restore(document);
+  });
 
   /* htmx: the same guard, focus moved on purpose, and failures said in the status region. */
-  const submitter = (ctx) => ctx.sourceElement?.matches("form") && (ctx.sourceEvent?.submitter || $("[type=submit]", ctx.sourceElement));
+  const submitter = (ctx) =>
+    ctx.sourceElement?.matches("form") && (ctx.sourceEvent?.submitter || $("[type=submit]", ctx.sourceElement));
   document.addEventListener("htmx:before:request", (event) => busy(submitter(event.detail.ctx), true));
   document.addEventListener("htmx:finally:request", (event) => {
     const { sourceElement } = event.detail.ctx;
     const form = sourceElement?.closest("form");
-    if (form) { delete form.dataset.sent; restore(form); }
+    if (form) {
+      delete form.dataset.sent;
+      restore(form);
+    }
   });
 
   document.addEventListener("htmx:response:error", (event) => {
@@ -170,12 +223,19 @@
       wanted.focus();
     }
     const said = $("[data-announce]");
-    if (said) { announce(said.dataset.announce); said.removeAttribute("data-announce"); }
+    if (said) {
+      announce(said.dataset.announce);
+      said.removeAttribute("data-announce");
+    }
     refreshTimes();
   });
 
   /* Relative times count on, worded as webapp/kit/moments.py words them. Past a week the server's date stands. */
-  const UNITS = [["minute", 60, 3600], ["hour", 3600, 86400], ["day", 86400, 604800]];
+  const UNITS = [
+    ["minute", 60, 3600],
+    ["hour", 3600, 86400],
+    ["day", 86400, 604800],
+  ];
   const language = root.lang === "en" ? "en-GB" : root.lang;
   const span = new Intl.RelativeTimeFormat(language);
   function words(at, now) {
@@ -198,12 +258,20 @@
   }
   /* Nobody chose a time zone: exact times are put into the browser's own. Past a week the date is all there is to read. */
   const format = (options) => new Intl.DateTimeFormat(language, { day: "numeric", month: "short", ...options });
-  const exact = format({ year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
+  const exact = format({
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short",
+  });
   function localTime(time) {
-    const at = new Date(time.dateTime), now = new Date();
+    const at = new Date(time.dateTime),
+      now = new Date();
     time.dataset.local = "";
     time.title = exact.format(at);
-    if (!words(at, now)) time.textContent = format(at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }).format(at);
+    if (!words(at, now))
+      time.textContent = format(at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" }).format(at);
   }
 
   function start() {
@@ -214,7 +282,9 @@
     fadeStatus();
     refreshTimes();
     $("[data-focus]")?.focus();
-    setInterval(() => { if (!document.hidden) refreshTimes(); }, 20000);
+    setInterval(() => {
+      if (!document.hidden) refreshTimes();
+    }, 20000);
   }
   document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", start) : start();
 

@@ -10,17 +10,24 @@
 
   document.addEventListener("htmx:before:request", (event) => {
     const form = toggled(event);
-    if (form && !form.dataset.moved) { form.dataset.moved = "yes"; flip(form); }
+    if (form && !form.dataset.moved) {
+      form.dataset.moved = "yes";
+      flip(form);
+    }
   });
   /* A form that still stands was not answered with a new one: the call failed. */
   document.addEventListener("htmx:finally:request", (event) => {
     const form = toggled(event);
-    if (form?.isConnected && form.dataset.moved) { delete form.dataset.moved; flip(form); }
+    if (form?.isConnected && form.dataset.moved) {
+      delete form.dataset.moved;
+      flip(form);
+    }
   });
 
   /* "in 4 s", "in 3 min 20 s", as the page words it; past an hour the words of the server are good enough. */
   function left(ms) {
-    const words = document.getElementById("countdown")?.dataset, seconds = Math.ceil(ms / 1000);
+    const words = document.getElementById("countdown")?.dataset,
+      seconds = Math.ceil(ms / 1000);
     if (!words || seconds >= 3600) return "";
     if (seconds <= 0) return words.now;
     if (seconds < 60) return window.patchbay.fill(words.seconds, { seconds });
@@ -37,7 +44,10 @@
   document.addEventListener("htmx:after:swap", () => {
     count();
     const pill = document.querySelector("[data-news]");
-    if (pill && !count.told) { count.told = true; window.patchbay.announce(pill.dataset.news); }
+    if (pill && !count.told) {
+      count.told = true;
+      window.patchbay.announce(pill.dataset.news);
+    }
   });
   count();
 })();
