@@ -88,8 +88,8 @@ def test_pages_of_somebody_with_accounts(look: Any, product: Any, people: Any) -
     person.connected()
     check("just connected")
     ada, grace, key = product.accounts(me.id)
-    lifecycle.needs_you(product.service, grace, "Sandbox Tasks withdrew the access.")
-    lifecycle.retrying(product.service, key, "Sandbox Tasks did not answer.")
+    lifecycle.mark_dead(product.service, grace, "Sandbox Tasks withdrew the access.")
+    lifecycle.mark_retrying(product.service, key, "Sandbox Tasks did not answer.")
     paths = [
         "/apps", "/apps?category=appcat_nothing", "/apps/sandbox", "/apps/sandbox_keys", "/apps/github", "/apps/http",
         "/apps/sandbox?error=access_denied", "/accounts", "/accounts?status=working&app=sandbox_keys", "/activity",

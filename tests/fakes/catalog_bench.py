@@ -153,7 +153,7 @@ class Bench:
         """Sign in at the provider and exchange the code; ``down``: the provider fails in between."""
         client = provider_clients.choose(self.service.store, self.scene.project_id, app.slug)
         assert client is not None
-        asked, outbound = provider.of(self.service, app, client, fields), self.service.client_for(app)
+        asked, outbound = provider.oauth_provider(self.service, app, client, fields), self.service.client_for(app)
         address = oauth.authorization_url(
             asked, redirect_uri=REDIRECT_URI, state=STATE, verifier=VERIFIER, scopes=app.default_scopes
         )

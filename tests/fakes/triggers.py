@@ -10,7 +10,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import claims, deploying, firing
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
-from webapp.service.domain.triggers.firing import Outcome
+from webapp.service.domain.triggers.firing import RunOutcome
 
 
 def deploy(
@@ -21,7 +21,7 @@ def deploy(
     return deploying.deploy(service, Deployment(scene, user, component, given or {}, **order))
 
 
-def poll_due(service: Service) -> list[Outcome]:
+def poll_due(service: Service) -> list[RunOutcome]:
     """Run every poll that is due now."""
     return [firing.poll(service, one) for one in claims.claim_polls(service, 100)]
 

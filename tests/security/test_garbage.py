@@ -130,7 +130,7 @@ def test_what_components_emit(installation: Installation) -> None:
     for how, summary, ts in expected:
         trigger, _ = plant_trigger(service, installation.scene, "~/say")
         inbox.add(service, trigger, {"body": how})
-        receiving.run_waiting(service, waiting(installation))
+        receiving.run_queued(service, waiting(installation))
         (event,) = events.page_of_trigger(service.store, trigger.id)
         shown = events.to_json(event)
         assert shown.get("sum") == summary, how
@@ -145,8 +145,8 @@ def test_what_no_database_holds_is_told_and_tried_again(installation: Installati
     inbox.add(service, trigger, {"body": "number"})
     for pause in (0, *inbox.RETRIES_S):
         clock.advance(pause * 1_000)
-        receiving.run_waiting(service, waiting(installation))
-    receiving.run_waiting(service, waiting(installation))
+        receiving.run_queued(service, waiting(installation))
+    receiving.run_queued(service, waiting(installation))
     assert [one.summary for one in events.page_of_trigger(service.store, trigger.id)] == ["5"]
 
 
@@ -162,8 +162,8 @@ def test_a_fault_of_ours_does_not_hold_up_what_comes_after_it(
         for pause in (0, *inbox.RETRIES_S):
             clock.advance(pause * 1_000)
             with pytest.raises(ZeroDivisionError):
-                receiving.run_waiting(service, waiting(installation))
-    receiving.run_waiting(service, waiting(installation))
+                receiving.run_queued(service, waiting(installation))
+    receiving.run_queued(service, waiting(installation))
     assert [one.summary for one in events.page_of_trigger(service.store, trigger.id)] == ["logged"]
 
 

@@ -126,13 +126,13 @@ def filled(installation: Installation, receiver: Receiver, party: ThirdParty, cl
             trigger_inbox.add(service, trigger, {"body": EVIL})
             waiting = trigger_inbox.claim(service)
             assert waiting
-            inbox.run_waiting(service, waiting)
+            inbox.run_queued(service, waiting)
         firing.emit(service, trigger, [Emitted({EVIL: [EVIL]}, EVIL, EVIL, clock())])
     post = Post(service, clock, installation.scene, receiver)
     assert {outcome.status for outcome in post.turn()} == {400}
     with service.store.write() as tx:
         history.write(tx, account.subject, clock(), "trouble", EVIL, good=False)
-    lifecycle.retrying(service, account, EVIL)
+    lifecycle.mark_retrying(service, account, EVIL)
     return ada.email
 
 

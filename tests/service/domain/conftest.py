@@ -14,7 +14,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import connecting, provider_clients
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.connecting import Also
+from webapp.service.domain.accounts.connecting import OnCommit
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -80,7 +80,7 @@ class Bench:
         *,
         token: ConnectToken | None = None,
         account_id: str | None = None,
-        also: Also | None = None,
+        also: OnCommit | None = None,
         **changes: object,
     ) -> Account:
         """Connect an account of Acme, with the first tokens changed as told."""

@@ -214,7 +214,7 @@ def test_a_source_gets_its_requests_from_the_worker_in_order(
     received = clock()
     clock.advance(SECOND)
     while (waiting := inbox.claim(service)) is not None:
-        receiving.run_waiting(service, waiting)
+        receiving.run_queued(service, waiting)
     emitted = events(service, trigger)
     assert [(one["run"], one["event"]["body"]["n"], one["event"]["timestamp"]) for one in emitted] == [
         (1, 1, received),
@@ -234,7 +234,7 @@ def test_a_failing_request_is_tried_again_and_given_up_and_holds_up_those_behind
         waiting = inbox.claim(service)
         assert waiting is not None and waiting.request["body"] == {"fail": True}
         assert inbox.claim(service) is None
-        receiving.run_waiting(service, waiting)
+        receiving.run_queued(service, waiting)
         due = inbox.next_due_at(service.store, clock())
         assert due is not None
         if due <= clock():
@@ -247,7 +247,7 @@ def test_a_failing_request_is_tried_again_and_given_up_and_holds_up_those_behind
     ]
     last = inbox.claim(service)
     assert last is not None
-    receiving.run_waiting(service, last)
+    receiving.run_queued(service, last)
     assert [one["event"]["body"] for one in events(service, trigger)] == [{"n": 2}]
     assert len(runs.page(service, trigger, Window()).items) == 7
 
@@ -260,14 +260,14 @@ def test_a_paused_source_keeps_what_it_accepted(
     switch(service, trigger, active=False)
     waiting = inbox.claim(service)
     assert waiting is not None
-    receiving.run_waiting(service, waiting)
+    receiving.run_queued(service, waiting)
     assert inbox.claim(service) is None
     assert events(service, trigger) == []
     switch(service, trigger, active=True)
     clock.advance(MINUTE)
     again = inbox.claim(service)
     assert again is not None and again.tries == 0
-    receiving.run_waiting(service, again)
+    receiving.run_queued(service, again)
     assert len(events(service, trigger)) == 1
 
 

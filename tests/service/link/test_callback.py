@@ -219,9 +219,9 @@ def test_a_restart_between_any_two_steps_loses_nothing(world: Any, browser: Any)
 def test_a_crash_in_the_exchange_ends_in_start_again(world: Any, browser: Any) -> None:
     begun = browser.start(browser.open(world.token()))
     url = world.sandbox.decide(begun.headers["Location"])
-    attempt = attempts.of_state(world.service, query(url)["state"])
+    attempt = attempts.by_state(world.service, query(url)["state"])
     binding = begun.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
-    attempts.take(world.service, attempt, binding)  # what the process had done when it died
+    attempts.claim_sign_in(world.service, attempt, binding)  # what the process had done when it died
     world.restart()
     waiting = browser.get(url)
     assert "Connecting Sandbox Tasks" in browser.get(waiting.headers["Location"]).text

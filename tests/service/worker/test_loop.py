@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.service.domain.accounts import accounts, lifecycle, refreshing
 from webapp.service.worker import loop
-from webapp.service.worker.clock_watch import ClockWatch
+from webapp.service.worker.clock_watch import ClockMonitor
 
 
 def one_turn(bench, chores: list[loop.Chore] | None = None) -> None:
@@ -34,7 +34,7 @@ def test_one_dead_account_does_not_hold_up_another(bench) -> None:
     bench.clock.advance(MINUTE)
     alive = bench.connect()
     bench.clock.advance(HOUR)
-    refreshing.fresh(bench.service, alive)
+    refreshing.ensure_fresh(bench.service, alive)
     bench.clock.advance(HOUR)
     bench.acme.me_status = 200
     one_turn(bench)
@@ -112,6 +112,6 @@ def test_a_clock_that_is_set_back_puts_no_chore_and_no_account_off(bench) -> Non
 
 
 def test_a_clock_watch_notices_a_step_back_and_no_jitter() -> None:
-    watch = ClockWatch()
+    watch = ClockMonitor()
     found = [watch.is_set_back(now) for now in (10_000, 9_000, 8_000, 90_000, 87_999, 87_998)]
     assert found == [True, False, False, False, True, False]

@@ -249,14 +249,14 @@ def test_what_has_come_whole_is_answered_before_the_end(
 ) -> None:
     trigger, address = planted(service, scene)
     begun, go = threading.Event(), threading.Event()
-    real: Callable[..., int] = receiving.mail
+    real: Callable[..., int] = receiving.receive_mail
 
     def slow(*given: Any) -> int:
         begun.set()
         go.wait(10)
         return real(*given)
 
-    monkeypatch.setattr(receiving, "mail", slow)
+    monkeypatch.setattr(receiving, "receive_mail", slow)
     with running(service) as server:
         assert server.port
         with smtplib.SMTP("127.0.0.1", server.port, timeout=20) as sender:

@@ -179,7 +179,7 @@ def _accounts(service: Service, path: Path, text: str | None) -> tuple[dict[str,
     props = [] if declared.error else [one for one in declared.value["configurable_props"] if one["type"] == "app"]
     used = {one["name"]: apps.get(service, one["app"]) for one in props}
     allow_hosts = grants.allow_hosts(service, list(used.values()))
-    return {name: grants.grant(one, values) for name, one in used.items()}, allow_hosts
+    return {name: grants.account_grant(one, values) for name, one in used.items()}, allow_hosts
 
 
 def _object(option: str, text: str) -> dict[str, Any]:

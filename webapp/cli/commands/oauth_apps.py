@@ -57,7 +57,7 @@ def add(
 def list_(as_json: bool) -> None:
     """Every such client, oldest first; never a secret."""
     with opened() as service:
-        rows = [_shown(one) for one in provider_clients.every(service.store)]
+        rows = [_shown(one) for one in provider_clients.list_all(service.store)]
     table(rows, as_json, "oauth_apps", "There is no such client yet; `patchbay oauth-app add` adds one.")
 
 

@@ -3,10 +3,10 @@
 from flask import Request as FlaskRequest
 from werkzeug.urls import iri_to_uri
 
-from webapp.service.domain.triggers.native_payloads import Request
+from webapp.service.domain.triggers.native_payloads import InboundRequest
 
 
-def read(request: FlaskRequest, base: str, rest: str, at: int) -> Request:
+def read(request: FlaskRequest, base: str, rest: str, at: int) -> InboundRequest:
     """``request`` to ``base`` (the trigger's URL), with the path ``rest`` behind it, which came at ``at`` (epoch ms).
 
     Headers come as latin-1 from the server and are mostly UTF-8. Raises
@@ -14,7 +14,7 @@ def read(request: FlaskRequest, base: str, rest: str, at: int) -> Request:
     """
     query = request.query_string.decode("latin-1")
     path = f"/{rest}"
-    return Request(
+    return InboundRequest(
         method=request.method,
         path=path,
         url=f"{base}{iri_to_uri(path) if rest else ''}{f'?{query}' if query else ''}",

@@ -67,11 +67,11 @@ class Receiver:
         trigger = receiving.listener(service, key)
         base = f"{service.settings.public_url}/h/{key}"
         received = reading.read(current, base, rest, service.clock())
-        if not receiving.answers_itself(trigger):
-            return answering.answer(receiving.request(service, trigger, received))
+        if not receiving.answers_synchronously(trigger):
+            return answering.answer(receiving.receive_request(service, trigger, received))
         if not self._runs.acquire(blocking=False):
             return answering.refusal(503, "Too many requests are being handled; send this one again.", 1)
         try:
-            return answering.answer(receiving.request(service, trigger, received))
+            return answering.answer(receiving.receive_request(service, trigger, received))
         finally:
             self._runs.release()

@@ -42,7 +42,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
     def callback() -> Response:
         attempt = _returning(service)
         if attempt.status == "started":
-            attempt = finish(service, attempts.take(service, attempt, _binding(attempt)))
+            attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(attempt)))
             return outcomes.leave(service, attempt) or _ending_page(attempt)
         if attempt.status == "exchanging" or attempt.error_code == attempts.TIMED_OUT:
             return _ending_page(attempt)  # the same answer sent twice waits for the first; a late one reads why
@@ -51,7 +51,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
     @blueprint.get("/connect/oauth/ended/<attempt_id>")
     def ended(attempt_id: str) -> Response:
         attempt = attempts.by_id(service, attempt_id)
-        if attempt is None or not attempts.bound(attempt, _binding(attempt)):
+        if attempt is None or not attempts.is_bound(attempt, _binding(attempt)):
             raise AttemptUnknown
         _recognize(service, attempt)
         return outcomes.show_in_window(service, attempt)
@@ -62,16 +62,16 @@ def finish(service: Service, attempt: Attempt) -> Attempt:
     try:
         _connect(service, attempt)
     except ConnectFailed as error:
-        return attempts.failed(service, attempt, error)
+        return attempts.fail(service, attempt, error)
     except NotFound as error:
-        return attempts.failed(service, attempt, RejectedByProvider(error.message))
+        return attempts.fail(service, attempt, RejectedByProvider(error.message))
     except PatchbayError as error:
-        attempts.failed(service, attempt, error)
+        attempts.fail(service, attempt, error)
         raise
     except Exception:
         log.exception("Connecting after the callback failed.")
-        return attempts.failed(service, attempt, PatchbayError("The connection could not be finished."))
-    return attempts.again(service, attempt)
+        return attempts.fail(service, attempt, PatchbayError("The connection could not be finished."))
+    return attempts.reread(service, attempt)
 
 
 def _connect(service: Service, attempt: Attempt) -> Account:
@@ -79,9 +79,9 @@ def _connect(service: Service, attempt: Attempt) -> Account:
     client = provider_clients.choose(service.store, attempt.project_id, app.slug, attempt.oauth_app_id)
     if client is None:
         raise NoClient
-    sealed = attempts.opened(service, attempt)
+    sealed = attempts.unsealed(service, attempt)
     fields = sealed.get("fields", {})
-    asked = provider.of(service, app, client, fields)
+    asked = provider.oauth_provider(service, app, client, fields)
     result = oauth.exchange_code(
         service.client_for(app),
         asked,
@@ -101,7 +101,7 @@ def _connect(service: Service, attempt: Attempt) -> Account:
         profile=attempt.scope_profile,
         fields=fields,
         account_id=attempt.account_id,
-        also=attempts.connected(attempt),
+        also=attempts.record_connected(attempt),
     )
 
 
@@ -138,8 +138,8 @@ def _in_their_words(error: str, description: str) -> str:
 def _returning(service: Service) -> Attempt:
     """The attempt that this browser started. Raises :class:`AttemptUnknown`."""
     states = request.args.getlist("state")
-    attempt = attempts.of_state(service, states[0]) if len(states) == 1 else None
-    if attempt is None or not attempts.bound(attempt, _binding(attempt)):
+    attempt = attempts.by_state(service, states[0]) if len(states) == 1 else None
+    if attempt is None or not attempts.is_bound(attempt, _binding(attempt)):
         raise AttemptUnknown
     _recognize(service, attempt)
     return attempt

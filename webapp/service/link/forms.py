@@ -13,7 +13,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
 from webapp.service.domain.accounts import attempts, provider_clients
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.attempts import Wish
+from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.service import Service
 from webapp.service.link.answers import page
 from webapp.service.link.visit import Visit
@@ -73,9 +73,9 @@ def show(
 
 def wish(
     service: Service, current: Visit, app: App, account: Account | None, fields: Mapping[str, str] | None = None
-) -> Wish:
+) -> AttemptRequest:
     """What this visit wants of an attempt."""
-    return Wish(
+    return AttemptRequest(
         app=app.slug,
         oauth_app_id=_client_id(service, current, app, account),
         account_id=account.id if account else None,

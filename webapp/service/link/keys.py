@@ -57,7 +57,7 @@ def _out_of_place(service: Service, current: Visit, app: App, values: Mapping[st
     if client is None:
         raise NoClient
     try:
-        provider.of(service, app, client, values)
+        provider.oauth_provider(service, app, client, values)
     except TemplateError as error:
         return str(error)
     return None
@@ -69,23 +69,23 @@ def _connect(
     given = forms.sent(current)
     if attempt.status != "open":  # the same form, sent twice: show what became of the first
         return outcomes.show(service, attempt, secret=secret)
-    attempt = attempts.take_keys(service, attempt)
+    attempt = attempts.claim_keys(service, attempt)
     try:
-        also = attempts.connected(attempt)
+        also = attempts.record_connected(attempt)
         connecting.connect_with_keys(service, current.token, app, given, account_id=attempt.account_id, also=also)
     except Invalid as error:
-        attempts.give_back(service, attempt)
+        attempts.reopen(service, attempt)
         return forms.show(service, current, app, account, given=given, details=error.details, secret=secret, status=422)
     except ConnectFailed as error:
-        attempts.failed(service, attempt, error)
+        attempts.fail(service, attempt, error)
         return forms.show(service, current, app, account, given=given, problem=error.message, status=422)
     except PatchbayError as error:
-        attempts.failed(service, attempt, error)
+        attempts.fail(service, attempt, error)
         raise
     except BaseException:
-        attempts.failed(service, attempt, PatchbayError("The connection could not be finished."))
+        attempts.fail(service, attempt, PatchbayError("The connection could not be finished."))
         raise
-    return outcomes.show(service, attempts.again(service, attempt))
+    return outcomes.show(service, attempts.reread(service, attempt))
 
 
 def _account(service: Service, current: Visit, attempt: Attempt) -> Account | None:

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import apps, attempts, provider, provider_clients
-from webapp.service.domain.accounts.attempts import Attempt, Start
+from webapp.service.domain.accounts.attempts import Attempt, SignInStart
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.failures import AttemptUnknown, LinkExpired, NoClient, RejectedByProvider
 from webapp.service.domain.base.service import Service
@@ -76,9 +76,9 @@ def redirect_uri(service: Service) -> str:
     return f"{service.settings.public_url}/connect/oauth/callback"
 
 
-def _authorization_url(service: Service, app: App, client: ProviderClient, begun: Start) -> str:
+def _authorization_url(service: Service, app: App, client: ProviderClient, begun: SignInStart) -> str:
     try:
-        where = provider.of(service, app, client, begun.fields)
+        where = provider.oauth_provider(service, app, client, begun.fields)
     except TemplateError as error:
         raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
     return oauth.authorization_url(

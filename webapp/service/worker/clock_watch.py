@@ -8,7 +8,7 @@ from webapp.kit.clock import SECOND
 TOLERATED = 2 * SECOND
 
 
-class ClockWatch:
+class ClockMonitor:
     """Shown the time again and again by one thread."""
 
     def __init__(self) -> None:

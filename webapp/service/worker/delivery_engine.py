@@ -20,7 +20,7 @@ from webapp.service.domain.deliveries import deliveries
 from webapp.service.domain.deliveries.deliveries import Outcome, Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.triggers.delivering import DEADLINE_S, Sender
-from webapp.service.worker.clock_watch import ClockWatch
+from webapp.service.worker.clock_watch import ClockMonitor
 
 SENDERS = 64
 PER_ENDPOINT = 16
@@ -47,7 +47,7 @@ class DeliveryEngine:
         self._lock = threading.Lock()
         self._places: Counter[str] = Counter()  # by endpoint: claimed, and what came of it not written down
         self._busy = 0
-        self._watch = ClockWatch()
+        self._watch = ClockMonitor()
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []

@@ -26,7 +26,7 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import usage
 from webapp.service.domain.triggers import deploying, memory
 from webapp.service.domain.triggers import runs as trigger_runs
-from webapp.service.worker.clock_watch import ClockWatch
+from webapp.service.worker.clock_watch import ClockMonitor
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.mail_server import MailServer
 from webapp.service.worker.trigger_engine import TriggerEngine
@@ -90,7 +90,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
         Chore("purge events", 10 * MINUTE, retention.purge),
         Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
     ]
-    watch = ClockWatch()
+    watch = ClockMonitor()
     try:
         for engine in (TriggerEngine(service), DeliveryEngine(service), MailServer(service)):
             engine.start()
@@ -130,7 +130,7 @@ def turn(service: Service, chores: list[Chore], pool: ThreadPoolExecutor) -> Non
 
 def _refresh(service: Service, pool: ThreadPoolExecutor) -> None:
     due = refreshing.due(service, REFRESHES_AT_ONCE * 4)
-    list(pool.map(lambda account: _shielded("refresh an account", lambda: refreshing.renew(service, account)), due))
+    list(pool.map(lambda account: _shielded("refresh an account", lambda: refreshing.refresh(service, account)), due))
 
 
 def _check(service: Service, pool: ThreadPoolExecutor) -> None:

@@ -15,7 +15,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import receiving
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.mails import BadMail
-from webapp.service.domain.triggers.receiving import Delivered
+from webapp.service.domain.triggers.receiving import IncomingMail
 
 MAX_MAIL_BYTES = 10 * 1024 * 1024
 MAX_LINE_BYTES = 64 * 1024  # RFC 5321 asks for 1,000; many programs send longer ones
@@ -74,8 +74,8 @@ class Handler:
                 except NotFound:
                     continue  # gone since RCPT
                 to.setdefault(trigger.id, (_shown(address), trigger))
-            mail = Delivered(_shown(envelope.mail_from or ""), list(to.values()), envelope.original_content or b"")
-            return ACCEPTED if to and receiving.mail(self._service, mail) else UNKNOWN
+            mail = IncomingMail(_shown(envelope.mail_from or ""), list(to.values()), envelope.original_content or b"")
+            return ACCEPTED if to and receiving.receive_mail(self._service, mail) else UNKNOWN
         except BadMail as error:
             return f"554 5.6.0 {error}"
         except TooLarge:

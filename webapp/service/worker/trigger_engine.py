@@ -15,8 +15,8 @@ from webapp.kit.clock import SECOND
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import claims, firing, inbox, receiving
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.inbox import Waiting
-from webapp.service.worker.clock_watch import ClockWatch
+from webapp.service.domain.triggers.inbox import QueuedRequest
+from webapp.service.worker.clock_watch import ClockMonitor
 
 RUNS = 16
 LONGEST_SLEEP_S = 1.0  # a web process without our bell (`patchbay web`) is heard within a second
@@ -34,7 +34,7 @@ class TriggerEngine:
         self._lock = threading.Lock()
         self._polling: dict[str, DeployedTrigger] = {}
         self._requests = 0
-        self._watch = ClockWatch()
+        self._watch = ClockMonitor()
         self._thread = threading.Thread(target=self._run, name="triggers", daemon=True)
 
     def start(self) -> None:
@@ -123,14 +123,14 @@ class TriggerEngine:
 
         self._begin(f"poll {trigger.id}", lambda: firing.poll(self._service, trigger), leave)
 
-    def _request(self, waiting: Waiting) -> None:
+    def _request(self, waiting: QueuedRequest) -> None:
         with self._lock:
             self._requests += 1
 
         def leave() -> None:
             self._requests -= 1
 
-        self._begin(f"a request to {waiting.trigger_id}", lambda: receiving.run_waiting(self._service, waiting), leave)
+        self._begin(f"a request to {waiting.trigger_id}", lambda: receiving.run_queued(self._service, waiting), leave)
 
     def _begin(self, name: str, work: Callable[[], object], leave: Callable[[], None]) -> None:
         def run() -> None:

@@ -89,14 +89,14 @@ def test_task_updated_is_told(service: Service, scene: Scene, served: Served, ac
 
 def _arrive(service: Service, trigger: DeployedTrigger, raw: str, signature: str) -> None:
     headers = (("Content-Type", "application/json"), ("X-Sandbox-Signature", signature))
-    came = native_payloads.Request(
+    came = native_payloads.InboundRequest(
         method="POST", path="/", url="http://localhost/h/k", query=(), headers=headers, body=raw.encode(),
         client_ip="127.0.0.1", at=now(),
     )  # fmt: skip
-    assert receiving.request(service, trigger, came).status == 200
+    assert receiving.receive_request(service, trigger, came).status == 200
     waiting = inbox.claim(service)
     assert waiting is not None
-    receiving.run_waiting(service, waiting)
+    receiving.run_queued(service, waiting)
 
 
 def _signed(served: Served, hook: Webhook, raw: str) -> str:

@@ -6,15 +6,15 @@ import pytest
 
 from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.service.domain.accounts import attempts
-from webapp.service.domain.accounts.attempts import Attempt, Start, Wish
+from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest, SignInStart
 from webapp.service.domain.base.failures import AttemptUnknown, Cancelled, LinkExpired
 
 
 def opened(bench: Any, **wish: Any) -> tuple[Attempt, str]:
-    return attempts.create(bench.service, bench.token(), Wish("acme", **wish))
+    return attempts.create(bench.service, bench.token(), AttemptRequest("acme", **wish))
 
 
-def started(bench: Any, secret: str) -> Start:
+def started(bench: Any, secret: str) -> SignInStart:
     return attempts.start(
         bench.service, secret, scopes=["read"], scope_profile="read_only", oauth_app_id="oa_1", mode="window"
     )
@@ -22,15 +22,15 @@ def started(bench: Any, secret: str) -> Start:
 
 def connected(bench: Any, attempt: Attempt) -> Attempt:
     with bench.service.store.write() as tx:
-        attempts.connected(attempt)(tx, "apn_1")
-    return attempts.again(bench.service, attempt)
+        attempts.record_connected(attempt)(tx, "apn_1")
+    return attempts.reread(bench.service, attempt)
 
 
 def test_an_account_whose_attempt_has_ended_otherwise_is_undone(bench: Any) -> None:
     begun = started(bench, opened(bench)[1])
-    attempts.failed(bench.service, begun.attempt, Cancelled())
+    attempts.fail(bench.service, begun.attempt, Cancelled())
     with pytest.raises(AttemptUnknown):
-        bench.connect(also=attempts.connected(begun.attempt))
+        bench.connect(also=attempts.record_connected(begun.attempt))
     assert bench.service.store.all("SELECT id FROM accounts") == []
 
 
@@ -40,13 +40,13 @@ def test_the_whole_way(bench: Any) -> None:
     begun = started(bench, secret)
     assert begun.attempt.scopes == ("read",) and begun.attempt.scope_profile == "read_only"
     assert begun.fields == {"subdomain": "acme"}
-    assert attempts.opened(bench.service, begun.attempt) == {"verifier": begun.verifier, "fields": begun.fields}
-    returned = attempts.of_state(bench.service, begun.state)
-    taken = attempts.take(bench.service, returned, begun.binding)
+    assert attempts.unsealed(bench.service, begun.attempt) == {"verifier": begun.verifier, "fields": begun.fields}
+    returned = attempts.by_state(bench.service, begun.state)
+    taken = attempts.claim_sign_in(bench.service, returned, begun.binding)
     assert taken.status == "exchanging"
     done = connected(bench, taken)
     assert (done.status, done.result_account_id) == ("connected", "apn_1")
-    assert done.sealed is None and attempts.opened(bench.service, done) == {}
+    assert done.sealed is None and attempts.unsealed(bench.service, done) == {}
 
 
 def test_each_step_is_taken_once(bench: Any) -> None:
@@ -54,11 +54,11 @@ def test_each_step_is_taken_once(bench: Any) -> None:
     begun = started(bench, secret)
     with pytest.raises(AttemptUnknown):
         started(bench, secret)
-    attempts.take(bench.service, begun.attempt, begun.binding)
+    attempts.claim_sign_in(bench.service, begun.attempt, begun.binding)
     with pytest.raises(AttemptUnknown):
-        attempts.take(bench.service, begun.attempt, begun.binding)
+        attempts.claim_sign_in(bench.service, begun.attempt, begun.binding)
     connected(bench, begun.attempt)
-    late = attempts.failed(bench.service, begun.attempt, Cancelled())
+    late = attempts.fail(bench.service, begun.attempt, Cancelled())
     assert late.status == "connected"  # what is settled stays settled
 
 
@@ -66,15 +66,15 @@ def test_each_step_is_taken_once(bench: Any) -> None:
 def test_another_browser_takes_nothing(bench: Any, binding: str | None) -> None:
     begun = started(bench, opened(bench)[1])
     with pytest.raises(AttemptUnknown):
-        attempts.take(bench.service, begun.attempt, binding)
-    assert attempts.take(bench.service, begun.attempt, begun.binding)
+        attempts.claim_sign_in(bench.service, begun.attempt, binding)
+    assert attempts.claim_sign_in(bench.service, begun.attempt, begun.binding)
 
 
 def test_nothing_is_found_by_guessing(bench: Any) -> None:
     attempt, secret = opened(bench)
     assert attempts.find(bench.service, "") is None
     assert attempts.find(bench.service, attempt.id) is None  # the id is no secret
-    assert attempts.of_state(bench.service, "") is None
+    assert attempts.by_state(bench.service, "") is None
     with pytest.raises(AttemptUnknown):
         started(bench, secret[:-1])
 
@@ -85,21 +85,21 @@ def test_an_open_attempt_ends_with_its_token(bench: Any) -> None:
     with pytest.raises(LinkExpired):
         started(bench, secret)
     with pytest.raises(LinkExpired):
-        attempts.take_keys(bench.service, attempt)
+        attempts.claim_keys(bench.service, attempt)
 
 
 def test_a_sign_in_has_15_minutes(bench: Any) -> None:
     begun = started(bench, opened(bench)[1])
     bench.clock.advance(15 * MINUTE)
     with pytest.raises(AttemptUnknown):
-        attempts.take(bench.service, begun.attempt, begun.binding)
-    found = attempts.of_state(bench.service, begun.state)
+        attempts.claim_sign_in(bench.service, begun.attempt, begun.binding)
+    found = attempts.by_state(bench.service, begun.state)
     assert found is not None and (found.status, found.error_code) == ("failed", attempts.TIMED_OUT)
 
 
 def test_an_exchange_that_nobody_finishes_has_failed(bench: Any) -> None:
     begun = started(bench, opened(bench)[1])
-    taken = attempts.take(bench.service, begun.attempt, begun.binding)
+    taken = attempts.claim_sign_in(bench.service, begun.attempt, begun.binding)
     bench.clock.advance(attempts.EXCHANGE_TIME)
     assert attempts.by_id(bench.service, taken.id) == taken
     bench.clock.advance(1)
@@ -109,9 +109,9 @@ def test_an_exchange_that_nobody_finishes_has_failed(bench: Any) -> None:
 
 def test_keys_can_be_given_back_and_sent_again(bench: Any) -> None:
     attempt, _ = opened(bench)
-    attempts.give_back(bench.service, attempts.take_keys(bench.service, attempt))
-    taken = attempts.take_keys(bench.service, attempt)
-    failed = attempts.failed(bench.service, taken, Cancelled("No."))
+    attempts.reopen(bench.service, attempts.claim_keys(bench.service, attempt))
+    taken = attempts.claim_keys(bench.service, attempt)
+    failed = attempts.fail(bench.service, taken, Cancelled("No."))
     assert (failed.status, failed.error_code, failed.error_sentence) == ("failed", "access_denied", "No.")
 
 

@@ -142,7 +142,7 @@ def test_revoking_tells_the_provider_and_needs_the_person(bench) -> None:
 def test_a_slow_check_does_not_overwrite_a_newer_reconnect(bench) -> None:
     old = bench.connect()
     new = bench.connect(account_id=old.id)
-    assert lifecycle.needs_you(bench.service, old, "The old token was refused.") == new
+    assert lifecycle.mark_dead(bench.service, old, "The old token was refused.") == new
 
 
 def test_renaming(bench) -> None:

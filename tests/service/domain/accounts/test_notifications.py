@@ -14,7 +14,7 @@ from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import attempts, connecting, lifecycle, notifications
-from webapp.service.domain.accounts.attempts import Wish
+from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.failures import CredentialsRefused
 from webapp.service.domain.deliveries import endpoints, signing_keys
 from webapp.service.domain.instance import rotation
@@ -57,10 +57,10 @@ def test_a_connection_is_told_to_the_tokens_webhook(post: Post) -> None:
 
 def test_a_failure_is_told_too_and_only_once(post: Post) -> None:
     clear, token = token_of(post, post.receiver.url("/told"))
-    attempt, _ = attempts.create(post.service, token, Wish("tinykeys"))
-    attempt = attempts.take_keys(post.service, attempt)
-    attempts.failed(post.service, attempt, CredentialsRefused("The key is refused."))
-    attempts.failed(post.service, attempt, CredentialsRefused("The key is refused."))
+    attempt, _ = attempts.create(post.service, token, AttemptRequest("tinykeys"))
+    attempt = attempts.claim_keys(post.service, attempt)
+    attempts.fail(post.service, attempt, CredentialsRefused("The key is refused."))
+    attempts.fail(post.service, attempt, CredentialsRefused("The key is refused."))
     post.turn()
     (told,) = delivered(post, "/told")
     assert (told["event"], told["connect_token"], told["error"]) == ("CONNECTION_ERROR", clear, "The key is refused.")
@@ -92,7 +92,7 @@ def test_general_webhooks_hear_of_everything_in_their_reach(post: Post) -> None:
             )
     clear, token = token_of(post)
     account = connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
-    lifecycle.needs_you(post.service, account, "The key was revoked.")
+    lifecycle.mark_dead(post.service, account, "The key was revoked.")
     trigger = post.trigger()
     with post.service.store.write() as tx:
         notifications.trigger_deactivated(tx, post.service, trigger, "Its account is gone.")

@@ -13,7 +13,7 @@ from webapp.service.domain.accounts import accounts, credentials, refreshing
 
 def test_a_good_token_is_left_alone(bench) -> None:
     account = bench.connect()
-    assert refreshing.fresh(bench.service, account) == account
+    assert refreshing.ensure_fresh(bench.service, account) == account
     assert bench.acme.token_calls == 0
 
 
@@ -26,7 +26,7 @@ def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench, open_bench
     def use(index: int) -> str:
         gate.wait()
         service = (bench if index % 2 else other).service
-        return credentials.read(service, refreshing.fresh(service, account))["oauth_access_token"]
+        return credentials.read(service, refreshing.ensure_fresh(service, account))["oauth_access_token"]
 
     with ThreadPoolExecutor(50) as pool:
         assert set(pool.map(use, range(50))) == {"a1"}
@@ -37,7 +37,7 @@ def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench, open_bench
 def test_what_a_refresh_writes(bench) -> None:
     account = bench.connect()
     bench.clock.advance(HOUR)
-    after = refreshing.fresh(bench.service, account)
+    after = refreshing.ensure_fresh(bench.service, account)
     values = credentials.read(bench.service, after)
     assert (values["oauth_access_token"], values["oauth_refresh_token"]) == ("a1", "r1")
     assert after.expires_at == bench.clock() + HOUR
@@ -50,10 +50,10 @@ def test_an_answer_without_a_refresh_token_keeps_the_old_one(bench) -> None:
     account = bench.connect()
     bench.acme.send_refresh = False
     bench.clock.advance(HOUR)
-    account = refreshing.fresh(bench.service, account)
+    account = refreshing.ensure_fresh(bench.service, account)
     assert credentials.read(bench.service, account)["oauth_refresh_token"] == "r0"
     bench.clock.advance(HOUR)
-    assert refreshing.fresh(bench.service, account).healthy
+    assert refreshing.ensure_fresh(bench.service, account).healthy
 
 
 def test_invalid_grant_makes_the_account_dead_at_once(bench) -> None:
@@ -61,12 +61,12 @@ def test_invalid_grant_makes_the_account_dead_at_once(bench) -> None:
     bench.acme.dead = True
     bench.clock.advance(HOUR)
     with pytest.raises(Refused):
-        refreshing.fresh(bench.service, account)
+        refreshing.ensure_fresh(bench.service, account)
     after = accounts.get(bench.service.store, bench.scene, account.id)
     assert (after.dead, after.healthy, after.next_refresh_at) == (True, False, None)
     assert "Connect the account again" in str(after.error)
     with pytest.raises(Refused):
-        refreshing.fresh(bench.service, after)
+        refreshing.ensure_fresh(bench.service, after)
     assert bench.acme.token_calls == 1
 
 
@@ -76,20 +76,20 @@ def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench
     bench.clock.advance(2 * HOUR)
     for _ in range(20):
         with pytest.raises(UpstreamFailed):
-            refreshing.fresh(bench.service, account)
+            refreshing.ensure_fresh(bench.service, account)
     assert bench.acme.token_calls == 1
     for _ in range(6 * 60):  # six hours, minute by minute, as the worker would
         bench.clock.advance(MINUTE)
         for due in refreshing.due(bench.service, 10):
             with pytest.raises(UpstreamFailed):
-                refreshing.renew(bench.service, due)
+                refreshing.refresh(bench.service, due)
     assert 5 <= bench.acme.token_calls <= 15
     down = accounts.get(bench.service.store, bench.scene, account.id)
     assert (down.healthy, down.dead) == (False, False)
     bench.acme.token_status = 200
     bench.clock.advance(HOUR)
     (due,) = refreshing.due(bench.service, 10)
-    assert refreshing.renew(bench.service, due).healthy
+    assert refreshing.refresh(bench.service, due).healthy
 
 
 def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench) -> None:
@@ -97,8 +97,8 @@ def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench)
     bench.acme.token_status = 500
     bench.clock.advance(56 * MINUTE)
     (due,) = refreshing.due(bench.service, 10)
-    assert refreshing.renew(bench.service, due).healthy is False
-    assert refreshing.fresh(bench.service, due).id == account.id
+    assert refreshing.refresh(bench.service, due).healthy is False
+    assert refreshing.ensure_fresh(bench.service, due).id == account.id
 
 
 def test_a_holder_that_died_gives_way_when_its_lease_ends(bench) -> None:
@@ -107,7 +107,7 @@ def test_a_holder_that_died_gives_way_when_its_lease_ends(bench) -> None:
     assert refreshing._claim(bench.service, account) is not None  # and is then killed
     assert refreshing._claim(bench.service, account) is None
     bench.clock.advance(refreshing.LEASE + SECOND)
-    assert refreshing.fresh(bench.service, account).healthy
+    assert refreshing.ensure_fresh(bench.service, account).healthy
 
 
 def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench) -> None:
@@ -117,7 +117,7 @@ def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench) -> N
     while bench.clock() < end:
         bench.clock.advance(SECOND * 48)
         for due in refreshing.due(bench.service, 10):
-            refreshing.renew(bench.service, due)
+            refreshing.refresh(bench.service, due)
     assert DAY // MINUTE <= bench.acme.token_calls <= DAY // (48 * SECOND) + 1
     assert accounts.get(bench.service.store, bench.scene, account.id).healthy
 
@@ -127,7 +127,7 @@ def test_an_expired_token_without_a_refresh_token_needs_the_person(bench) -> Non
     bench.clock.advance(HOUR)
     (due,) = refreshing.due(bench.service, 10)
     with pytest.raises(Refused, match="no way to renew it"):
-        refreshing.renew(bench.service, due)
+        refreshing.refresh(bench.service, due)
     assert accounts.get(bench.service.store, bench.scene, account.id).dead
     assert bench.acme.token_calls == 0
 
@@ -138,7 +138,7 @@ def test_a_hostile_answer_is_passing_trouble(bench, body: bytes) -> None:
     bench.acme.token_body = body
     bench.clock.advance(HOUR)
     with pytest.raises(UpstreamFailed):
-        refreshing.fresh(bench.service, account)
+        refreshing.ensure_fresh(bench.service, account)
     after = accounts.get(bench.service.store, bench.scene, account.id)
     assert (after.healthy, after.dead) == (False, False)
     assert after.error

@@ -12,7 +12,7 @@ from webapp.errors import Invalid
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import components
-from webapp.service.domain.components.components import Lookup, Order
+from webapp.service.domain.components.components import ComponentRequest, OptionsQuery
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
@@ -43,7 +43,7 @@ def database() -> Iterator[PostgresAccount]:
 def configure(service: Service, scene: Scene, account: Account | None) -> dict[str, object]:
     component = components.find(service, "~/query", None)
     given = {"account": {"authProvisionId": account.id}} if account else {}
-    return components.configure(service, Order(scene, "alice", component, given), Lookup("statement"))
+    return components.configure(service, ComponentRequest(scene, "alice", component, given), OptionsQuery("statement"))
 
 
 def values_of(account: PostgresAccount, **changes: str) -> dict[str, str]:

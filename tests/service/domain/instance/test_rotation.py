@@ -16,7 +16,7 @@ from webapp.errors import Conflict
 from webapp.kit import secrets
 from webapp.kit.clock import HOUR
 from webapp.service.domain.accounts import accounts, attempts, credentials, provider_clients, refreshing
-from webapp.service.domain.accounts.attempts import Wish
+from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -62,7 +62,7 @@ def test_everything_is_sealed_anew_and_the_old_keys_open_nothing(bench: Any, ope
     account = bench.connect()
     client = provider_clients.choose(service.store, bench.scene.project_id, "acme")
     shared = provider_clients.add(service, app="acme", client_id="x", client_secret="canary-shared")
-    attempt, _ = attempts.create(service, bench.token(), Wish("acme", fields={"subdomain": "canary"}))
+    attempt, _ = attempts.create(service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
     with service.store.write() as tx:
         kept = file_stash.keep(service, tx, bench.scene, "alice", None, "a.txt", "text/plain", b"canary-file")
     before = accounts.get(other.store, bench.scene, account.id)
@@ -83,7 +83,7 @@ def test_everything_is_sealed_anew_and_the_old_keys_open_nothing(bench: Any, ope
         assert credentials.read(one, accounts.get(one.store, bench.scene, account.id))["oauth_refresh_token"] == "r0"
         assert provider_clients.secret(one, provider_clients.get(one.store, client.id)) == "s"
         assert provider_clients.secret(one, provider_clients.get(one.store, shared.id)) == "canary-shared"
-        assert attempts.opened(one, attempts.again(one, attempt))["fields"] == {"subdomain": "canary"}
+        assert attempts.unsealed(one, attempts.reread(one, attempt))["fields"] == {"subdomain": "canary"}
         assert file_stash.find(one, bench.scene, kept)[1] == b"canary-file"
     after = accounts.get(service.store, bench.scene, account.id)
     assert (after.revision, after.updated_at) == (before.revision, before.updated_at)
@@ -97,12 +97,12 @@ def test_whoever_read_a_row_before_reads_it_again_when_its_key_is_gone(
 ) -> None:
     account, other = bench.connect(), open_bench().service
     client = provider_clients.choose(other.store, bench.scene.project_id, "acme")
-    attempt, _ = attempts.create(bench.service, bench.token(), Wish("acme", fields={"subdomain": "canary"}))
+    attempt, _ = attempts.create(bench.service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
     rotation.rotate(bench.service)
     assert other.keys._keys.keys().isdisjoint({(bench.scene.project_id, 1)}), "it has never opened anything"
     assert credentials.read(other, account)["oauth_access_token"] == "a0"
     assert provider_clients.secret(other, client) == "s"
-    assert attempts.opened(other, attempt)["fields"] == {"subdomain": "canary"}
+    assert attempts.unsealed(other, attempt)["fields"] == {"subdomain": "canary"}
 
 
 def test_a_refresh_under_way_is_neither_lost_nor_overwritten(bench: Any, open_bench: Callable[[], Any]) -> None:
@@ -124,7 +124,7 @@ def test_a_refresh_between_two_batches_keeps_its_tokens(bench: Any, monkeypatch:
     def reseal(*args: Any) -> None:
         walk(*args)
         monkeypatch.setattr(rotation, "_reseal", walk)
-        monkeypatch.setattr(rotation.time, "sleep", lambda _: [refreshing.renew(service, one) for one in made])
+        monkeypatch.setattr(rotation.time, "sleep", lambda _: [refreshing.refresh(service, one) for one in made])
 
     monkeypatch.setattr(rotation, "_reseal", reseal)
     rotation.rotate(service)

@@ -9,7 +9,7 @@ from webapp.kit.clock import SECOND
 from webapp.service.domain.instance import rotation
 from webapp.service.domain.triggers import inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.inbox import Waiting
+from webapp.service.domain.triggers.inbox import QueuedRequest
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def triggers(bench: Bench) -> list[DeployedTrigger]:
     return [plant_trigger(bench.service, bench.scene, "http-new-requests")[0] for _ in range(2)]
 
 
-def claimed(bench: Bench) -> list[Waiting]:
+def claimed(bench: Bench) -> list[QueuedRequest]:
     """Everything that may be claimed now."""
     return list(iter(lambda: inbox.claim(bench.service), None))
 
@@ -29,7 +29,7 @@ def test_each_trigger_has_one_request_in_work_at_a_time(bench: Bench, triggers: 
     first = claimed(bench)
     assert [waiting.request["n"] for waiting in first] == [1, 3]
     with bench.service.store.write() as tx:
-        assert all(inbox.done(tx, waiting) for waiting in first)
+        assert all(inbox.complete(tx, waiting) for waiting in first)
     (second,) = claimed(bench)
     assert (second.request, second.trigger_id, second.tries) == ({"n": 2}, one.id, 0)
 
@@ -44,11 +44,11 @@ def test_a_holder_that_was_too_slow_keeps_nothing(bench: Bench, triggers: list[D
     quick = inbox.claim(bench.service)
     assert quick is not None and quick.id == slow.id
     with bench.service.store.write() as tx:
-        assert not inbox.done(tx, slow)
-        assert not inbox.failed(tx, slow, bench.clock(), "too slow")
+        assert not inbox.complete(tx, slow)
+        assert not inbox.retry_or_drop(tx, slow, bench.clock(), "too slow")
         assert not inbox.postpone(tx, slow, 0)
         assert inbox.postpone(tx, quick, bench.clock() + SECOND)
-        assert not inbox.done(tx, slow)
+        assert not inbox.complete(tx, slow)
     assert inbox.claim(bench.service) is None
     bench.clock.advance(SECOND)
     again = inbox.claim(bench.service)

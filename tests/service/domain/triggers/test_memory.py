@@ -10,7 +10,7 @@ from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import memory
-from webapp.service.domain.triggers.memory import TooMuch
+from webapp.service.domain.triggers.memory import StateTooLarge
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_what_counts(
     trigger = deploy(service, scene, "schedule-cron")
     for ids, wanted in zip(runs, kept, strict=True):
         with service.store.write() as tx:
-            found = memory.fresh(tx, trigger, dedupe, [Emitted({}, one, None, 1) for one in ids], 1)
+            found = memory.new_events(tx, trigger, dedupe, [Emitted({}, one, None, 1) for one in ids], 1)
         assert [one.id for one in found] == wanted
 
 
@@ -42,8 +42,8 @@ def test_only_the_newest_ids_are_kept(service: Service, scene: Scene, monkeypatc
     trigger = deploy(service, scene, "schedule-cron")
     with service.store.write() as tx:
         for number in range(6):
-            memory.fresh(tx, trigger, "unique", [Emitted({}, str(number), None, 1)], number)
-        memory.fresh(tx, trigger, "unique", [Emitted({}, "0", None, 1)], 10)  # still there: stays young
+            memory.new_events(tx, trigger, "unique", [Emitted({}, str(number), None, 1)], number)
+        memory.new_events(tx, trigger, "unique", [Emitted({}, "0", None, 1)], 10)  # still there: stays young
     assert memory.thin_out(service) == 3
     left = service.store.all("SELECT emitted_id FROM trigger_seen ORDER BY emitted_id")
     assert [one["emitted_id"] for one in left] == ["0", "4", "5"]
@@ -58,7 +58,7 @@ def test_what_is_remembered_is_merged_sealed_and_bounded(service: Service, scene
     assert memory.read(service, trigger) == {"secret": "canary-secret", "n": 2}
     sealed = service.store.one("SELECT state_sealed FROM trigger_memory")
     assert sealed is not None and b"canary-secret" not in sealed["state_sealed"]
-    with pytest.raises(TooMuch), service.store.write() as tx:
+    with pytest.raises(StateTooLarge), service.store.write() as tx:
         memory.merge(tx, service, trigger, {"more": "x" * memory.MAX_STATE})
     assert memory.read(service, trigger)["n"] == 2
     assert row(service, trigger)["mark"] is None

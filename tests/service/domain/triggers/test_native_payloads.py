@@ -7,7 +7,7 @@ import pytest
 
 from webapp.service.components.masking import MASK
 from webapp.service.domain.triggers import native_payloads
-from webapp.service.domain.triggers.native_payloads import MAX_DEPTH, Request
+from webapp.service.domain.triggers.native_payloads import MAX_DEPTH, InboundRequest
 
 
 def payload(**given: Any) -> dict[str, Any]:
@@ -15,7 +15,7 @@ def payload(**given: Any) -> dict[str, Any]:
         "method": "POST", "path": "/", "url": "https://a/h/k", "query": (), "headers": (), "body": b"",
         "client_ip": "192.0.2.1", "at": 1,
     }  # fmt: skip
-    found = native_payloads.of_request(Request(**{**plain, **given}))
+    found = native_payloads.of_request(InboundRequest(**{**plain, **given}))
     orjson.dumps({"e": [found]})
     return found
 

@@ -153,7 +153,7 @@ def _fresh(call: Call, account: Account) -> Account:
     if refreshing.is_fresh(call.service, account) or credentials.for_developer(call.service, account) is None:
         return account
     try:
-        return refreshing.fresh(call.service, account)
+        return refreshing.ensure_fresh(call.service, account)
     except (Refused, UpstreamFailed, UpstreamTimedOut):
         return load(call)
 

@@ -17,7 +17,7 @@ from webapp.service.api.base.schema import Body, ExternalUserId
 from webapp.service.api.components.components import NOUNS, Noun
 from webapp.service.domain.base import scopes
 from webapp.service.domain.components import components, file_stash
-from webapp.service.domain.components.components import Lookup, Order
+from webapp.service.domain.components.components import ComponentRequest, OptionsQuery
 from webapp.service.domain.components.prop_values import MAX_DEPTH
 
 MAX_PAGE = 1_000_000
@@ -86,7 +86,7 @@ def configure(noun: Noun) -> Callable[[Call], Response]:
 
     def handler(call: Call) -> Response:
         body = call.body(Configuring)
-        lookup = Lookup(body.prop_name, body.page or 0, body.query or None, body.prev_context or {})
+        lookup = OptionsQuery(body.prop_name, body.page or 0, body.query or None, body.prev_context or {})
         return answers.json(components.configure(call.service, _order(call, noun, body), lookup))
 
     return handler
@@ -108,12 +108,12 @@ def run(call: Call) -> Response:
     return answers.json(components.run(call.service, replace(_order(call, ACTIONS, body), stash_id=stash_id)))
 
 
-def _order(call: Call, noun: Noun, body: ComponentCall) -> Order:
+def _order(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
     """What the body asks for, once the caller is known to act for that user and on that kind of component."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
     component = components.find(call.service, body.id, body.version or None, noun.kind)
     call.caller.require(scopes.ACTIONS if component.kind == "action" else scopes.TRIGGERS)
-    return Order(
+    return ComponentRequest(
         scene=call.scene,
         external_id=external_id,
         component=component,

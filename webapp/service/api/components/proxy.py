@@ -20,7 +20,7 @@ from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import scopes
 from webapp.service.domain.components import proxying
-from webapp.service.domain.components.proxying import Order
+from webapp.service.domain.components.proxying import ProxyRequest
 from webapp.service.domain.projects import external_users
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.streams import Stream, Upload
@@ -62,7 +62,7 @@ def forward(call: Call) -> Response:
     request = call.request
     params = [(name, value) for name, value in request.args.items(multi=True) if name not in OURS]
     length = request.content_length or 0
-    order = Order(
+    order = ProxyRequest(
         method=request.method,
         target=decoded(call.path["url_64"]),
         params=params,

@@ -34,7 +34,7 @@ INTERRUPTED, TIMED_OUT = "interrupted", "sign_in_timeout"
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AttemptRequest:
     """What an attempt is for; ``fields`` are what was typed before the sign-in, such as a subdomain."""
 
     app: str
@@ -68,7 +68,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class SignInStart:
     """What goes to the browser when a sign-in starts."""
 
     attempt: Attempt
@@ -78,7 +78,7 @@ class Start:
     fields: Mapping[str, str] = field(repr=False)
 
 
-def create(service: Service, token: ConnectToken, wish: Wish) -> tuple[Attempt, str]:
+def create(service: Service, token: ConnectToken, wish: AttemptRequest) -> tuple[Attempt, str]:
     """An open attempt that lives as long as its token, and its secret."""
     secret = random.token_urlsafe(24)
     attempt_id = hash_token(secret)
@@ -105,7 +105,7 @@ def create(service: Service, token: ConnectToken, wish: Wish) -> tuple[Attempt, 
 
 def start(
     service: Service, secret: str, *, scopes: Sequence[str], scope_profile: str | None, oauth_app_id: str, mode: str
-) -> Start:
+) -> SignInStart:
     """Begin the sign-in at the provider; from now on it has 15 minutes.
 
     Raises :class:`AttemptUnknown` when it was begun before, :class:`LinkExpired`.
@@ -117,7 +117,7 @@ def start(
     if found.expires_at <= now:
         raise LinkExpired
     state, binding, verifier = (random.token_urlsafe(32) for _ in range(3))
-    fields = opened(service, found).get("fields", {})
+    fields = unsealed(service, found).get("fields", {})
     with service.store.write() as tx:
         begun = tx.run(
             "UPDATE connect_attempts SET status = 'started', started_at = :now, expires_at = :expires, mode = :mode, "
@@ -138,29 +138,29 @@ def start(
         )
         if not begun:
             raise AttemptUnknown
-        return Start(_get(tx, attempt_id), state, binding, verifier, fields)
+        return SignInStart(_get(tx, attempt_id), state, binding, verifier, fields)
 
 
-def of_state(service: Service, state: str) -> Attempt | None:
-    """The attempt of ``state``, whatever became of it; knowing a state proves nothing, see :func:`bound`."""
+def by_state(service: Service, state: str) -> Attempt | None:
+    """The attempt of ``state``, whatever became of it; knowing a state proves nothing, see :func:`is_bound`."""
     sql = _SELECT + "WHERE a.state_hash = :state"
     row = service.store.one(sql, {"state": hash_token(state)}) if state else None
     return _settled(service, row) if row else None
 
 
-def bound(attempt: Attempt, binding: str | None) -> bool:
+def is_bound(attempt: Attempt, binding: str | None) -> bool:
     """Whether ``binding`` is the cookie of the browser that started ``attempt``."""
     return bool(binding and attempt.binding_hash and same(attempt.binding_hash, hash_token(binding)))
 
 
-def take(service: Service, attempt: Attempt, binding: str | None) -> Attempt:
+def claim_sign_in(service: Service, attempt: Attempt, binding: str | None) -> Attempt:
     """Claim a sign-in that came back, so that its code is exchanged once. Raises :class:`AttemptUnknown`."""
-    if not bound(attempt, binding) or attempt.expires_at <= service.clock():
+    if not is_bound(attempt, binding) or attempt.expires_at <= service.clock():
         raise AttemptUnknown
     return _claim(service, attempt, "started")
 
 
-def take_keys(service: Service, attempt: Attempt) -> Attempt:
+def claim_keys(service: Service, attempt: Attempt) -> Attempt:
     """Claim an open attempt for keys that were sent, so that they are connected once.
 
     Raises :class:`AttemptUnknown`, :class:`LinkExpired`.
@@ -170,7 +170,7 @@ def take_keys(service: Service, attempt: Attempt) -> Attempt:
     return _claim(service, attempt, "open")
 
 
-def give_back(service: Service, attempt: Attempt) -> None:
+def reopen(service: Service, attempt: Attempt) -> None:
     """Reopen an attempt whose form has to be filled in again."""
     with service.store.write() as tx:
         tx.run(
@@ -178,7 +178,7 @@ def give_back(service: Service, attempt: Attempt) -> None:
         )
 
 
-def connected(attempt: Attempt) -> Callable[[Tx, str], None]:
+def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
     """What writes down that an account came of it, in the transaction that commits the account.
 
     It raises :class:`AttemptUnknown`, which undoes the account too, when the attempt has ended otherwise meanwhile.
@@ -191,13 +191,13 @@ def connected(attempt: Attempt) -> Callable[[Tx, str], None]:
     return record
 
 
-def failed(service: Service, attempt: Attempt, error: PatchbayError) -> Attempt:
+def fail(service: Service, attempt: Attempt, error: PatchbayError) -> Attempt:
     """Write down why nothing came of it."""
     code = error.code if isinstance(error, ConnectFailed) else ConnectFailed.code
     return _ended(service, attempt, code, error.message)
 
 
-def opened(service: Service, attempt: Attempt) -> dict[str, Any]:
+def unsealed(service: Service, attempt: Attempt) -> dict[str, Any]:
     """What is sealed in ``attempt``: ``verifier`` and ``fields``, as far as they stand there."""
     if attempt.sealed is None:
         return {}
@@ -205,14 +205,14 @@ def opened(service: Service, attempt: Attempt) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(service.keys.open_box(place, attempt.sealed))
     except KeyGone:
-        fresh = again(service, attempt)
+        fresh = reread(service, attempt)
         if fresh.sealed == attempt.sealed:
             raise
-        return opened(service, fresh)
+        return unsealed(service, fresh)
     return found
 
 
-def again(service: Service, attempt: Attempt) -> Attempt:
+def reread(service: Service, attempt: Attempt) -> Attempt:
     """``attempt`` as it stands now."""
     return _get(service.store, attempt.id)
 

@@ -23,7 +23,7 @@ from webapp.service.domain.projects import history, projects
 from webapp.service.outbound.tokens import TokenResult
 from webapp.store.contract import Tx
 
-Also = Callable[[Tx, str], None]
+OnCommit = Callable[[Tx, str], None]
 """What else is written in the transaction that commits an account, given the account's id."""
 
 
@@ -51,7 +51,7 @@ def connect_with_keys(
     *,
     name: str | None = None,
     account_id: str | None = None,
-    also: Also | None = None,
+    also: OnCommit | None = None,
 ) -> Account:
     """Connect ``app`` by the values of its custom fields, which are tested first.
 
@@ -85,7 +85,7 @@ def connect_with_grant(
     profile: str | None,
     fields: Mapping[str, str],
     account_id: str | None,
-    also: Also | None = None,
+    also: OnCommit | None = None,
 ) -> Account:
     """Connect ``app`` by the tokens that its provider has just issued.
 
@@ -95,11 +95,11 @@ def connect_with_grant(
     existing = _existing(service, token, app, account_id)
     granted = tuple(requested) if result.scopes is None else tuple(result.scopes)
     _check_scopes(app, token, [one for one in requested if one not in client.additional_scopes], granted)
-    values = {**fields, **provider.extras(app, result), credentials.ACCESS_TOKEN: result.access_token}
+    values = {**fields, **provider.kept_of_tokens(app, result), credentials.ACCESS_TOKEN: result.access_token}
     if result.refresh_token:
         values[credentials.REFRESH_TOKEN] = result.refresh_token
     found = provider.look_up(service, app, values)
-    if isinstance(found, provider.Checked):
+    if isinstance(found, provider.CheckResult):
         raise _not_accepted(found)
     values |= found
     outcome = provider.identify(service, app, values)
@@ -115,7 +115,7 @@ def connect_with_grant(
         oauth_app_id=client.id,
         scopes=granted,
         profile=profile,
-        expires_at=refreshing.expiry(service, result),
+        expires_at=refreshing.expiry_time(service, result),
     )
     return _commit(service, token, draft, existing, also)
 
@@ -138,12 +138,12 @@ def _check_scopes(app: App, token: ConnectToken, requested: Sequence[str], grant
         raise ScopesMissing(f"{app.name} did not grant everything that this connection needs. Missing: {words}.")
 
 
-def _not_accepted(outcome: provider.Checked) -> CredentialsRefused | ProviderDown:
+def _not_accepted(outcome: provider.CheckResult) -> CredentialsRefused | ProviderDown:
     return CredentialsRefused(outcome.sentence) if outcome.kind == "refused" else ProviderDown(outcome.sentence)
 
 
 def _commit(
-    service: Service, token: ConnectToken, draft: Draft, existing: Account | None, also: Also | None
+    service: Service, token: ConnectToken, draft: Draft, existing: Account | None, also: OnCommit | None
 ) -> Account:
     if existing is not None:
         _check_identity(draft, existing)

@@ -22,15 +22,15 @@ def check(service: Service, account: Account) -> Account:
         return account
     app = apps.get(service, account.app)
     try:
-        account = refreshing.fresh(service, account)
+        account = refreshing.ensure_fresh(service, account)
     except PatchbayError:
         with service.store.write() as tx:
             return lifecycle.reread(tx, account)
     outcome = provider.test(service, app, credentials.read(service, account))
     if outcome.kind == "ok":
-        return lifecycle.working(service, account)
+        return lifecycle.mark_working(service, account)
     if outcome.kind == "trouble":
-        return lifecycle.retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
+        return lifecycle.mark_retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
     return _refused(service, app, account, outcome.sentence)
 
 
@@ -64,11 +64,11 @@ def revoke(service: Service, account: Account) -> Account:
     if account.dead:
         raise Conflict("The access to this account has already ended.")
     if app.revocation_request is not None:
-        account = refreshing.fresh(service, account)  # an expired token would look like one that is revoked
+        account = refreshing.ensure_fresh(service, account)  # an expired token would look like one that is revoked
     outcome = provider.revoke(service, account, credentials.read(service, account))
     if isinstance(outcome, OAuthFailure):
         raise UpstreamFailed(outcome.sentence)
-    after = lifecycle.needs_you(service, account, "You revoked the access. Reconnect the account to use it again.")
+    after = lifecycle.mark_dead(service, account, "You revoked the access. Reconnect the account to use it again.")
     with service.store.write() as tx:
         history.write(tx, account.subject, service.clock(), "revoked", f"Access revoked at {app.name}.", good=True)
     return after
@@ -78,15 +78,15 @@ def _refused(service: Service, app: App, account: Account, sentence: str) -> Acc
     """A token that is refused before its time is refreshed once; a refused key is final."""
     values = credentials.read(service, account)
     if not values.get(credentials.REFRESH_TOKEN):
-        return lifecycle.needs_you(service, account, sentence)
+        return lifecycle.mark_dead(service, account, sentence)
     try:
-        account = refreshing.renew(service, account)
+        account = refreshing.refresh(service, account)
     except (Refused, UpstreamFailed):
         with service.store.write() as tx:
             return lifecycle.reread(tx, account)
     outcome = provider.test(service, app, credentials.read(service, account))
     if outcome.kind == "ok":
-        return lifecycle.working(service, account)
+        return lifecycle.mark_working(service, account)
     if outcome.kind == "trouble":
-        return lifecycle.retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
-    return lifecycle.needs_you(service, account, outcome.sentence)
+        return lifecycle.mark_retrying(service, account, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return lifecycle.mark_dead(service, account, outcome.sentence)

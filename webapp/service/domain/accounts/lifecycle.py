@@ -53,7 +53,7 @@ def realign(service: Service) -> None:
         )
 
 
-def working(service: Service, account: Account) -> Account:
+def mark_working(service: Service, account: Account) -> Account:
     """A check succeeded."""
     now = service.clock()
     sql = (
@@ -69,7 +69,7 @@ def working(service: Service, account: Account) -> Account:
         return reread(tx, account)
 
 
-def retrying(service: Service, account: Account, reason: str, *, retry_after_s: int | None = None) -> Account:
+def mark_retrying(service: Service, account: Account, reason: str, *, retry_after_s: int | None = None) -> Account:
     """A failure that may pass: unhealthy with a reason, tried again after a growing pause."""
     now = service.clock()
     pause = max(back_off(account.failures + 1), min(retry_after_s or 0, 24 * 3600) * SECOND)
@@ -86,7 +86,7 @@ def retrying(service: Service, account: Account, reason: str, *, retry_after_s: 
         return reread(tx, account)
 
 
-def needs_you(service: Service, account: Account, reason: str) -> Account:
+def mark_dead(service: Service, account: Account, reason: str) -> Account:
     """The credentials are refused for good: only the person can mend it, by reconnecting."""
     now = service.clock()
     sql = (
@@ -104,7 +104,7 @@ def needs_you(service: Service, account: Account, reason: str) -> Account:
     return ended
 
 
-def renewed(service: Service, account: Account, values: Mapping[str, str], expires_at: int | None) -> Account:
+def save_refresh(service: Service, account: Account, values: Mapping[str, str], expires_at: int | None) -> Account:
     """A refresh succeeded: new credentials, a new revision, no trouble left."""
     now = service.clock()
     sql = (

@@ -24,7 +24,7 @@ _GONE = frozenset({404, 410, 422})  # how providers answer a revocation of what 
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """What the provider said about credentials, and whose they are."""
 
     kind: Literal["ok", "refused", "trouble"]
@@ -34,23 +34,23 @@ class Checked:
     retry_after_s: int | None = field(default=None)
 
 
-def of(service: Service, app: App, client: ProviderClient, values: Mapping[str, str]) -> Provider:
+def oauth_provider(service: Service, app: App, client: ProviderClient, values: Mapping[str, str]) -> Provider:
     """The OAuth provider of ``app`` as ``client`` meets it; ``values`` fill the templates of its addresses."""
     return app.provider(client.client_id, provider_clients.secret(service, client), values)
 
 
-def identify(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+def identify(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
     """Ask the provider whether ``values`` are good, and whose they are. An app that declares no request is believed."""
     tested = test(service, app, values)
     if tested.kind != "ok" or app.identity_request is None or tested.identity_id:
         return tested
     outcome = probe.probe(service.client_for(app), app.identity_request, values, app.refusal_rules)
     if outcome.kind != "ok":
-        return Checked(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
-    return _whose(app, outcome)
+        return CheckResult(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return _identified(app, outcome)
 
 
-def test(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
     """Make the app's test request with ``values``."""
     if app.test_kind == "postgres":
         return _test_postgres(service, app, values)
@@ -58,11 +58,11 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> Checked:
         return _test_smtp(service, app, values)
     spec = app.test_request or app.identity_request
     if spec is None:
-        return Checked("ok")
+        return CheckResult("ok")
     outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
     if outcome.kind == "ok" and spec == app.identity_request:
-        return _whose(app, outcome)
-    return Checked(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+        return _identified(app, outcome)
+    return CheckResult(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
 
 
 def refresh(service: Service, account: Account, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
@@ -70,7 +70,7 @@ def refresh(service: Service, account: Account, values: Mapping[str, str]) -> To
     app = apps.get(service, account.app)
     client = provider_clients.get(service.store, account.oauth_app_id or "")
     token = values["oauth_refresh_token"]
-    return oauth.refresh(service.client_for(app), of(service, app, client, values), refresh_token=token)
+    return oauth.refresh(service.client_for(app), oauth_provider(service, app, client, values), refresh_token=token)
 
 
 def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAuthFailure | None:
@@ -81,31 +81,33 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
     app = apps.get(service, account.app)
     client = provider_clients.get(service.store, account.oauth_app_id or "")
     if app.revocation_request is not None:
-        return _withdraw(service, app, app.revocation_request, client, values)
-    provider, outbound = of(service, app, client, values), service.client_for(app)
+        return _revoke_by_request(service, app, app.revocation_request, client, values)
+    provider, outbound = oauth_provider(service, app, client, values), service.client_for(app)
     token = values.get("oauth_refresh_token")
     if token:
         return oauth.revoke(outbound, provider, token=token)
     return oauth.revoke(outbound, provider, token=values["oauth_access_token"], hint="access_token")
 
 
-def extras(app: App, result: TokenResult) -> dict[str, str]:
+def kept_of_tokens(app: App, result: TokenResult) -> dict[str, str]:
     """What the app keeps of a token answer besides the tokens, such as the address of an instance."""
     return _kept(app.oauth.keep if app.oauth else {}, result.raw)
 
 
-def look_up(service: Service, app: App, values: Mapping[str, str]) -> dict[str, str] | Checked:
+def look_up(service: Service, app: App, values: Mapping[str, str]) -> dict[str, str] | CheckResult:
     """What the app's look-up after a sign-in adds to ``values``, or why it could not be had."""
     spec, wanted = app.look_up_request, app.oauth.look_up if app.oauth else None
     if spec is None or wanted is None:
         return {}
     outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
     if outcome.kind != "ok":
-        return Checked(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+        return CheckResult(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
     found = _kept(wanted.keep, outcome.body)
     if found.keys() == wanted.keep.keys():
         return found
-    return Checked("refused", f"This sign-in gives access to no site of {app.name}. Get access to one, then try again.")
+    return CheckResult(
+        "refused", f"This sign-in gives access to no site of {app.name}. Get access to one, then try again."
+    )
 
 
 def _kept(paths: Mapping[str, str], body: Any) -> dict[str, str]:
@@ -114,7 +116,7 @@ def _kept(paths: Mapping[str, str], body: Any) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _withdraw(
+def _revoke_by_request(
     service: Service, app: App, spec: probe.RequestSpec, client: ProviderClient, values: Mapping[str, str]
 ) -> OAuthFailure | None:
     """Make the app's own request for a revocation. A grant that is not known there any more is revoked."""
@@ -144,21 +146,21 @@ def postgres_account(values: Mapping[str, str]) -> postgres.PostgresAccount | No
     )
 
 
-def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
     """A database is tested by signing in to it; it has no HTTP request to make."""
     account = postgres_account(values)
     if account is None:
-        return Checked("refused", "The port must be a number from 1 to 65535, such as 5432.")
+        return CheckResult("refused", "The port must be a number from 1 to 65535, such as 5432.")
     outcome = postgres.check_postgres(service.client_for(app).guard, account)
     name = f"{account.user}@{account.host}/{account.database}"
-    return Checked(outcome.kind, outcome.sentence, name, name)
+    return CheckResult(outcome.kind, outcome.sentence, name, name)
 
 
-def _test_smtp(service: Service, app: App, values: Mapping[str, str]) -> Checked:
+def _test_smtp(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
     """A mail server is tested by signing in to it; no mail is sent."""
     port = parse_port(values.get("port") or "465")
     if port is None:
-        return Checked("refused", "The port must be a number from 1 to 65535, such as 465.")
+        return CheckResult("refused", "The port must be a number from 1 to 65535, such as 465.")
     account = smtp.SmtpAccount(
         host=values.get("host", ""),
         port=port,
@@ -168,7 +170,7 @@ def _test_smtp(service: Service, app: App, values: Mapping[str, str]) -> Checked
     )
     outcome = smtp.check_smtp(service.client_for(app), account)
     identity = f"{account.user}@{account.host}"
-    return Checked(outcome.kind, outcome.sentence, identity, account.user if "@" in account.user else identity)
+    return CheckResult(outcome.kind, outcome.sentence, identity, account.user if "@" in account.user else identity)
 
 
 def _encryption(text: str | None) -> smtp.Encryption:
@@ -181,6 +183,6 @@ def _ssl_mode(text: str | None) -> postgres.SSLMode:
     return next((mode for mode in get_args(postgres.SSLMode) if mode == text), "prefer")
 
 
-def _whose(app: App, outcome: probe.ProbeOutcome) -> Checked:
+def _identified(app: App, outcome: probe.ProbeOutcome) -> CheckResult:
     found = probe.identity(outcome.body, *app.identity_paths)
-    return Checked("ok", identity_id=found.id if found else None, identity_name=found.name if found else None)
+    return CheckResult("ok", identity_id=found.id if found else None, identity_name=found.name if found else None)

@@ -195,7 +195,7 @@ def remove(service: Service, client: ProviderClient) -> None:
         tx.run("DELETE FROM provider_clients WHERE id = :id", {"id": client.id})
 
 
-def every(reader: Reader) -> list[ProviderClient]:
+def list_all(reader: Reader) -> list[ProviderClient]:
     """All clients, oldest first; for the operator."""
     return [_client(row) for row in reader.all("SELECT * FROM provider_clients ORDER BY created_at, id")]
 

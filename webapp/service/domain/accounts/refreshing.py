@@ -23,7 +23,7 @@ WAIT_S = 45.0
 _POLL_S = 0.05
 
 
-def fresh(service: Service, account: Account) -> Account:
+def ensure_fresh(service: Service, account: Account) -> Account:
     """``account`` with a token that is good for at least 30 seconds more, refreshed when it must be.
 
     Raises :class:`Refused` (dead: the person must reconnect), :class:`UpstreamFailed` (the provider does not refresh
@@ -31,7 +31,7 @@ def fresh(service: Service, account: Account) -> Account:
     """
     if account.dead:
         raise Refused(account.error)
-    return account if is_fresh(service, account) else renew(service, account)
+    return account if is_fresh(service, account) else refresh(service, account)
 
 
 def is_fresh(service: Service, account: Account) -> bool:
@@ -39,8 +39,8 @@ def is_fresh(service: Service, account: Account) -> bool:
     return account.expires_at is None or account.expires_at - MARGIN > service.clock()
 
 
-def renew(service: Service, account: Account) -> Account:
-    """Refresh ``account`` now, or wait for whoever is doing it. Raises like :func:`fresh`."""
+def refresh(service: Service, account: Account) -> Account:
+    """Refresh ``account`` now, or wait for whoever is doing it. Raises like :func:`ensure_fresh`."""
     give_up = time.monotonic() + WAIT_S
     while time.monotonic() < give_up:
         current = accounts.get(service.store, account.scene, account.id)
@@ -108,20 +108,20 @@ def _exchange(service: Service, account: Account) -> Account:
     """Refresh under the lease, and write down what came of it."""
     values = credentials.read(service, account)
     if not values.get(credentials.REFRESH_TOKEN):
-        lifecycle.needs_you(service, account, _no_way(service, account))
+        lifecycle.mark_dead(service, account, _no_way(service, account))
         raise Refused(_no_way(service, account))
     try:
         result = provider.refresh(service, account, values)
     except NotFound:
         sentence = "The OAuth client of this account was removed; its operator must add it again."
-        lifecycle.retrying(service, account, sentence)
+        lifecycle.mark_retrying(service, account, sentence)
         raise UpstreamFailed(sentence) from None
     if isinstance(result, OAuthFailure):
         return _failed(service, account, result)
-    return lifecycle.renewed(service, account, merged(values, result), expiry(service, result))
+    return lifecycle.save_refresh(service, account, merged_credentials(values, result), expiry_time(service, result))
 
 
-def merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:
+def merged_credentials(values: dict[str, str], result: TokenResult) -> dict[str, str]:
     """The credentials after a refresh: the new tokens over what was there."""
     found = {**values, credentials.ACCESS_TOKEN: result.access_token}
     if result.refresh_token:
@@ -129,16 +129,16 @@ def merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:
     return found
 
 
-def expiry(service: Service, result: TokenResult) -> int | None:
+def expiry_time(service: Service, result: TokenResult) -> int | None:
     """When the token of ``result`` expires, in epoch milliseconds; None when the provider does not say."""
     return None if result.expires_in is None else service.clock() + result.expires_in * SECOND
 
 
 def _failed(service: Service, account: Account, failure: OAuthFailure) -> Account:
     if failure.kind == "grant_dead":
-        lifecycle.needs_you(service, account, failure.sentence)
+        lifecycle.mark_dead(service, account, failure.sentence)
         raise Refused(failure.sentence)
-    after = lifecycle.retrying(service, account, failure.sentence)
+    after = lifecycle.mark_retrying(service, account, failure.sentence)
     return _cooling_down(service, after)
 
 

@@ -31,7 +31,7 @@ Prop = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ComponentRequest:
     """What a caller asks of a component, for ``external_id``, with the values given so far.
 
     ``stash_id`` names the stash that keeps the files of a run; without one they are gone with it.
@@ -46,7 +46,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Lookup:
+class OptionsQuery:
     """Which options are asked for; ``page`` counts from 0, ``previous`` is the context of the page before."""
 
     prop: str
@@ -65,7 +65,7 @@ def find(service: Service, key_or_id: str, version: str | None, kind: Kind | Non
     return found
 
 
-def configure(service: Service, order: Order, lookup: Lookup) -> dict[str, Any]:
+def configure(service: Service, order: ComponentRequest, lookup: OptionsQuery) -> dict[str, Any]:
     """One page of the options of a prop (specification 4.6). Raises :class:`Invalid`, :class:`NotFound`."""
     props = _props(service, order, needed=_asks_for_dynamic(order, lookup.prop))
     prop = next((one for one in props if one["name"] == lookup.prop), None)
@@ -84,7 +84,7 @@ def configure(service: Service, order: Order, lookup: Lookup) -> dict[str, Any]:
     return option_lists.answer(prop, reply)
 
 
-def reload(service: Service, order: Order) -> dict[str, Any]:
+def reload(service: Service, order: ComponentRequest) -> dict[str, Any]:
     """The props that follow from the values so far, kept under a new id (specification 4.7)."""
     props = _props(service, order, needed=False)
     values = prop_values.checked(props, order.given, whole=False)
@@ -96,7 +96,7 @@ def reload(service: Service, order: Order) -> dict[str, Any]:
     return _reloaded(service, order, reply.value, reply)
 
 
-def run(service: Service, order: Order) -> dict[str, Any]:
+def run(service: Service, order: ComponentRequest) -> dict[str, Any]:
     """Run an action, and keep the run (specification 4.7a, WIRE "Run"). Raises :class:`Invalid`, :class:`NotFound`."""
     props = props_to_fill(service, order)
     values = prop_values.checked(props, order.given, whole=True)
@@ -130,7 +130,7 @@ def run(service: Service, order: Order) -> dict[str, Any]:
     return {**outputs, "exports": {**reply.exports, run_files.EXPORT: uploads}, "stash_id": order.stash_id}
 
 
-def props_to_fill(service: Service, order: Order) -> list[dict[str, Any]]:
+def props_to_fill(service: Service, order: ComponentRequest) -> list[dict[str, Any]]:
     """The props that a whole set of values must fit: the reloaded ones where there are any.
 
     Raises :class:`Invalid` where only a reload can tell them, :class:`NotFound` for an unknown ``dynamic_props_id``.
@@ -138,7 +138,7 @@ def props_to_fill(service: Service, order: Order) -> list[dict[str, Any]]:
     return _props(service, order, needed=_must_be_reloaded(order))
 
 
-def _props(service: Service, order: Order, *, needed: bool) -> list[dict[str, Any]]:
+def _props(service: Service, order: ComponentRequest, *, needed: bool) -> list[dict[str, Any]]:
     """The props that count: the reloaded ones where an id names them. ``needed``: this call cannot do without."""
     if order.dynamic_props_id is not None:
         return dynamic_props.get(service, order.scene, order.external_id, order.component.id, order.dynamic_props_id)
@@ -148,12 +148,12 @@ def _props(service: Service, order: Order, *, needed: bool) -> list[dict[str, An
     return order.component.props
 
 
-def _asks_for_dynamic(order: Order, prop: str) -> bool:
+def _asks_for_dynamic(order: ComponentRequest, prop: str) -> bool:
     """Whether a look-up is about a prop that only a reload can have given."""
     return order.component.has_reload and all(one["name"] != prop for one in order.component.props)
 
 
-def _must_be_reloaded(order: Order) -> bool:
+def _must_be_reloaded(order: ComponentRequest) -> bool:
     """Whether what to ask for depends on the values: then a run without the reloaded props would miss some."""
     if not order.component.has_reload:
         return False
@@ -164,17 +164,17 @@ def _must_be_reloaded(order: Order) -> bool:
 
 def _call(
     service: Service,
-    order: Order,
+    order: ComponentRequest,
     props: list[dict[str, Any]],
     values: Values,
     method: Literal["options", "reload", "run"],
-    lookup: Lookup | None = None,
+    lookup: OptionsQuery | None = None,
 ) -> Reply:
     """Let the runner call the component; an account that cannot be used is a failed reply too."""
     component, started = order.component, time.monotonic()
-    found = grants.chosen(service, order.scene, order.external_id, props, values.accounts)
+    found = grants.find_accounts(service, order.scene, order.external_id, props, values.accounts)
     try:
-        granted = grants.granted(service, found, component.app)
+        granted = grants.grant_accounts(service, found, component.app)
     except AccountUnusable as error:
         return _unusable(service, error, round((time.monotonic() - started) * 1000))
     return service.runner.call(
@@ -199,9 +199,9 @@ def _call(
     )
 
 
-def _database(service: Service, order: Order, account_prop: Prop, values: Values) -> dict[str, Any]:
+def _database(service: Service, order: ComponentRequest, account_prop: Prop, values: Values) -> dict[str, Any]:
     """The tables of the account's database, for whoever writes SQL (WIRE "Configure")."""
-    found = grants.chosen(service, order.scene, order.external_id, [account_prop], values.accounts)
+    found = grants.find_accounts(service, order.scene, order.external_id, [account_prop], values.accounts)
     account = found.get(account_prop["name"])
     if account is None:
         raise _wrong(f"{prop_values.FIELD}.{account_prop['name']}", "It is missing; choose a connected account.")
@@ -217,7 +217,7 @@ def _unusable(service: Service, error: AccountUnusable, took_ms: int) -> Reply:
     return Reply(None, observations=(Observation("error", service.clock(), err=info),), error=info, took_ms=took_ms)
 
 
-def _reloaded(service: Service, order: Order, props: list[dict[str, Any]], reply: Reply) -> dict[str, Any]:
+def _reloaded(service: Service, order: ComponentRequest, props: list[dict[str, Any]], reply: Reply) -> dict[str, Any]:
     kept, told = valid_props.sound(props)
     dynamic_props_id = dynamic_props.keep(service, order.scene, order.external_id, order.component.id, kept)
     answer = option_lists.problems(reply)

@@ -31,7 +31,7 @@ def is_postgres(service: Service, prop: Prop) -> bool:
 def tables(service: Service, account: Account) -> dict[str, Any]:
     """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
     app = apps.get(service, account.app)
-    where = provider.postgres_account(grants.opened(service, account))
+    where = provider.postgres_account(grants.credentials_of(service, account))
     if where is None:
         raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")
     found = postgres.tables(service.client_for(app).guard, where)

@@ -28,14 +28,14 @@ class AccountUnusable(PatchbayError):
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class CallGrants:
     """The accounts of one call: what a component gets of each, and the private targets that their apps have."""
 
     accounts: Mapping[str, AccountGrant]
     allow_hosts: tuple[str, ...]
 
 
-def chosen(
+def find_accounts(
     service: Service, scene: Scene, external_id: str, props: Sequence[Prop], account_ids: Mapping[str, str]
 ) -> dict[str, Account]:
     """The accounts behind ``account_ids``, by app prop. They must be this user's and of the prop's app.
@@ -57,15 +57,15 @@ def chosen(
     return found
 
 
-def granted(service: Service, found: Mapping[str, Account], app_slug: str | None) -> Granted:
+def grant_accounts(service: Service, found: Mapping[str, Account], app_slug: str | None) -> CallGrants:
     """``found`` as a component may use them. Raises :class:`AccountUnusable`, with a sentence for the person."""
     used = {name: apps.get(service, account.app) for name, account in found.items()}
     own = service.catalog.app(app_slug) if app_slug else None
-    given = {name: grant(used[name], _values(service, used[name], account)) for name, account in found.items()}
-    return Granted(given, allow_hosts(service, [*used.values(), *([own] if own else [])]))
+    given = {name: account_grant(used[name], _values(service, used[name], account)) for name, account in found.items()}
+    return CallGrants(given, allow_hosts(service, [*used.values(), *([own] if own else [])]))
 
 
-def opened(service: Service, account: Account) -> dict[str, str]:
+def credentials_of(service: Service, account: Account) -> dict[str, str]:
     """The credentials of ``account``, refreshed if they must be. Raises :class:`AccountUnusable`."""
     return _values(service, apps.get(service, account.app), account)
 
@@ -73,7 +73,7 @@ def opened(service: Service, account: Account) -> dict[str, str]:
 def _values(service: Service, app: App, account: Account) -> dict[str, str]:
     name = account.name or account.identity_name or account.id
     try:
-        fresh = refreshing.fresh(service, account)
+        fresh = refreshing.ensure_fresh(service, account)
     except NotFound as error:
         raise AccountUnusable(f"The {app.name} account {name} was disconnected; choose another.") from error
     except Refused as error:
@@ -87,7 +87,7 @@ def _values(service: Service, app: App, account: Account) -> dict[str, str]:
     return values
 
 
-def grant(app: App, values: Mapping[str, str]) -> AccountGrant:
+def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
     """What a component gets of an account of ``app`` with these credentials. Raises :class:`AccountUnusable`."""
     try:
         return AccountGrant(

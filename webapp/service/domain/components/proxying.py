@@ -36,7 +36,7 @@ _HIDDEN = "***"  # a header and an address can hold it
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ProxyRequest:
     """What the caller wants sent. ``target`` is a whole address, or follows the app's base URL."""
 
     method: str
@@ -47,7 +47,7 @@ class Order:
     accept_encoding: str = "identity"
 
 
-def send(service: Service, account: Account, order: Order) -> Stream:
+def send(service: Service, account: Account, order: ProxyRequest) -> Stream:
     """Send ``order`` as ``account``; the answer, whatever its status, which the caller closes.
 
     Raises :class:`Invalid` (no address), :class:`Forbidden` (not an address of the app), :class:`Refused` (the
@@ -82,10 +82,10 @@ def send(service: Service, account: Account, order: Order) -> Stream:
 
 def _given(service: Service, account: Account) -> AccountGrant:
     """What a request as ``account`` needs, with a token that still works."""
-    values = credentials.read(service, refreshing.fresh(service, account))
+    values = credentials.read(service, refreshing.ensure_fresh(service, account))
     values.pop(credentials.REFRESH_TOKEN, None)
     try:
-        return grants.grant(apps.get(service, account.app), values)
+        return grants.account_grant(apps.get(service, account.app), values)
     except grants.AccountUnusable as error:
         raise Refused(error.message) from error
 
@@ -122,7 +122,7 @@ def _headers(given: AccountGrant, asked: Mapping[str, str], credential: Applied)
     return dict(found.values())
 
 
-def _body(order: Order, credential: Applied) -> bytes | Upload | None:
+def _body(order: ProxyRequest, credential: Applied) -> bytes | Upload | None:
     """The caller's body; where the credential belongs into the body, read as a whole and with it."""
     if not credential.body:
         return order.body

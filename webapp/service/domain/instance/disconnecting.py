@@ -44,6 +44,6 @@ def _unsubscribe(service: Service, account: Account) -> None:
             with turns.taken(service, trigger) as current:
                 if current.active:
                     configured = deployed_triggers.configured(service, current)
-                    hooks.try_to(service, current, "deactivate", configured)
+                    hooks.try_run(service, current, "deactivate", configured)
         except PatchbayError:
             continue

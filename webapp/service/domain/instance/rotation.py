@@ -51,7 +51,7 @@ _OLD = (
 
 
 @dataclass(slots=True)
-class Report:
+class RotationReport:
     """What a rotation did. ``unreadable`` counts values that were damaged before; they stay as they are."""
 
     resumed: bool
@@ -60,7 +60,7 @@ class Report:
     unreadable: int = 0
 
 
-def rotate(service: Service) -> Report:
+def rotate(service: Service) -> RotationReport:
     """Give everything new data keys, or finish the rotation that was interrupted.
 
     Raises :class:`Conflict` while another one runs.
@@ -74,7 +74,7 @@ def rotate(service: Service) -> Report:
     return report
 
 
-def _begin(service: Service) -> Report:
+def _begin(service: Service) -> RotationReport:
     with service.store.write() as tx:
         owners = [row["owner"] for row in tx.all("SELECT DISTINCT owner FROM data_keys ORDER BY owner")]
         unfinished = tx.one(f"SELECT owner FROM data_keys WHERE {_OLD}", {"instance": INSTANCE})  # noqa: S608
@@ -84,10 +84,10 @@ def _begin(service: Service) -> Report:
             audit.write(
                 tx, service.clock(), Deed("key", "data keys", "rotated", "Began to seal all with new data keys.")
             )
-    return Report(unfinished is not None, len(owners))
+    return RotationReport(unfinished is not None, len(owners))
 
 
-def _walk(service: Service, column: SealedColumn, report: Report) -> None:
+def _walk(service: Service, column: SealedColumn, report: RotationReport) -> None:
     """Page by page in the order of the ids. A row that comes in behind the page was sealed with the newest key."""
     after = ""
     while True:
@@ -102,7 +102,7 @@ def _walk(service: Service, column: SealedColumn, report: Report) -> None:
         time.sleep(max(time.monotonic() - began, 0.002))  # whoever waits for the write lock gets a turn
 
 
-def _reseal(service: Service, tx: Tx, column: SealedColumn, row: Row, report: Report) -> None:
+def _reseal(service: Service, tx: Tx, column: SealedColumn, row: Row, report: RotationReport) -> None:
     keys, place = service.keys, column.place(row["owner"], row["id"])
     version = box_version(row["sealed"]) if row["version"] is None else row["version"]
     if version == keys.newest(tx, row["owner"]):

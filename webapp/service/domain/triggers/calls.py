@@ -40,8 +40,8 @@ def call(
             )
         given = deployed_triggers.configured(service, trigger) if configured is None else configured
         values = prop_values.checked(trigger.props, given, whole=True)
-        found = grants.chosen(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
-        granted = grants.granted(service, found, component.app)
+        found = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
+        granted = grants.grant_accounts(service, found, component.app)
         endpoint = deployed_triggers.endpoint_url(service, trigger)
     except (AccountUnusable, Invalid, NotFound) as error:
         return failed(service, error.message, round((time.monotonic() - started) * 1000))

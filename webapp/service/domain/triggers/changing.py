@@ -129,7 +129,7 @@ def _values(
 def _hooked(service: Service, plan: _Plan) -> list[Emitted]:
     """Unsubscribe and subscribe as the change asks for; what was emitted."""
     if plan.unsubscribes:
-        failure = hooks.try_to(service, plan.before, "deactivate", plan.old)
+        failure = hooks.try_run(service, plan.before, "deactivate", plan.old)
         if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
             raise failure.as_answer()
     if not plan.subscribes:
@@ -144,10 +144,10 @@ def _hooked(service: Service, plan: _Plan) -> list[Emitted]:
 def _restore(service: Service, plan: _Plan) -> None:
     """Bring back what stood before a change that did not come about."""
     if plan.subscribes:
-        hooks.try_to(service, plan.after, "deactivate", plan.values.configured)
+        hooks.try_run(service, plan.after, "deactivate", plan.values.configured)
     if not plan.unsubscribes:
         return
-    failure = hooks.try_to(service, plan.before, "activate", plan.old)
+    failure = hooks.try_run(service, plan.before, "activate", plan.old)
     if failure is not None:
         reason = f"A change failed, and what stood before could not be brought back. {failure.sentence}"
         with service.store.write() as tx:
@@ -159,7 +159,7 @@ def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> Non
     now, after = service.clock(), plan.after
     sealed = deployed_triggers.seal_configured(service, tx, after.scene, after.id, plan.values.configured)
     component = calls.component_of(service, after)
-    fresh = memory.fresh(tx, after, component.dedupe if component else None, emitted, now)
+    fresh = memory.new_events(tx, after, component.dedupe if component else None, emitted, now)
     row = deployed_triggers.find(tx, after.id)
     after = replace(after, configured_sealed=sealed, next_run_at=_next_run(plan, now), mark=row.mark if row else None)
     if not plan.before.active and after.active:

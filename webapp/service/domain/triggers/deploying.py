@@ -89,7 +89,7 @@ def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bo
         failure = None
         if current.active:
             configured = deployed_triggers.configured(service, current)
-            failure = hooks.try_to(service, current, "deactivate", configured)
+            failure = hooks.try_run(service, current, "deactivate", configured)
         if failure is not None and not ignore_hook_errors:
             raise Conflict(
                 f"It was not deleted, because it could not be unsubscribed: {failure.sentence} "
@@ -112,14 +112,14 @@ def purge(service: Service) -> int:
     return len(rows)
 
 
-def _as_order(order: Deployment) -> components.Order:
-    return components.Order(
+def _as_order(order: Deployment) -> components.ComponentRequest:
+    return components.ComponentRequest(
         order.scene, order.external_id, order.component, order.given, dynamic_props_id=order.dynamic_props_id
     )
 
 
 def _begin(
-    service: Service, order: Deployment, kind: native.Kind, props: list[dict[str, Any]], values: TriggerValues
+    service: Service, order: Deployment, kind: native.EmitterKind, props: list[dict[str, Any]], values: TriggerValues
 ) -> DeployedTrigger:
     """Write the row that nobody sees yet, with its webhooks."""
     now, trigger_id, component = service.clock(), new_id(kind.prefix), order.component
@@ -174,7 +174,7 @@ def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerV
     for account_id in values.accounts.values():
         accounts.get(tx, trigger.scene, account_id)
     component = calls.component_of(service, trigger)
-    fresh = memory.fresh(tx, trigger, component.dedupe if component else None, emitted, now)
+    fresh = memory.new_events(tx, trigger, component.dedupe if component else None, emitted, now)
     current = deployed_triggers.find(tx, trigger.id)
     if current is None:
         raise Conflict("It took too long to deploy; try again.")
@@ -198,7 +198,7 @@ def first_run(trigger: DeployedTrigger, now: int) -> int | None:
 def _undo(service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], *, activated: bool) -> None:
     if activated:
         try:
-            hooks.try_to(service, trigger, "deactivate", configured)
+            hooks.try_run(service, trigger, "deactivate", configured)
         except (Conflict, NotFound):
             return
     with service.store.write() as tx:

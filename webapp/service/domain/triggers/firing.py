@@ -16,17 +16,17 @@ from webapp.service.domain.deliveries import events
 from webapp.service.domain.deliveries.events import Event
 from webapp.service.domain.triggers import accounts, calls, deployed_triggers, memory, native_payloads, runs, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.memory import TooMuch
+from webapp.service.domain.triggers.memory import StateTooLarge
 from webapp.service.domain.triggers.runs import Cause
 from webapp.store.contract import Tx
 
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
-Also = Callable[[Tx], None]
+InTransaction = Callable[[Tx], None]
 Settle = Callable[[Tx, Reply], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """What came of a run. ``waits``: an account of it is dead, so nothing ran and nothing failed."""
 
     ok: bool
@@ -36,7 +36,7 @@ class Outcome:
     waits: bool = False
 
 
-def poll(service: Service, claimed: DeployedTrigger) -> Outcome:
+def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
     """Run the tick of a source that :func:`claims.claim_polls` gave; it is released whatever comes of it."""
     now, schedule = service.clock(), claimed.schedule or {}
     if _is_waiting(service, claimed):
@@ -56,7 +56,7 @@ def request(
     *,
     deadline_s: float = RUN_S,
     settle: Settle | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Run a source for one request.
 
     ``settle`` joins the transaction, before anything else is written: it strikes the request out, or has it tried
@@ -65,16 +65,16 @@ def request(
     """
     now = service.clock()
     if _is_waiting(service, trigger):
-        return Outcome(False, accounts.WAITS, waits=True)
+        return RunOutcome(False, accounts.WAITS, waits=True)
     state = memory.read(service, trigger)
     reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
     if not reply.ok and _is_waiting(service, trigger):
-        return Outcome(False, accounts.WAITS, waits=True)
+        return RunOutcome(False, accounts.WAITS, waits=True)
     return _settled(service, trigger, "request", now, reply, settle)
 
 
 def emit(
-    service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted], *, also: Also | None = None
+    service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted], *, also: InTransaction | None = None
 ) -> list[Event]:
     """Record events of ``trigger`` that no run emitted: a native emitter's, or a test. ``also`` joins in."""
     with service.store.write() as tx:
@@ -114,18 +114,18 @@ def _settled(
     began_at: int,
     reply: Reply,
     settle: Settle | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Commit what came of a run."""
     try:
         with service.store.write() as tx:
             made = _commit(tx, service, trigger, cause, began_at, reply, settle)
-    except TooMuch as error:
+    except StateTooLarge as error:
         reply = calls.failed(service, str(error), reply.took_ms)
         with service.store.write() as tx:
             made = _commit(tx, service, trigger, cause, began_at, reply, settle)
     if made:
         service.wake()
-    return Outcome(reply.ok, reply.error.message if reply.error else None, reply.response, made)
+    return RunOutcome(reply.ok, reply.error.message if reply.error else None, reply.response, made)
 
 
 def _commit(
@@ -147,7 +147,7 @@ def _commit(
     if reply.ok or settle is None:
         component = calls.component_of(service, trigger)
         dedupe = component.dedupe if component else None
-        made = record(tx, service, trigger, memory.fresh(tx, trigger, dedupe, reply.events, service.clock()))
+        made = record(tx, service, trigger, memory.new_events(tx, trigger, dedupe, reply.events, service.clock()))
         memory.merge(tx, service, trigger, reply.state)
     runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(made))
     _write_state(tx, service, trigger, cause, reply)
@@ -167,12 +167,12 @@ def _is_waiting(service: Service, trigger: DeployedTrigger) -> bool:
     return trigger.id in accounts.waiting(service.store, [trigger.id])
 
 
-def _let_wait(service: Service, claimed: DeployedTrigger) -> Outcome:
+def _let_wait(service: Service, claimed: DeployedTrigger) -> RunOutcome:
     """Let the tick pass: the next one looks again, after a minute at the earliest."""
     following = schedules.next_after(claimed.schedule or {}, _anchor(claimed), service.clock() + MINUTE - 1)
     with service.store.write() as tx:
         _release(tx, claimed, claimed.failures, following)
-    return Outcome(False, accounts.WAITS, waits=True)
+    return RunOutcome(False, accounts.WAITS, waits=True)
 
 
 def _release(tx: Tx, claimed: DeployedTrigger, failures: int, following: int | None) -> None:

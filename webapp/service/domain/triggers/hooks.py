@@ -11,7 +11,7 @@ from webapp.service.components.calls import Emitted, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import calls, deployed_triggers, memory, runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.memory import TooMuch
+from webapp.service.domain.triggers.memory import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate"]
 
@@ -62,7 +62,7 @@ def run(
     return emitted
 
 
-def try_to(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> HookFailed | None:
+def try_run(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> HookFailed | None:
     """Run one hook of which nothing depends any more; why it failed, if it did."""
     try:
         run(service, trigger, [hook], configured)
@@ -74,7 +74,7 @@ def try_to(service: Service, trigger: DeployedTrigger, hook: Hook, configured: M
 def _kept(service: Service, trigger: DeployedTrigger, hook: Hook, began_at: int, reply: Reply) -> Reply:
     try:
         _keep(service, trigger, hook, began_at, reply, remember=True)
-    except TooMuch as error:
+    except StateTooLarge as error:
         reply = calls.failed(service, str(error), reply.took_ms)
         _keep(service, trigger, hook, began_at, reply, remember=False)
     return reply

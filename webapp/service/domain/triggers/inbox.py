@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueuedRequest:
     """A request that was claimed. ``request`` is what the trigger gets as ``ctx.event``; ``tries`` have failed."""
 
     id: str
@@ -70,7 +70,7 @@ def add(service: Service, trigger: DeployedTrigger, request: dict[str, Any]) -> 
         )
 
 
-def claim(service: Service) -> Waiting | None:
+def claim(service: Service) -> QueuedRequest | None:
     """The request that is due for longest, of a trigger none of whose requests is being run; None when none is."""
     now = service.clock()
     if service.store.one("SELECT 1 AS due FROM trigger_inbox WHERE next_at <= :now LIMIT 1", {"now": now}) is None:
@@ -108,35 +108,35 @@ def realign(tx: Tx, now: int) -> int:
     )
 
 
-def done(tx: Tx, waiting: Waiting) -> bool:
+def complete(tx: Tx, waiting: QueuedRequest) -> bool:
     """Strike ``waiting`` out, in the transaction that keeps what its run emitted; False when the claim has passed to
     somebody else, and nothing of the run may be kept."""
     sql = "DELETE FROM trigger_inbox WHERE id = :id AND turn = :turn"
     return bool(tx.run(sql, {"id": waiting.id, "turn": waiting.turn}))
 
 
-def failed(tx: Tx, waiting: Waiting, now: int, sentence: str) -> bool:
+def retry_or_drop(tx: Tx, waiting: QueuedRequest, now: int, sentence: str) -> bool:
     """Have ``waiting`` tried again later, or give it up after the last time; False when the claim has passed."""
     if waiting.tries < len(RETRIES_S):
         return _put_back(tx, waiting, now + RETRIES_S[waiting.tries] * SECOND, waiting.tries + 1)
-    ours = done(tx, waiting)
+    ours = complete(tx, waiting)
     if ours:
         log.warning("A request to %s was given up after %d runs: %s", waiting.trigger_id, waiting.tries + 1, sentence)
     return ours
 
 
-def postpone(tx: Tx, waiting: Waiting, until: int) -> bool:
+def postpone(tx: Tx, waiting: QueuedRequest, until: int) -> bool:
     """Leave ``waiting`` alone until then (epoch milliseconds), without counting it as tried; False when the claim has
     passed."""
     return _put_back(tx, waiting, until, waiting.tries)
 
 
-def _put_back(tx: Tx, waiting: Waiting, at: int, tries: int) -> bool:
+def _put_back(tx: Tx, waiting: QueuedRequest, at: int, tries: int) -> bool:
     sql = "UPDATE trigger_inbox SET next_at = :at, lease_until = 0, tries = :tries WHERE id = :id AND turn = :turn"
     return bool(tx.run(sql, {"at": at, "tries": tries, "id": waiting.id, "turn": waiting.turn}))
 
 
-def _waiting(service: Service, row: Row) -> Waiting:
+def _waiting(service: Service, row: Row) -> QueuedRequest:
     place = _place(row["project_id"], row["id"])
     try:
         plain = service.keys.open_box(place, row["request_sealed"])
@@ -144,7 +144,7 @@ def _waiting(service: Service, row: Row) -> Waiting:
         again = service.store.one("SELECT request_sealed FROM trigger_inbox WHERE id = :id", {"id": row["id"]})
         plain = service.keys.open_box(place, again["request_sealed"] if again else row["request_sealed"])
     facts = {name: row[name] for name in ("id", "trigger_id", "project_id", "turn", "tries", "received_at")}
-    return Waiting(**facts, request=orjson.loads(plain))
+    return QueuedRequest(**facts, request=orjson.loads(plain))
 
 
 def _place(project_id: str, request_id: str) -> Place:

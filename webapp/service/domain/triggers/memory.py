@@ -20,7 +20,7 @@ MAX_STATE = 256 * 1024
 SEEN_KEPT = 10_000
 
 
-class TooMuch(Exception):
+class StateTooLarge(Exception):
     """The trigger wants to remember more than 256 KiB. Its author should keep less in ctx.db."""
 
 
@@ -33,12 +33,12 @@ def read(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
 
 
 def merge(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[str, Any]) -> None:
-    """Remember ``changes`` over what is remembered, key by key. Raises :class:`TooMuch`."""
+    """Remember ``changes`` over what is remembered, key by key. Raises :class:`StateTooLarge`."""
     if not changes:
         return
     whole = orjson.dumps({**_state(service, tx, trigger), **changes})
     if len(whole) > MAX_STATE:
-        raise TooMuch(TooMuch.__doc__)
+        raise StateTooLarge(StateTooLarge.__doc__)
     project_id = trigger.scene.project_id
     tx.run(
         "INSERT INTO trigger_memory (trigger_id, project_id, state_sealed) VALUES (:id, :project, :state) "
@@ -51,7 +51,7 @@ def merge(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[s
     )
 
 
-def fresh(
+def new_events(
     tx: Tx, trigger: DeployedTrigger, dedupe: Dedupe | None, emitted: Sequence[Emitted], now: int
 ) -> list[Emitted]:
     """Those of ``emitted`` that count, once each; what they leave behind is written down in ``tx``.

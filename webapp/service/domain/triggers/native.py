@@ -6,7 +6,7 @@ from webapp.service.domain.triggers.deployed_triggers import Emitter
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EmitterKind:
     """An emitter: the prefix of its triggers' ids, and what ``type`` says of them (WIRE "Ids")."""
 
     emitter: Emitter
@@ -14,10 +14,10 @@ class Kind:
     type: str
 
 
-SOURCE = Kind("source", "dc", "DeployedComponent")
-HTTP = Kind("http", "hi", "HttpInterface")
-TIMER = Kind("timer", "ti", "TimerInterface")
-EMAIL = Kind("email", "ei", "EmailInterface")
+SOURCE = EmitterKind("source", "dc", "DeployedComponent")
+HTTP = EmitterKind("http", "hi", "HttpInterface")
+TIMER = EmitterKind("timer", "ti", "TimerInterface")
+EMAIL = EmitterKind("email", "ei", "EmailInterface")
 NATIVE = {
     "http-new-requests": HTTP,
     "schedule-custom-interval": TIMER,
@@ -27,11 +27,11 @@ NATIVE = {
 _BY_EMITTER = {one.emitter: one for one in (SOURCE, HTTP, TIMER, EMAIL)}
 
 
-def kind(component_key: str) -> Kind:
+def kind(component_key: str) -> EmitterKind:
     """The kind of the component with that key."""
     return NATIVE.get(component_key, SOURCE)
 
 
-def of_emitter(emitter: Emitter) -> Kind:
+def of_emitter(emitter: Emitter) -> EmitterKind:
     """The kind by its emitter."""
     return _BY_EMITTER[emitter]

@@ -21,7 +21,7 @@ MAX_DEPTH = (
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class InboundRequest:
     """A request to a trigger's own address. ``path`` is what stands behind the key, at least ``/``.
 
     ``url`` is the whole address, key included: some providers sign it. Headers may repeat; ``at`` is when it came, in
@@ -38,7 +38,7 @@ class Request:
     at: int
 
 
-def of_request(request: Request) -> dict[str, Any]:
+def of_request(request: InboundRequest) -> dict[str, Any]:
     """The payload of ``request``. Credentials that came in its headers are masked."""
     raw = request.body.decode("utf-8", "replace")
     return {

@@ -17,9 +17,9 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash, prop_values
 from webapp.service.domain.triggers import deployed_triggers, firing, inbox, mails, native_payloads
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.inbox import Waiting
+from webapp.service.domain.triggers.inbox import QueuedRequest
 from webapp.service.domain.triggers.mails import Mail
-from webapp.service.domain.triggers.native_payloads import Request
+from webapp.service.domain.triggers.native_payloads import InboundRequest
 from webapp.store.contract import Tx
 
 ANSWER_S = 25.0
@@ -31,7 +31,7 @@ _NOTHING = "There is nothing at this address."
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
+class IncomingMail:
     """A mail on its way in: the triggers that it is for, by the addresses of its envelope."""
 
     sender: str
@@ -55,12 +55,12 @@ def mailbox(service: Service, local: str) -> DeployedTrigger:
     return found
 
 
-def answers_itself(trigger: DeployedTrigger) -> bool:
+def answers_synchronously(trigger: DeployedTrigger) -> bool:
     """Whether the caller waits for a run: a source with ``http_interface(custom_response=True)``."""
     return trigger.emitter == "source" and trigger.custom_response
 
 
-def request(service: Service, trigger: DeployedTrigger, received: Request) -> HttpAnswer:
+def receive_request(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer:
     """Take a request in for ``trigger``, and say what to answer. Everything that was accepted is committed.
 
     Raises :class:`NotFound` (paused or deleted meanwhile), :class:`webapp.errors.Throttled` (too many wait),
@@ -70,7 +70,7 @@ def request(service: Service, trigger: DeployedTrigger, received: Request) -> Ht
     if trigger.emitter == "http":
         return _native(service, trigger, received, payload)
     payload["timestamp"] = received.at
-    if answers_itself(trigger):
+    if answers_synchronously(trigger):
         return _answered(service, trigger, payload)
     try:
         inbox.add(service, trigger, payload)
@@ -82,7 +82,7 @@ def request(service: Service, trigger: DeployedTrigger, received: Request) -> Ht
     return HttpAnswer(200, SUCCESS, JSON)
 
 
-def run_waiting(service: Service, waiting: Waiting) -> None:
+def run_queued(service: Service, waiting: QueuedRequest) -> None:
     """Run a source for the request that :func:`inbox.claim` gave; what comes of it is written down.
 
     While the trigger is paused, its account is dead or the runner is away, the request waits without counting as tried.
@@ -94,11 +94,11 @@ def run_waiting(service: Service, waiting: Waiting) -> None:
         raise
     except Exception:
         with service.store.write() as tx:
-            inbox.failed(tx, waiting, service.clock(), "What came of its run could not be written down.")
+            inbox.retry_or_drop(tx, waiting, service.clock(), "What came of its run could not be written down.")
         raise
 
 
-def _run_waiting(service: Service, waiting: Waiting) -> None:
+def _run_waiting(service: Service, waiting: QueuedRequest) -> None:
     trigger = deployed_triggers.find(service.store, waiting.trigger_id)
     if trigger is None:
         return  # its requests went with it
@@ -107,7 +107,7 @@ def _run_waiting(service: Service, waiting: Waiting) -> None:
             inbox.postpone(tx, waiting, service.clock() + _PAUSE_MS)
 
 
-def mail(service: Service, delivered: Delivered) -> int:
+def receive_mail(service: Service, delivered: IncomingMail) -> int:
     """Take a mail in, for each of its triggers in the same transaction; how many events came of it.
 
     Raises :class:`mails.BadMail`, :class:`TooLarge` (the place for files is full), :class:`webapp.errors.Unavailable`.
@@ -119,7 +119,9 @@ def mail(service: Service, delivered: Delivered) -> int:
     return events
 
 
-def _native(service: Service, trigger: DeployedTrigger, received: Request, payload: dict[str, Any]) -> HttpAnswer:
+def _native(
+    service: Service, trigger: DeployedTrigger, received: InboundRequest, payload: dict[str, Any]
+) -> HttpAnswer:
     def still_listening(tx: Tx) -> None:
         now = deployed_triggers.find(tx, trigger.id)
         if now is None or not now.active:
@@ -148,14 +150,14 @@ def _answered(service: Service, trigger: DeployedTrigger, payload: dict[str, Any
     return outcome.response or HttpAnswer(200, SUCCESS, JSON)
 
 
-def _settle(service: Service, waiting: Waiting) -> firing.Settle:
+def _settle(service: Service, waiting: QueuedRequest) -> firing.Settle:
     def settle(tx: Tx, reply: Reply) -> bool:
         if reply.error is None:
-            return inbox.done(tx, waiting)
+            return inbox.complete(tx, waiting)
         now = service.clock()
         if reply.error.kind == "runner":
             return inbox.postpone(tx, waiting, now + 5 * SECOND)
-        return inbox.failed(tx, waiting, now, reply.error.message)
+        return inbox.retry_or_drop(tx, waiting, now, reply.error.message)
 
     return settle
 

@@ -11,7 +11,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import schedules
-from webapp.service.domain.triggers.native import Kind
+from webapp.service.domain.triggers.native import EmitterKind
 
 MAX_VALUES = 1024 * 1024  # they are read at each run, and a list shows those of a hundred triggers
 
@@ -29,7 +29,7 @@ def checked(
     service: Service,
     scene: Scene,
     external_id: str,
-    kind: Kind,
+    kind: EmitterKind,
     props: list[dict[str, Any]],
     given: Mapping[str, Any],
 ) -> TriggerValues:
@@ -41,7 +41,7 @@ def checked(
     values = prop_values.checked(props, given, whole=True)
     floor_s = 1 if kind.emitter == "timer" else service.settings.min_poll_s
     schedule = schedules.chosen(props, values.props, floor_s=floor_s)
-    grants.chosen(service, scene, external_id, props, values.accounts)
+    grants.find_accounts(service, scene, external_id, props, values.accounts)
     known = {prop["name"] for prop in props if prop["type"] != "alert"}
     kept = {name: value for name, value in given.items() if name in known and value is not None}
     if len(orjson.dumps(kept)) > MAX_VALUES:
