@@ -52,7 +52,7 @@ LISTENERS = {  # the worker's own port for mail
     "webapp.service.worker.mail_server", "webapp.service.worker.mail_session",
 }  # fmt: skip
 APPS = ROOT / "webapp" / "service" / "catalog" / "apps"
-SHARED = tuple(f"webapp.service.catalog.{name}" for name in ("hints", "hooks", "polling"))  # what components share
+SHARED = ("webapp.service.catalog.shared.",)  # what the components of many apps share
 
 
 def name_of(path: Path) -> str:

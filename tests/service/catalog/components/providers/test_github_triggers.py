@@ -10,7 +10,7 @@ import pytest
 
 from tests.service.catalog.components.providers.desk import Desk, Says
 from tests.service.catalog.components.watching import ENDPOINT, Watch, logged
-from webapp.service.catalog.hooks import hmac_sha256
+from webapp.service.catalog.shared.webhooks import hmac_sha256
 from webapp.service.components.calls import Reply
 
 REPOSITORY = "octocat/hello-world"

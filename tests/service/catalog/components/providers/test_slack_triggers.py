@@ -11,7 +11,7 @@ import pytest
 
 from tests.service.catalog.components.providers.desk import Desk
 from tests.service.catalog.components.watching import Watch, logged
-from webapp.service.catalog.hooks import hmac_sha256
+from webapp.service.catalog.shared.webhooks import hmac_sha256
 from webapp.service.components.calls import HttpAnswer, Reply
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"

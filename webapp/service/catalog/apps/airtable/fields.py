@@ -6,7 +6,7 @@ The props are named by the ids of the fields, which stay the same when a field i
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from webapp.service.catalog.hints import number
+from webapp.service.catalog.shared.hints import number
 from webapp.service.components.authoring import ComponentError, Context, Prop, boolean, integer, string, string_list
 
 from .common import Found, table

@@ -6,7 +6,7 @@ A webhook is registered and told apart as https://docs.github.com/en/webhooks/us
 from typing import Any
 from urllib.parse import quote
 
-from webapp.service.catalog import hooks
+from webapp.service.catalog.shared import webhooks
 from webapp.service.components.authoring import ComponentError, Context, Option, Options, integer, string, string_list
 
 PER_PAGE = 100
@@ -74,33 +74,33 @@ def given(ctx: Context, *names: str) -> dict[str, Any]:
 
 def hook_on(ctx: Context, event: str) -> None:
     """Register a webhook of the chosen repository for ``event``, in activate()."""
-    secret = hooks.new_secret()
+    secret = webhooks.new_secret()
     config = {"url": ctx.endpoint, "content_type": "json", "secret": secret, "insecure_ssl": "0"}
     asked = {"name": "web", "active": True, "events": [event], "config": config}
     place = of_repository(ctx, "hooks")
     made = ctx.http.post(place, json=asked).json()
-    hooks.keep(ctx, f"{place}/{made['id']}", secret)
+    webhooks.remember(ctx, f"{place}/{made['id']}", secret)
 
 
 def hook_off(ctx: Context) -> None:
     """Remove the webhook, in deactivate()."""
-    if place := hooks.kept(ctx):
-        hooks.remove(ctx, place)
+    if place := webhooks.registered_id(ctx):
+        webhooks.remove(ctx, place)
 
 
 def told(ctx: Context, event: str) -> dict[str, Any] | None:
     """What GitHub tells of ``event``; None for anything else: a ping, or a request whose signature does not fit."""
-    expected = "sha256=" + hooks.hmac_sha256(hooks.kept_secret(ctx), ctx.event["bodyRaw"])
-    if not hooks.same(hooks.header(ctx, "X-Hub-Signature-256"), expected):
-        hooks.refuse(ctx, "GitHub")
+    expected = "sha256=" + webhooks.hmac_sha256(webhooks.shared_secret(ctx), ctx.event["bodyRaw"])
+    if not webhooks.equal(webhooks.header(ctx, "X-Hub-Signature-256"), expected):
+        webhooks.log_forged(ctx, "GitHub")
         return None
     payload: dict[str, Any] = ctx.event["body"]
-    return payload if hooks.header(ctx, "X-GitHub-Event") == event else None
+    return payload if webhooks.header(ctx, "X-GitHub-Event") == event else None
 
 
 def delivery(ctx: Context) -> str:
     """The id of a delivery: a redelivery bears that of the first."""
-    return hooks.header(ctx, "X-GitHub-Delivery")
+    return webhooks.header(ctx, "X-GitHub-Delivery")
 
 
 def _repositories(ctx: Context, page: int) -> list[Any]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import quote
 
-from webapp.service.catalog.hints import number
+from webapp.service.catalog.shared.hints import number
 from webapp.service.components.authoring import Context, Prop, boolean, string, string_list
 
 from .common import Found, rich_text

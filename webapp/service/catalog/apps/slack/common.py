@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog import hooks
+from webapp.service.catalog.shared import webhooks
 from webapp.service.components.authoring import ComponentError, Context, Option, Options, app, string
 
 _PAGES_AT_ONCE = 5
@@ -55,9 +55,9 @@ def find_channels(ctx: Context) -> Options:
 
 def signed_by_slack(ctx: Context, secret: str) -> bool:
     """Whether the request that came is signed: https://docs.slack.dev/authentication/verifying-requests-from-slack."""
-    sent = hooks.header(ctx, "X-Slack-Request-Timestamp")
-    expected = "v0=" + hooks.hmac_sha256(secret, f"v0:{sent}:{ctx.event['bodyRaw']}")
-    return hooks.same(hooks.header(ctx, "X-Slack-Signature"), expected) and hooks.recent(ctx, sent)
+    sent = webhooks.header(ctx, "X-Slack-Request-Timestamp")
+    expected = "v0=" + webhooks.hmac_sha256(secret, f"v0:{sent}:{ctx.event['bodyRaw']}")
+    return webhooks.equal(webhooks.header(ctx, "X-Slack-Signature"), expected) and webhooks.is_recent(ctx, sent)
 
 
 account = app("slack")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from webapp.service.catalog import hooks
+from webapp.service.catalog.shared import webhooks
 from webapp.service.components.authoring import Context, Option, Options, app, string
 
 _PAGES_AT_ONCE, _PAGE = 5, 100
@@ -77,11 +77,11 @@ def signed_by_stripe(ctx: Context, secret: str) -> bool:
 
     The header holds a time and, while a secret is exchanged, several signatures of which one has to fit.
     """
-    parts = [part.strip().partition("=") for part in hooks.header(ctx, "Stripe-Signature").split(",")]
+    parts = [part.strip().partition("=") for part in webhooks.header(ctx, "Stripe-Signature").split(",")]
     sent = next((value for name, _, value in parts if name == "t"), "")
-    expected = hooks.hmac_sha256(secret, f"{sent}.{ctx.event['bodyRaw']}")
-    fits = [hooks.same(value, expected) for name, _, value in parts if name == "v1"]
-    return any(fits) and hooks.recent(ctx, sent)
+    expected = webhooks.hmac_sha256(secret, f"{sent}.{ctx.event['bodyRaw']}")
+    fits = [webhooks.equal(value, expected) for name, _, value in parts if name == "v1"]
+    return any(fits) and webhooks.is_recent(ctx, sent)
 
 
 def _find(ctx: Context, path: str, name: Callable[[Found], str | None]) -> Options:

@@ -4,7 +4,7 @@ import base64
 from typing import Any
 from urllib.parse import quote
 
-from webapp.service.catalog.hints import SPENDS
+from webapp.service.catalog.shared.hints import SPENDS
 from webapp.service.components.authoring import Action, ComponentError, Context, HttpError, app, string
 
 from .. import common

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog.hints import OVERWRITES
+from webapp.service.catalog.shared.hints import OVERWRITES
 from webapp.service.components.authoring import Action, Context, Option, app, string
 
 from .. import common

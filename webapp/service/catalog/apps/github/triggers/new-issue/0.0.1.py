@@ -1,6 +1,6 @@
 """Be told by GitHub when an issue is opened."""
 
-from webapp.service.catalog.hints import epoch_ms
+from webapp.service.catalog.shared.hints import epoch_ms
 from webapp.service.components.authoring import Context, Trigger, app, http_interface, service_db
 
 from .. import common

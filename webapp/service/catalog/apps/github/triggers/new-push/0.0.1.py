@@ -1,6 +1,6 @@
 """Be told by GitHub when commits are pushed to a branch."""
 
-from webapp.service.catalog.hints import counted
+from webapp.service.catalog.shared.hints import counted
 from webapp.service.components.authoring import Context, Trigger, app, http_interface, service_db
 
 from .. import common

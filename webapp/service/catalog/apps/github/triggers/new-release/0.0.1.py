@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from webapp.service.catalog.hints import epoch_ms
-from webapp.service.catalog.polling import EXAMPLES, unseen
+from webapp.service.catalog.shared.hints import epoch_ms
+from webapp.service.catalog.shared.polling import EXAMPLES, unseen
 from webapp.service.components.authoring import Context, Trigger, app, boolean, service_db, timer
 
 from .. import common

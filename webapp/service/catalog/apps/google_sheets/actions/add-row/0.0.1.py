@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from webapp.service.catalog.hints import CREATES
+from webapp.service.catalog.shared.hints import CREATES
 from webapp.service.components.authoring import Action, Context, Prop
 
 from ..common import AS_TYPED, account, cells, column_props, filled_row, spreadsheet_prop, values_url, worksheet_prop

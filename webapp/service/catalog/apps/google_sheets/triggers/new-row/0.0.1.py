@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog.polling import EXAMPLES
+from webapp.service.catalog.shared.polling import EXAMPLES
 from webapp.service.components.authoring import Context, Trigger, service_db, timer
 
 from ..added import MOST, added, hashes, packed, unpacked

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from webapp.service.catalog.hints import SPENDS
+from webapp.service.catalog.shared.hints import SPENDS
 from webapp.service.components.authoring import Action, ComponentError, Context, HttpResponse, boolean, http_request
 
 FORM = "application/x-www-form-urlencoded"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog.hints import CREATES, counted
+from webapp.service.catalog.shared.hints import CREATES, counted
 from webapp.service.components.authoring import Action, ComponentError, Context
 
 from ..common import account, append, blocks, content_prop, page_prop

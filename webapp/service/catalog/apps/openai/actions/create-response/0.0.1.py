@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from webapp.service.catalog.hints import CREATES
+from webapp.service.catalog.shared.hints import CREATES
 from webapp.service.components.authoring import Action, ComponentError, Context, app, integer, string
 
 from .. import common

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog.hints import SPENDS, counted
+from webapp.service.catalog.shared.hints import SPENDS, counted
 from webapp.service.components.authoring import Action, Context, app, sql
 
 from .. import common

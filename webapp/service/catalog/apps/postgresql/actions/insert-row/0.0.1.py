@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from webapp.service.catalog.hints import CREATES, counted
+from webapp.service.catalog.shared.hints import CREATES, counted
 from webapp.service.components.authoring import Action, Context, Prop, any_, app, boolean, integer, string
 
 from .. import common

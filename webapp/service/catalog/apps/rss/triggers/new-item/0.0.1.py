@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from webapp.service.catalog.hints import epoch_ms
-from webapp.service.catalog.polling import EXAMPLES
+from webapp.service.catalog.shared.hints import epoch_ms
+from webapp.service.catalog.shared.polling import EXAMPLES
 from webapp.service.components.authoring import Context, HttpError, HttpResponse, Trigger, service_db, timer
 
 from .. import common

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog.hints import READS
+from webapp.service.catalog.shared.hints import READS
 from webapp.service.components.authoring import Action, Context, app, integer, string
 
 

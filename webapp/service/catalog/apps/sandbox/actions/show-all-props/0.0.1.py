@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from webapp.service.catalog.hints import READS
+from webapp.service.catalog.shared.hints import READS
 from webapp.service.components.authoring import (
     Action,
     Context,

@@ -1,7 +1,7 @@
 """Be told by the sandbox when a task changes."""
 
-from webapp.service.catalog import hooks
-from webapp.service.catalog.hints import epoch_ms
+from webapp.service.catalog.shared import webhooks
+from webapp.service.catalog.shared.hints import epoch_ms
 from webapp.service.components.authoring import Context, Trigger, app, http_interface, service_db
 
 from .. import common
@@ -20,16 +20,16 @@ class TaskUpdated(Trigger):
     def activate(self, ctx: Context) -> None:
         asked = {"url": ctx.endpoint, "event": "task.updated", "project_id": ctx.props.project_id}
         hook = ctx.http.post("/api/webhooks", json=asked).json()
-        hooks.keep(ctx, hook["id"], hook["secret"])
+        webhooks.remember(ctx, hook["id"], hook["secret"])
 
     def deactivate(self, ctx: Context) -> None:
-        if hook := hooks.kept(ctx):
-            hooks.remove(ctx, f"/api/webhooks/{hook}")
+        if hook := webhooks.registered_id(ctx):
+            webhooks.remove(ctx, f"/api/webhooks/{hook}")
 
     def run(self, ctx: Context) -> None:
-        expected = "sha256=" + hooks.hmac_sha256(hooks.kept_secret(ctx), ctx.event["bodyRaw"])
-        if not hooks.same(hooks.header(ctx, "X-Sandbox-Signature"), expected):
-            hooks.refuse(ctx, "the sandbox")
+        expected = "sha256=" + webhooks.hmac_sha256(webhooks.shared_secret(ctx), ctx.event["bodyRaw"])
+        if not webhooks.equal(webhooks.header(ctx, "X-Sandbox-Signature"), expected):
+            webhooks.log_forged(ctx, "the sandbox")
             return
         told = ctx.event["body"]
         ctx.emit(told["task"], id=told["id"], summary=told["task"]["title"], ts=epoch_ms(told["sent_at"]))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog.hints import CREATES
+from webapp.service.catalog.shared.hints import CREATES
 from webapp.service.components.authoring import Action, Context, boolean, string
 
 from ..common import account, call, channel_prop, timestamp_prop

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog import hooks
+from webapp.service.catalog.shared import webhooks
 from webapp.service.components.authoring import (
     Context,
     Trigger,
@@ -58,7 +58,7 @@ class NewMessage(Trigger):
 
     def run(self, ctx: Context) -> None:
         if not common.signed_by_slack(ctx, ctx.props.signing_secret):
-            hooks.refuse(ctx, "Slack")
+            webhooks.log_forged(ctx, "Slack")
             ctx.respond(401, "The signature does not fit.")
             return
         told = ctx.event["body"]

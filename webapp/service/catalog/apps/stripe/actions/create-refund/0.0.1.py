@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog.hints import SPENDS
+from webapp.service.catalog.shared.hints import SPENDS
 from webapp.service.components.authoring import Action, Context, Option, integer, string
 
 from ..common import account, money, payment_prop

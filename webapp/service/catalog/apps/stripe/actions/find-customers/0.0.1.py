@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog.hints import READS, counted
+from webapp.service.catalog.shared.hints import READS, counted
 from webapp.service.components.authoring import Action, Context, string
 
 from ..common import account, listed

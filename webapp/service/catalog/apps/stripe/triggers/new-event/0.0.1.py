@@ -1,6 +1,6 @@
 """Be told by Stripe of events of the kinds that were chosen."""
 
-from webapp.service.catalog import hooks
+from webapp.service.catalog.shared import webhooks
 from webapp.service.components.authoring import Context, Trigger, http_interface, service_db, string_list
 
 from .. import common
@@ -27,15 +27,15 @@ class NewEvent(Trigger):
     def activate(self, ctx: Context) -> None:
         asked = {"url": ctx.endpoint, "enabled_events[]": ctx.props.event_types}
         made = ctx.http.post("/v1/webhook_endpoints", data=asked).json()
-        hooks.keep(ctx, made["id"], made["secret"])
+        webhooks.remember(ctx, made["id"], made["secret"])
 
     def deactivate(self, ctx: Context) -> None:
-        if hook := hooks.kept(ctx):
-            hooks.remove(ctx, f"/v1/webhook_endpoints/{hook}")
+        if hook := webhooks.registered_id(ctx):
+            webhooks.remove(ctx, f"/v1/webhook_endpoints/{hook}")
 
     def run(self, ctx: Context) -> None:
-        if not common.signed_by_stripe(ctx, hooks.kept_secret(ctx)):
-            hooks.refuse(ctx, "Stripe")
+        if not common.signed_by_stripe(ctx, webhooks.shared_secret(ctx)):
+            webhooks.log_forged(ctx, "Stripe")
             return
         told = ctx.event["body"]
         ctx.emit(told, id=told["id"], summary=told["type"], ts=told["created"] * 1000)

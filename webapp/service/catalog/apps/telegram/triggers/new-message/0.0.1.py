@@ -1,6 +1,6 @@
 """Be told by Telegram of messages to a bot."""
 
-from webapp.service.catalog import hooks
+from webapp.service.catalog.shared import webhooks
 from webapp.service.components.authoring import (
     ComponentError,
     Context,
@@ -45,19 +45,19 @@ class NewMessage(Trigger):
     def activate(self, ctx: Context) -> None:
         if common.webhook(ctx) not in ("", ctx.endpoint) and not ctx.props.replace:
             raise ComponentError("The bot sends to another address already. Switch Take over on to move it here.")
-        secret = hooks.new_secret()
+        secret = webhooks.new_secret()
         asked = {"url": ctx.endpoint, "secret_token": secret, "allowed_updates": ctx.props.kinds}
         common.call(ctx, "setWebhook", **asked)
-        hooks.keep(ctx, None, secret)
+        webhooks.remember(ctx, None, secret)
 
     def deactivate(self, ctx: Context) -> None:
         if common.webhook(ctx) == ctx.endpoint:
             common.call(ctx, "deleteWebhook")
-        hooks.forget(ctx)
+        webhooks.forget(ctx)
 
     def run(self, ctx: Context) -> None:
-        if not hooks.same(hooks.header(ctx, "X-Telegram-Bot-Api-Secret-Token"), hooks.kept_secret(ctx)):
-            hooks.refuse(ctx, "Telegram")
+        if not webhooks.equal(webhooks.header(ctx, "X-Telegram-Bot-Api-Secret-Token"), webhooks.shared_secret(ctx)):
+            webhooks.log_forged(ctx, "Telegram")
             return
         update = ctx.event["body"]
         message = next((update[kind] for kind in ctx.props.kinds if kind in update), None)

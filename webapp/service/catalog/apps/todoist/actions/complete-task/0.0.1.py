@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import quote
 
-from webapp.service.catalog.hints import SETS
+from webapp.service.catalog.shared.hints import SETS
 from webapp.service.components.authoring import Action, Context
 
 from ..common import account, task_prop

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from webapp.service.catalog.hints import CREATES
+from webapp.service.catalog.shared.hints import CREATES
 from webapp.service.components.authoring import Action, Context, Option, string
 
 from ..common import account, board_prop, list_prop

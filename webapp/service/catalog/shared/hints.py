@@ -1,6 +1,6 @@
-"""What the components of many apps say alike: an action's annotations by one word, how many there were, numbers read.
+"""Small helpers for the components of any app: the usual annotations of an action, counts in words, numbers, times.
 
-``openWorldHint`` is true throughout: every one of these actions speaks with a service outside (specification 2.5).
+``openWorldHint`` is true throughout, because each of these actions talks to a service outside.
 """
 
 import math

@@ -1,7 +1,6 @@
-"""Webhooks at providers: what a trigger keeps of the one it registered, and how it tells a real request from a forged.
+"""Webhooks at providers: what a trigger remembers of the one it registered, and how it recognises a forged request.
 
-Everything secret is compared in constant time. Whoever finds a request forged emits nothing for it, and says so by
-:func:`refuse`.
+Secrets are compared in constant time. A trigger emits nothing for a forged request, and logs it by :func:`log_forged`.
 """
 
 import hashlib
@@ -22,24 +21,24 @@ def new_secret() -> str:
     return secrets.token_urlsafe(32)
 
 
-def keep(ctx: Context, hook: str | int | None, secret: str) -> None:
+def remember(ctx: Context, hook: str | int | None, secret: str) -> None:
     """Remember the webhook that was registered: its id at the provider, if it has one, and the shared secret."""
     ctx.db.set(_HOOK, None if hook is None else str(hook))
     ctx.db.set(_SECRET, secret)
 
 
-def kept(ctx: Context) -> str | None:
+def registered_id(ctx: Context) -> str | None:
     """The id of the webhook that was registered."""
-    found: str | None = ctx.db.get(_HOOK)
-    return found
+    hook: str | None = ctx.db.get(_HOOK)
+    return hook
 
 
-def kept_secret(ctx: Context) -> str:
+def shared_secret(ctx: Context) -> str:
     """The shared secret. Raises :class:`ComponentError` while there is none: the request may be tried again later."""
-    found: str | None = ctx.db.get(_SECRET)
-    if not found:
+    secret: str | None = ctx.db.get(_SECRET)
+    if not secret:
         raise ComponentError("A request came before the webhook was in place. It is tried again.")
-    return found
+    return secret
 
 
 def remove(ctx: Context, address: str) -> None:
@@ -66,19 +65,19 @@ def hmac_sha256(secret: str, signed: str) -> str:
     return hmac.new(secret.encode(), signed.encode(), hashlib.sha256).hexdigest()
 
 
-def same(given: str, expected: str) -> bool:
-    """Whether two texts are equal, found out in a time that tells nothing about the expected one."""
-    return hmac.compare_digest(given.encode(), expected.encode())
+def equal(signature: str, expected: str) -> bool:
+    """Whether two texts are equal, in a time that depends on neither."""
+    return hmac.compare_digest(signature.encode(), expected.encode())
 
 
-def recent(ctx: Context, seconds: str, tolerance_s: int = TOLERANCE_S) -> bool:
+def is_recent(ctx: Context, seconds: str, tolerance_s: int = TOLERANCE_S) -> bool:
     """Whether a signed time (epoch seconds) is at most ``tolerance_s`` away from when the request came."""
     if not (seconds.isascii() and seconds.isdigit()) or len(seconds) > 12:
         return False
-    came: int = ctx.event.get("timestamp") or now()
-    return abs(came - int(seconds) * SECOND) <= tolerance_s * SECOND
+    received_at: int = ctx.event.get("timestamp") or now()
+    return abs(received_at - int(seconds) * SECOND) <= tolerance_s * SECOND
 
 
-def refuse(ctx: Context, provider: str) -> None:
-    """Say in the log that a request was not taken for one of ``provider``."""
+def log_forged(ctx: Context, provider: str) -> None:
+    """Log that a request was ignored, because ``provider`` did not sign it."""
     ctx.log(f"A request was ignored: its signature is not the one of {provider}, or the secret has changed.")

@@ -1,4 +1,4 @@
-"""What triggers that look again and again share: telling what is new by its time, and remembering where they were."""
+"""For triggers that poll: which rows are new by their time, and where the last run stopped."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -19,7 +19,7 @@ def last_time(ctx: Context) -> str | None:
 
 
 def unseen(ctx: Context, rows: Sequence[Row], *, at: Callable[[Row], str], id: str = "id") -> Iterator[Row]:
-    """Those of ``rows`` that came after all that were seen before, oldest first; in the end, they count as seen.
+    """Those of ``rows`` that are newer than every row seen before, oldest first. At the end, they count as seen.
 
     ``rows`` are listed with the newest first, or nearly so, and may hold one twice. ``at`` gives the time of a row as
     text that sorts by time, such as ISO 8601 in UTC. Several rows may bear the same time, so those of the newest one

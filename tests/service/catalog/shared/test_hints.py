@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.service.catalog.hints import counted, epoch_ms, number
+from webapp.service.catalog.shared.hints import counted, epoch_ms, number
 from webapp.service.components.errors import ComponentError
 
 
