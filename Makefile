@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	--no-annotate --python-version 3.11 --custom-compile-command "make lock"
 
-.PHONY: run test format check bench mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test format check bench ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -41,6 +41,10 @@ bench: setup
 # Makes sentences of the specification false, one at a time: do the tests that tests/SPEC.md cites notice? By hand; ONLY=4.8.
 mutants: setup-dev
 	$(BIN)/python -m tests.mutants $(if $(ONLY),--section $(ONLY))
+
+# How many files a request goes through; VERBOSE=1 names them.
+ways: setup-dev
+	$(BIN)/python -m tests.ways $(if $(VERBOSE),-v)
 
 browser: setup-dev frontend-tests
 	$(BIN)/python -m pytest -m browser

@@ -1,0 +1,19 @@
+"""No request goes through more files than it has to: each of the four ways has a budget."""
+
+import pytest
+
+from tests.ways import TARGETS, count
+
+MEASURED = {"create token": 24, "OAuth callback": 52, "deploy a trigger": 64, "accounts page, cold": 62}
+"""What is true today; each falls to its target and then goes away."""
+
+
+@pytest.fixture(scope="module")
+def ways() -> dict[str, list[str]]:
+    """The files of each way, counted once, in processes that no other test has warmed."""
+    return count()
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_way_goes_through_few_files(ways: dict[str, list[str]], name: str) -> None:
+    assert len(ways[name]) <= max(TARGETS[name], MEASURED[name]), "\n".join(ways[name])
