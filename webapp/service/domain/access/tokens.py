@@ -220,13 +220,7 @@ def _place(project_id: str, token_hash: str) -> Place:
     return Place(project_id, "connect_tokens", token_hash, "token")
 
 
-SEALED = SealedColumn(
-    "connect_tokens",
-    "SELECT token_hash AS id, project_id AS owner, token_sealed AS sealed, NULL AS version FROM connect_tokens "
-    "WHERE token_hash > :after AND token_sealed IS NOT NULL ORDER BY token_hash LIMIT :limit",
-    "UPDATE connect_tokens SET token_sealed = :sealed WHERE token_hash = :id",
-    _place,
-)
+SEALED = SealedColumn("connect_tokens", "token_sealed", key="token_hash")
 
 
 def _origins(given: Sequence[str]) -> list[str]:

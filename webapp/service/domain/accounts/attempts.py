@@ -306,11 +306,8 @@ def _place(project_id: str, attempt_id: str) -> Place:
 
 SEALED = SealedColumn(
     "connect_attempts",
-    "SELECT a.id, t.project_id AS owner, a.sealed, NULL AS version FROM connect_attempts a "
-    "JOIN connect_tokens t ON t.token_hash = a.token_hash "
-    "WHERE a.id > :after AND a.sealed IS NOT NULL ORDER BY a.id LIMIT :limit",
-    "UPDATE connect_attempts SET sealed = :sealed WHERE id = :id",
-    _place,
+    "sealed",
+    owner="(SELECT t.project_id FROM connect_tokens t WHERE t.token_hash = connect_attempts.token_hash)",
 )
 
 

@@ -59,10 +59,4 @@ def _place(project_id: str, account_id: str) -> Place:
     return Place(project_id, "accounts", account_id, "credentials")
 
 
-SEALED = SealedColumn(
-    "accounts",
-    "SELECT id, project_id AS owner, credentials_sealed AS sealed, credentials_key AS version FROM accounts "
-    "WHERE id > :after ORDER BY id LIMIT :limit",
-    "UPDATE accounts SET credentials_sealed = :sealed, credentials_key = :version WHERE id = :id",
-    _place,
-)
+SEALED = SealedColumn("accounts", "credentials_sealed", version="credentials_key")

@@ -15,7 +15,7 @@ from webapp.errors import Conflict, NotFound
 from webapp.kit import cursors
 from webapp.kit.ids import new_id
 from webapp.service.domain.base.keyring import INSTANCE, KeyGone, Place
-from webapp.service.domain.base.sealed import SealedColumn
+from webapp.service.domain.base.sealed import WHOLE_INSTALLATION, SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import like
 from webapp.store.contract import Reader, Row, Tx
@@ -251,13 +251,7 @@ def _place(project_id: str | None, oauth_app_id: str) -> Place:
     return Place(project_id or INSTANCE, "provider_clients", oauth_app_id, "secret")
 
 
-SEALED = SealedColumn(
-    "provider_clients",
-    "SELECT id, COALESCE(project_id, 'instance') AS owner, secret_sealed AS sealed, NULL AS version "
-    "FROM provider_clients WHERE id > :after AND secret_sealed IS NOT NULL ORDER BY id LIMIT :limit",
-    "UPDATE provider_clients SET secret_sealed = :sealed WHERE id = :id",
-    _place,
-)
+SEALED = SealedColumn("provider_clients", "secret_sealed", owner=WHOLE_INSTALLATION)
 
 
 def _client(row: Row) -> ProviderClient:

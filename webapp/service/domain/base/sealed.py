@@ -1,21 +1,68 @@
-"""How a table that holds sealed values shows them to a rotation; each such table's module declares its own."""
+"""Sealed columns: secrets that stand encrypted in a row, with the data key of the row's project.
 
-from collections.abc import Callable
+Each table's module declares its own. A column seals and opens its values, and shows them to a rotation of the keys.
+"""
+
 from dataclasses import dataclass
 
-from webapp.service.domain.base.keyring import Place
+from webapp.service.domain.base.keyring import KeyGone, Place
+from webapp.service.domain.base.service import Service
+from webapp.store.contract import Tx
+
+WHOLE_INSTALLATION = "COALESCE(project_id, 'instance')"
+"""The owner where a row without a project belongs to the whole installation."""
 
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """One sealed column.
+    """One sealed column of ``table``, whose rows are named by ``key``.
 
-    ``page`` selects ``id``, ``owner`` (whose data key it is), ``sealed`` and ``version`` (NULL where the box holds
-    it) of at most ``:limit`` rows after ``:after`` in the order of their ids; ``update`` writes ``:sealed``, and
-    ``:version`` where there is such a column, to the row ``:id``, and touches nothing else.
+    ``owner`` is SQL that gives whose data key seals it. ``version`` is the column with that key's version, where it
+    does not stand in the box. A rotation reads at most ``batch`` rows at once.
     """
 
     table: str
-    page: str
-    update: str
-    place: Callable[[str, str], Place]
+    column: str
+    key: str = "id"
+    owner: str = "project_id"
+    version: str | None = None
+    batch: int = 100
+
+    def place(self, owner: str, row: str) -> Place:
+        """Where the value of one row stands."""
+        return Place(owner, self.table, row, self.column.removesuffix("_sealed"))
+
+    def seal(self, service: Service, tx: Tx, owner: str, row: str, plain: bytes) -> bytes:
+        """``plain`` as it is kept in ``row``, in the transaction that writes it."""
+        return service.keys.seal_box(tx, self.place(owner, row), plain)
+
+    def open(self, service: Service, owner: str, row: str, box: bytes) -> bytes:
+        """What was sealed as ``box`` in ``row``; read again where a rotation sealed it anew in between.
+
+        Raises :class:`webapp.service.domain.base.keyring.KeyGone` when the row is gone as well.
+        """
+        try:
+            return service.keys.open_box(self.place(owner, row), box)
+        except KeyGone:
+            found = service.store.one(
+                f"SELECT {self.column} AS sealed FROM {self.table} WHERE {self.key} = :id",  # noqa: S608
+                {"id": row},
+            )
+            if found is None or found["sealed"] in (None, box):
+                raise
+            return self.open(service, owner, row, found["sealed"])
+
+    @property
+    def page(self) -> str:
+        """Selects ``id``, ``owner``, ``sealed`` and ``version`` of at most ``:limit`` rows after the id ``:after``."""
+        return (
+            f"SELECT {self.key} AS id, {self.owner} AS owner, {self.column} AS sealed, "  # noqa: S608
+            f"{self.version or 'NULL'} AS version FROM {self.table} "
+            f"WHERE {self.key} > :after AND {self.column} IS NOT NULL ORDER BY {self.key} LIMIT :limit"
+        )
+
+    @property
+    def update(self) -> str:
+        """Writes ``:sealed`` to the row ``:id``, and ``:version`` where there is such a column; nothing else."""
+        version = f", {self.version} = :version" if self.version else ""
+        return f"UPDATE {self.table} SET {self.column} = :sealed{version} WHERE {self.key} = :id"  # noqa: S608

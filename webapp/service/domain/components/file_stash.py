@@ -220,10 +220,4 @@ def _file(row: Row) -> StashedFile:
     return StashedFile(row["id"], scene, **facts, days=(row["expires_at"] - row["created_at"]) // DAY)
 
 
-SEALED = SealedColumn(
-    "stashed_files",
-    "SELECT id, project_id AS owner, content_sealed AS sealed, NULL AS version FROM stashed_files "
-    "WHERE id > :after ORDER BY id LIMIT CASE WHEN :limit < 5 THEN :limit ELSE 5 END",  # files are large
-    "UPDATE stashed_files SET content_sealed = :sealed WHERE id = :id",
-    _place,
-)
+SEALED = SealedColumn("stashed_files", "content_sealed", batch=5)  # files are large

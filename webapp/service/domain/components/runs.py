@@ -223,14 +223,4 @@ def _place(name: str) -> Callable[[str, str], Place]:
     return lambda project_id, run_id: Place(project_id, "runs", run_id, name)
 
 
-def _sealed(name: str) -> SealedColumn:
-    return SealedColumn(
-        "runs",
-        f"SELECT id, project_id AS owner, {name}_sealed AS sealed, NULL AS version FROM runs "  # noqa: S608
-        "WHERE id > :after ORDER BY id LIMIT :limit",
-        f"UPDATE runs SET {name}_sealed = :sealed WHERE id = :id",  # noqa: S608
-        _place(name),
-    )
-
-
-SEALED = (_sealed("inputs"), _sealed("outputs"))
+SEALED = (SealedColumn("runs", "inputs_sealed"), SealedColumn("runs", "outputs_sealed"))

@@ -19,7 +19,7 @@ from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.ids import new_id
 from webapp.kit.signing import new_signing_key
 from webapp.service.domain.base.keyring import INSTANCE, KeyGone, Place
-from webapp.service.domain.base.sealed import SealedColumn
+from webapp.service.domain.base.sealed import WHOLE_INSTALLATION, SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import counts, endpoint_audit, signing_keys
 from webapp.service.domain.deliveries.trigger_like import TriggerLike
@@ -304,13 +304,7 @@ def _place(project_id: str | None, row: str) -> Place:
     return Place(project_id or INSTANCE, "endpoints", row, "key")
 
 
-SEALED = SealedColumn(
-    "endpoints",
-    "SELECT id, COALESCE(project_id, 'instance') AS owner, key_sealed AS sealed, NULL AS version FROM endpoints "
-    "WHERE id > :after AND key_sealed IS NOT NULL ORDER BY id LIMIT :limit",
-    "UPDATE endpoints SET key_sealed = :sealed WHERE id = :id",
-    _place,
-)
+SEALED = SealedColumn("endpoints", "key_sealed", owner=WHOLE_INSTALLATION)
 
 
 def _all(reader: Reader, where: str, **params: Any) -> list[Endpoint]:

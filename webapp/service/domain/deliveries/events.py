@@ -227,13 +227,7 @@ def _place(project_id: str, event_id: str) -> Place:
     return Place(project_id, "events", event_id, "body")
 
 
-SEALED = SealedColumn(
-    "events",
-    "SELECT id, project_id AS owner, body_sealed AS sealed, NULL AS version FROM events "
-    "WHERE id > :after AND body_sealed IS NOT NULL ORDER BY id LIMIT :limit",
-    "UPDATE events SET body_sealed = :sealed WHERE id = :id",
-    _place,
-)
+SEALED = SealedColumn("events", "body_sealed")
 
 
 def _event(row: Row) -> Event:

@@ -62,10 +62,4 @@ def _place(project_id: str, row: str) -> Place:
     return Place(project_id, "signing_keys", row, "key")
 
 
-SEALED = SealedColumn(
-    "signing_keys",
-    "SELECT id, project_id AS owner, key_sealed AS sealed, NULL AS version FROM signing_keys "
-    "WHERE id > :after ORDER BY id LIMIT :limit",
-    "UPDATE signing_keys SET key_sealed = :sealed WHERE id = :id",
-    _place,
-)
+SEALED = SealedColumn("signing_keys", "key_sealed")

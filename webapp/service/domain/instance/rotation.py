@@ -93,7 +93,7 @@ def _walk(service: Service, column: SealedColumn, report: RotationReport) -> Non
     while True:
         began = time.monotonic()
         with service.store.write() as tx:  # the page is read under the lock: one read before could lack a row by now
-            rows = tx.all(column.page, {"after": after, "limit": BATCH})
+            rows = tx.all(column.page, {"after": after, "limit": min(BATCH, column.batch)})
             for row in rows:
                 _reseal(service, tx, column, row, report)
         if not rows:

@@ -299,14 +299,4 @@ _AS_THEY_ARE = (
 )  # fmt: skip
 
 
-def _sealed(name: str) -> SealedColumn:
-    return SealedColumn(
-        TABLE,
-        f"SELECT id, project_id AS owner, {name}_sealed AS sealed, NULL AS version FROM deployed_triggers "  # noqa: S608
-        f"WHERE id > :after AND {name}_sealed IS NOT NULL ORDER BY id LIMIT :limit",
-        f"UPDATE deployed_triggers SET {name}_sealed = :sealed WHERE id = :id",  # noqa: S608
-        place(name),
-    )
-
-
-SEALED = (_sealed("configured"), _sealed("endpoint"))
+SEALED = (SealedColumn(TABLE, "configured_sealed"), SealedColumn(TABLE, "endpoint_sealed"))

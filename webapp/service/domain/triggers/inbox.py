@@ -151,10 +151,4 @@ def _place(project_id: str, request_id: str) -> Place:
     return Place(project_id, "trigger_inbox", request_id, "request")
 
 
-SEALED = SealedColumn(
-    "trigger_inbox",
-    "SELECT id, project_id AS owner, request_sealed AS sealed, NULL AS version FROM trigger_inbox "
-    "WHERE id > :after ORDER BY id LIMIT :limit",
-    "UPDATE trigger_inbox SET request_sealed = :sealed WHERE id = :id",
-    _place,
-)
+SEALED = SealedColumn("trigger_inbox", "request_sealed")

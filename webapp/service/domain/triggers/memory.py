@@ -143,10 +143,4 @@ def _place(project_id: str, trigger_id: str) -> Place:
     return Place(project_id, "trigger_memory", trigger_id, "state")
 
 
-SEALED = SealedColumn(
-    "trigger_memory",
-    "SELECT trigger_id AS id, project_id AS owner, state_sealed AS sealed, NULL AS version FROM trigger_memory "
-    "WHERE trigger_id > :after ORDER BY trigger_id LIMIT :limit",
-    "UPDATE trigger_memory SET state_sealed = :sealed WHERE trigger_id = :id",
-    _place,
-)
+SEALED = SealedColumn("trigger_memory", "state_sealed", key="trigger_id")

@@ -97,10 +97,4 @@ def _place(project_id: str, run_id: str) -> Place:
     return Place(project_id, "trigger_runs", run_id, "lines")
 
 
-SEALED = SealedColumn(
-    "trigger_runs",
-    "SELECT id, project_id AS owner, lines_sealed AS sealed, NULL AS version FROM trigger_runs "
-    "WHERE id > :after ORDER BY id LIMIT :limit",
-    "UPDATE trigger_runs SET lines_sealed = :sealed WHERE id = :id",
-    _place,
-)
+SEALED = SealedColumn("trigger_runs", "lines_sealed")
