@@ -9,7 +9,7 @@ from webapp.service.api.base.schema import Paged
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import removing
 from webapp.service.domain.projects import external_users
-from webapp.service.domain.projects.external_users import Listed
+from webapp.service.domain.projects.external_users import ListedUser
 
 
 class UserList(Paged):
@@ -21,7 +21,7 @@ class UserList(Paged):
 def index(call: Call) -> Response:
     """Users of the environment, oldest first."""
     asked = call.query(UserList)
-    return answers.page(external_users.page(call.store, call.scene, asked.window, q=asked.q), Listed.to_json)
+    return answers.page(external_users.page(call.store, call.scene, asked.window, q=asked.q), ListedUser.to_json)
 
 
 def remove(call: Call) -> Response:

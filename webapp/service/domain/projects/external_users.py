@@ -11,6 +11,7 @@ from webapp.kit.clock import iso
 from webapp.kit.ids import new_id
 from webapp.service.domain.projects.projects import Scene, like
 from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
 MAX_LENGTH = 250
 
@@ -25,11 +26,12 @@ class ExternalUser:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A user as lists show them; times are epoch milliseconds."""
+class ListedUser:
+    """A user as the table has them and lists show them; times are epoch milliseconds."""
 
     id: str
     external_id: str
+    scene: Scene
     created_at: int
     updated_at: int
 
@@ -41,6 +43,9 @@ class Listed:
             "created_at": iso(self.created_at),
             "updated_at": iso(self.updated_at),
         }
+
+
+_USERS = Table("external_users", ListedUser)
 
 
 def checked(external_id: str) -> str:
@@ -58,15 +63,11 @@ def checked(external_id: str) -> str:
 def ensure(tx: Tx, scene: Scene, external_id: str, now: int) -> ExternalUser:
     """The user ``external_id`` of ``scene``, made when it is new. Raises :class:`Invalid`."""
     checked(external_id)
-    found = find(tx, scene, external_id)
-    if found:
-        return found
+    user = find(tx, scene, external_id)
+    if user:
+        return user
     user = ExternalUser(new_id("exu"), external_id, scene)
-    tx.run(
-        "INSERT INTO external_users (id, project_id, environment, external_id, created_at, updated_at) "
-        "VALUES (:id, :project, :environment, :external_id, :now, :now)",
-        {**_scene(scene), "id": user.id, "external_id": external_id, "now": now},
-    )
+    _USERS.insert(tx, ListedUser(user.id, external_id, scene, now, now))
     return user
 
 
@@ -82,15 +83,15 @@ def find(reader: Reader, scene: Scene, external_id: str) -> ExternalUser | None:
 
 def get(reader: Reader, scene: Scene, external_id: str) -> ExternalUser:
     """The user ``external_id`` of ``scene``. Raises :class:`NotFound`."""
-    found = find(reader, scene, external_id)
-    if found is None:
+    user = find(reader, scene, external_id)
+    if user is None:
         raise NotFound("There is no such external user.")
-    return found
+    return user
 
 
 def names(reader: Reader, scene: Scene, ids: Collection[str]) -> dict[str, str]:
     """The developer's own ids of users, by ours; those who are gone are left out."""
-    marks = {f"id{number}": one for number, one in enumerate(ids)}
+    marks = {f"id{number}": user_id for number, user_id in enumerate(ids)}
     if not marks:
         return {}
     among = ", ".join(f":{mark}" for mark in marks)
@@ -99,7 +100,7 @@ def names(reader: Reader, scene: Scene, ids: Collection[str]) -> dict[str, str]:
     return {row["id"]: row["external_id"] for row in rows}
 
 
-def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None = None) -> cursors.Page[Listed]:
+def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None = None) -> cursors.Page[ListedUser]:
     """Users of ``scene``, oldest first, whose id of the developer's holds ``q`` (letter case of ASCII does not matter).
 
     Raises :class:`webapp.kit.cursors.BadCursor`.
@@ -108,21 +109,12 @@ def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None 
     if q:
         where += " AND LOWER(external_id) LIKE LOWER(:q) ESCAPE '!'"
         params["q"] = f"%{like(q)}%"
-    mark = cursors.fingerprint("external_users", where, params)
-    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
-    rows = reader.all(
-        "SELECT id, external_id, created_at, updated_at FROM external_users "  # noqa: S608
-        f"WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
-        {**params, **plan.params, "limit": plan.limit},
-    )
-    total = reader.one(f"SELECT COUNT(*) AS n FROM external_users WHERE {where}", params)  # noqa: S608
-    found = [Listed(**row) for row in rows]
-    return cursors.page(found, window, plan, mark, lambda one: (one.created_at, one.id), total["n"] if total else 0)
+    return _USERS.page(reader, window, where, params)
 
 
 def erase(tx: Tx, user: ExternalUser) -> int:
     """Remove the row of ``user``, and with it their tokens, accounts, triggers and runs; 0 when it is gone already."""
-    return tx.run("DELETE FROM external_users WHERE id = :id", {"id": user.id})
+    return _USERS.delete(tx, user.id)
 
 
 def _scene(scene: Scene) -> dict[str, str]:

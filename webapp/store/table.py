@@ -1,0 +1,126 @@
+"""Tables and their rows: a table is said once, as a frozen dataclass, and the SQL of its columns follows from that.
+
+A :class:`Table` writes the INSERT, the UPDATE of named columns and the column list of SELECT, and turns rows into
+records. Conditions stay hand-written SQL. Each table belongs to one module, which keeps its ``Table`` to itself and
+offers verbs to others.
+How a field becomes a column stands in :mod:`records`.
+"""
+
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
+
+from webapp.kit import cursors
+from webapp.store import records
+from webapp.store.contract import NOTHING, Params, Reader, Tx
+
+T = TypeVar("T")
+
+
+class Table(Generic[T]):
+    """One table, whose rows are records of the dataclass (or ``NamedTuple``) ``record``.
+
+    ``key`` is the column that names a row. ``write_only`` are columns that are written with a record and never read
+    into one, such as the hash of a secret.
+    """
+
+    def __init__(self, name: str, record: type[T], *, key: str = "id", write_only: Sequence[str] = ()) -> None:
+        """Raises ``TypeError`` for a record with a field that no column can hold."""
+        self.name, self.key = name, key
+        self.fields = records.columns(record)
+        self.columns = ", ".join(column.name for column in self.fields)
+        self.make = records.maker(record)
+        self._written = {column.name: column for column in self.fields}
+        names = (*self._written, *write_only)
+        self._insert = f"INSERT INTO {name} ({', '.join(names)}) VALUES ({', '.join(f':{n}' for n in names)})"  # noqa: S608
+        self._select = f"SELECT {self.columns} FROM {name} WHERE "  # noqa: S608
+        self._get = f"{self._select}{key} = :key"
+        self._delete = f"DELETE FROM {name} WHERE {key} = :key"  # noqa: S608
+        self._updates: dict[tuple[str, ...], str] = {}
+        self._upserts: dict[tuple[str, ...], str] = {}
+
+    def get(self, reader: Reader, key: str) -> T | None:
+        """The record under ``key``, if there is one."""
+        rows = reader.tuples(self._get, {"key": key})
+        return self.make(rows[0]) if rows else None
+
+    def one(self, reader: Reader, where: str, params: Params = NOTHING) -> T | None:
+        """The first record that meets ``where``: conditions, and an ORDER BY and LIMIT where they are needed."""
+        rows = reader.tuples(self._select + where, params)
+        return self.make(rows[0]) if rows else None
+
+    def all(self, reader: Reader, where: str, params: Params = NOTHING) -> list[T]:
+        """Every record that meets ``where``, as for :meth:`one`."""
+        return list(map(self.make, reader.tuples(self._select + where, params)))
+
+    def count(self, reader: Reader, where: str, params: Params = NOTHING) -> int:
+        """How many rows meet ``where``."""
+        return int(reader.tuples(f"SELECT COUNT(*) FROM {self.name} WHERE {where}", params)[0][0])  # noqa: S608
+
+    def page(
+        self,
+        reader: Reader,
+        window: cursors.Window,
+        where: str,
+        params: Params = NOTHING,
+        *,
+        order: tuple[str, str] = ("created_at", "id"),
+        descending: bool = False,
+        total: int | None = None,
+    ) -> cursors.Page[T]:
+        """One page of the records that meet ``where``, in the order of two fields that are unique together.
+
+        ``total`` is how many there are, where that is known without counting. Raises
+        :class:`webapp.kit.cursors.BadCursor`.
+        """
+        mark = cursors.fingerprint(self.name, where, dict(params))
+        plan = cursors.keyset(window, mark, order, descending=descending)
+        rows = self.all(
+            reader,
+            f"{where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
+            {**params, **plan.params, "limit": plan.limit},
+        )
+        count = self.count(reader, where, params) if total is None else total
+        return cursors.page(rows, window, plan, mark, attrgetter(*order), count)
+
+    def insert(self, tx: Tx, record: T, **write_only: Any) -> None:
+        """Add ``record``. Raises :class:`webapp.errors.Conflict` for a key that is taken."""
+        tx.run(self._insert, {**self.values(record), **write_only})
+
+    def upsert(self, tx: Tx, record: T, *, keep: Sequence[str] = ("created_at",), **write_only: Any) -> None:
+        """Add ``record``, or write it over the row with its key, whose columns ``keep`` stay."""
+        values = {**self.values(record), **write_only}
+        kept = (self.key, *keep)
+        sql = self._upserts.get(kept)
+        if sql is None:
+            changes = ", ".join(f"{name} = excluded.{name}" for name in values if name not in kept)
+            sql = self._upserts[kept] = f"{self._insert} ON CONFLICT ({self.key}) DO UPDATE SET {changes}"
+        tx.run(sql, values)
+
+    def update(self, tx: Tx, key: str, /, **changes: Any) -> int:
+        """Write the columns in ``changes`` to the row ``key``; how many rows there were, 0 or 1."""
+        names = tuple(changes)
+        sql = self._updates.get(names)
+        if sql is None:
+            assignments = ", ".join(f"{name} = :{name}" for name in names)
+            sql = self._updates[names] = f"UPDATE {self.name} SET {assignments} WHERE {self.key} = :key_"  # noqa: S608
+        return tx.run(sql, {**self.to_columns(changes), "key_": key})
+
+    def delete(self, tx: Tx, key: str) -> int:
+        """Delete the row ``key``; how many rows there were, 0 or 1."""
+        return tx.run(self._delete, {"key": key})
+
+    def values(self, record: T) -> dict[str, Any]:
+        """The values of ``record`` by column, as the database holds them."""
+        return {
+            column.name: column.get(record) if column.write is None else column.write(column.get(record))
+            for column in self.fields
+        }
+
+    def to_columns(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """``values`` by column, as the database holds them."""
+        return {name: self._as_column(name, value) for name, value in values.items()}
+
+    def _as_column(self, name: str, value: Any) -> Any:
+        column = self._written.get(name)
+        return value if column is None or column.write is None else column.write(value)
