@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.client.backoff import LONGEST, Backoff, key_of
+from webapp.dashboard.client.transport import LONGEST_WAIT, Backoff, limited_together
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, FakeClock
 
@@ -70,24 +70,24 @@ def test_it_asks_again_when_it_may_and_not_before(busy: Any, throttled: Any) -> 
 
 def test_what_is_throttled_stops_nothing_else(clock: FakeClock) -> None:
     backoff = Backoff(clock)
-    alices = key_of("GET", "/v1/connect/proj_1/accounts/apn_1", "ctok_alice", None)
+    alices = limited_together("GET", "/v1/connect/proj_1/accounts/apn_1", "ctok_alice", None)
     backoff.note(alices, Throttled(5, 0, 30))
     for other in (
-        key_of("GET", "/v1/connect/proj_1/accounts/apn_1", "ctok_bob", None),
-        key_of("POST", "/v1/connect/proj_1/accounts", "ctok_alice", None),
-        key_of("GET", "/v1/connect/apps?q=accounts", "ctok_alice", None),
-        key_of("POST", "/v1/connect/proj_1/tokens", "ctok_alice", {"external_user_id": "bob"}),
+        limited_together("GET", "/v1/connect/proj_1/accounts/apn_1", "ctok_bob", None),
+        limited_together("POST", "/v1/connect/proj_1/accounts", "ctok_alice", None),
+        limited_together("GET", "/v1/connect/apps?q=accounts", "ctok_alice", None),
+        limited_together("POST", "/v1/connect/proj_1/tokens", "ctok_alice", {"external_user_id": "bob"}),
     ):
         backoff.check(other)
     with pytest.raises(Throttled) as caught:
-        backoff.check(key_of("GET", "/v1/connect/proj_1/accounts?limit=5", "ctok_alice", None))
+        backoff.check(limited_together("GET", "/v1/connect/proj_1/accounts?limit=5", "ctok_alice", None))
     assert caught.value.retry_after == 30
 
 
 def test_a_service_that_asks_for_a_day_is_asked_again_sooner(clock: FakeClock) -> None:
     backoff = Backoff(clock)
     backoff.note("key", Throttled(5, 0, 86_400))
-    clock.advance(LONGEST - 1)
+    clock.advance(LONGEST_WAIT - 1)
     with pytest.raises(Throttled):
         backoff.check("key")
     clock.advance(1)

@@ -9,9 +9,9 @@ from flask import Blueprint, request
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import overview
-from webapp.dashboard.client import audit
-from webapp.dashboard.client.models.accounts import Happening, PageOf
+from webapp.dashboard import audit, overview
+from webapp.dashboard.client.models.activity import ActivityEntry
+from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.dashboard import dashboard, person, service
 from webapp.dashboard.htmx import page
@@ -80,7 +80,7 @@ def index() -> AnyResponse:
     )
 
 
-def _read(wanted: Wanted) -> PageOf[Happening] | None:
+def _read(wanted: Wanted) -> PageOf[ActivityEntry] | None:
     """One page of entries; a cursor that is broken or of another list leads to the first one."""
     asked: dict[str, Any] = {"app": wanted.app, "kind": wanted.kind, "account": wanted.account, "limit": PER_PAGE}
     try:
@@ -97,7 +97,7 @@ def _accounts() -> Overview:
     return board.overviews.get(person().id) or board.overviews.put(person().id, overview.read(service()))
 
 
-def _triggers(found: PageOf[Happening]) -> Sequence[Trigger]:
+def _triggers(found: PageOf[ActivityEntry]) -> Sequence[Trigger]:
     """The triggers that are still there, where the page tells of any."""
     if not any(item.trigger_id for item in found.items):
         return ()
@@ -107,7 +107,7 @@ def _triggers(found: PageOf[Happening]) -> Sequence[Trigger]:
         return ()
 
 
-def _app_names(found: PageOf[Happening], known: Overview, wanted: Wanted) -> dict[str, str]:
+def _app_names(found: PageOf[ActivityEntry], known: Overview, wanted: Wanted) -> dict[str, str]:
     """Names by slug: of the apps on this page and of those with an account, by name."""
     names = dict(known.apps())
     for slug in {item.app for item in found.items} | {wanted.app}:

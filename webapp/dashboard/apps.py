@@ -1,7 +1,7 @@
 """The Apps page and the page of one app."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -10,8 +10,9 @@ from flask import Blueprint, Response, g, render_template, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import overview, words
-from webapp.dashboard.client.connect import AppFilter, UserClient
-from webapp.dashboard.client.models.accounts import App, PageOf
+from webapp.dashboard.client.accounts import AppFilter, UserClient
+from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.client.models.lenient import PageInfo, PageOf
 from webapp.dashboard.dashboard import Catalog, dashboard, person, service
 from webapp.dashboard.htmx import fragment, page, wants_fragment
 from webapp.dashboard.overview import Overview
@@ -112,10 +113,10 @@ def show(slug: str) -> str:
     )
 
 
-def permissions(app: App, only: tuple[str, ...] | None = None) -> list[str]:
+def permissions(app: App, only: Sequence[str] | None = None) -> list[str]:
     """What an app may do, in words; a scope that nobody has put into words is shown as it is."""
     known = app.extras.scopes if app.extras else {}
-    scopes = list(known) or sorted({scope for _, scopes in app.scope_profiles for scope in scopes})
+    scopes = list(known) or sorted({scope for profile in app.scope_profiles for scope in profile.scopes})
     return [known.get(scope, scope) for scope in (only if only is not None else scopes)]
 
 
@@ -153,7 +154,7 @@ def _cards(user: UserClient, wanted: AppFilter, count: int) -> PageOf[App]:
         cursor, total = found.end_cursor, found.total
         if not cursor or not found.items:
             break
-    return PageOf(items, total, cursor)
+    return PageOf(data=tuple(items), page_info=PageInfo(total_count=total, end_cursor=cursor))
 
 
 def _overview(user: UserClient, *, fresh: bool) -> Overview | None:

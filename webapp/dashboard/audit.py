@@ -4,22 +4,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from flask import Blueprint, abort, request
+from flask import Blueprint, abort, g, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.client import audit
-from webapp.dashboard.client.audit import Deed
-from webapp.dashboard.client.models.accounts import PageOf
-from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.client.models.activity import AuditEntry
+from webapp.dashboard.client.models.lenient import PageOf
+from webapp.dashboard.dashboard import dashboard, person
 from webapp.dashboard.htmx import page
-from webapp.errors import Invalid
+from webapp.errors import Invalid, PatchbayError
 from webapp.kit.translation import lazy as _
 from webapp.people import users
 
 blueprint = Blueprint("audit", __name__)
 
 PER_PAGE = 30
-# The kinds of things that deeds are done to; one that is not here is shown as it is written.
+# What entries are about; a noun that is not here is shown as it is written.
 NOUNS: Mapping[str, str] = {
     "account": _("Account"),
     "trigger": _("Trigger"),
@@ -44,7 +43,7 @@ ACTORS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the address says: which deeds, and from where on. ``after`` is the API's own cursor."""
+    """What the address says: which entries, and from where on. ``after`` is the API's own cursor."""
 
     noun: str
     subject: str
@@ -81,7 +80,7 @@ class Wanted:
 @blueprint.get("/activity/audit")
 def index() -> AnyResponse:
     """The list; for htmx the results alone. A member may not look, and some services keep no record."""
-    if not audit.may_look():
+    if not _may_look():
         abort(403)
     wanted = Wanted.of_request()
     found = _read(wanted) or abort(404)
@@ -97,15 +96,36 @@ def index() -> AnyResponse:
     )
 
 
-def _read(wanted: Wanted) -> PageOf[Deed] | None:
-    """One page of deeds; a cursor that is broken or of another list leads to the first one."""
+def offered() -> bool:
+    """Whether there is anything that this person may see. Our service keeps a record; another is asked now and then."""
+    board = dashboard()
+    if not _may_look():
+        return False
+    if not board.settings.connect_url:
+        return True
+    lacking = board.lacking.get("audit")
+    if lacking is None and not g.get("service_failed"):
+        try:
+            lacking = board.lacking.put("audit", board.client.audit({}, limit=1) is None)
+        except PatchbayError:
+            g.service_failed = True
+    return lacking is False
+
+
+def _may_look() -> bool:
+    """Whether the signed-in person's role may see what others do."""
+    return person().role in ("owner", "developer")
+
+
+def _read(wanted: Wanted) -> PageOf[AuditEntry] | None:
+    """One page of entries; a cursor that is broken or of another list leads to the first one."""
     client = dashboard().client
     try:
-        return audit.page(client, wanted.query(), limit=PER_PAGE)
+        return client.audit(wanted.query(), limit=PER_PAGE)
     except Invalid:
         if not wanted.after:
             raise
-        return audit.page(client, wanted.query() | {"after": ""}, limit=PER_PAGE)
+        return client.audit(wanted.query() | {"after": ""}, limit=PER_PAGE)
 
 
 def _logins(actors: Iterable[str]) -> dict[str, str]:

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from flask import current_app, g
 
-from webapp.dashboard.client.connect import ConnectClient, UserClient
+from webapp.dashboard.client.accounts import UserClient
+from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.memory import Memory
 from webapp.dashboard.client.models.accounts import App, Category
 from webapp.dashboard.client.triggers import TriggerClient
@@ -95,7 +96,7 @@ def session_now() -> Session:
 
 def service() -> UserClient:
     """The Connect service as the signed-in person sees it."""
-    return dashboard().client.user(person().id)
+    return UserClient(dashboard().client, person().id)
 
 
 def triggers() -> TriggerClient:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from webapp.dashboard.client.connect import UserClient
+from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.client.models.accounts import Account
 from webapp.kit.translation import gettext, ngettext
 

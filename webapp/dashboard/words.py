@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from webapp.dashboard.client.models.accounts import PageOf, Use
+from webapp.dashboard.client.models.accounts import Use
+from webapp.dashboard.client.models.lenient import PageOf
 from webapp.kit.translation import lazy as _
 from webapp.kit.translation import ngettext
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.client.connect import AppFilter, ConnectClient
+from webapp.dashboard.client.accounts import AppFilter, UserClient
+from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.transport import ServiceDown, Transport
 from webapp.dashboard.dashboard import KEY
 from webapp.errors import NotFound, Throttled
@@ -20,7 +21,7 @@ def client_of(stage: Any) -> ConnectClient:
 
 
 def test_oauth_makes_tokens_and_nothing_else(busy: Any) -> None:
-    user = client_of(busy).user(busy.alice.id)
+    user = UserClient(client_of(busy), busy.alice.id)
     user.apps(AppFilter(), limit=5)
     user.app("github")
     user.categories()
@@ -47,7 +48,7 @@ def test_access_token_is_renewed_two_minutes_early(stage: Any) -> None:
 
 
 def test_connect_token_is_renewed_before_its_end(stage: Any) -> None:
-    user = client_of(stage).user("u_1")
+    user = UserClient(client_of(stage), "u_1")
     for advance, made in ((0, 1), (4 * HOUR - 5 * MINUTE - 1, 1), (1, 2)):
         stage.clock.advance(advance)
         user.accounts(limit=1)
@@ -55,7 +56,7 @@ def test_connect_token_is_renewed_before_its_end(stage: Any) -> None:
 
 
 def test_tokens_that_were_revoked_are_made_anew_once(stage: Any) -> None:
-    user = client_of(stage).user("u_1")
+    user = UserClient(client_of(stage), "u_1")
     user.accounts(limit=1)
     stage.connect.tokens.clear()
     stage.connect.oauth.clear()
@@ -73,11 +74,11 @@ def test_refused_client_is_the_service_being_down(stage: Any) -> None:
         environment="development",
     )
     with pytest.raises(ServiceDown, match="refused the dashboard’s own client"):
-        wrong.user("u_1").accounts(limit=1)
+        UserClient(wrong, "u_1").accounts(limit=1)
 
 
 def test_failures_have_names(busy: Any) -> None:
-    user = client_of(busy).user(busy.alice.id)
+    user = UserClient(client_of(busy), busy.alice.id)
     with pytest.raises(NotFound, match="no such account"):
         user.account("apn_000003x")  # somebody else's
     busy.connect.throttled = True
@@ -93,7 +94,7 @@ def test_failures_have_names(busy: Any) -> None:
 
 def test_missing_extensions_are_none(busy: Any) -> None:
     busy.connect.extensions = False
-    user = client_of(busy).user(busy.alice.id)
+    user = UserClient(client_of(busy), busy.alice.id)
     assert user.uses("apn_000000x") is None
     assert user.history("apn_000000x") is None
     assert user.test_account("apn_000000x") is None
@@ -105,7 +106,7 @@ def test_missing_extensions_are_none(busy: Any) -> None:
 
 
 def test_ids_cannot_leave_their_place_in_the_path(busy: Any) -> None:
-    user = client_of(busy).user(busy.alice.id)
+    user = UserClient(client_of(busy), busy.alice.id)
     with pytest.raises(NotFound):
         user.account("../../apps")
     assert busy.connect.seen[-1][1] == "/v1/connect/proj_Fake1/accounts/../../apps"  # one segment, sent as %2F

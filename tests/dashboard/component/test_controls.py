@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.fake_components import install
-from webapp.dashboard.client.models import components
+from webapp.dashboard.client.models.components import Prop
 from webapp.dashboard.component import drawing, values
 from webapp.dashboard.problems import Problem
 
@@ -100,8 +100,8 @@ BAD: list[tuple[dict[str, Any], dict[str, list[str]], str]] = [
 ]  # fmt: skip
 
 
-def named(data: dict[str, Any]) -> components.Prop:
-    return components.prop({"name": "x", "label": "The x"} | data)
+def named(data: dict[str, Any]) -> Prop:
+    return Prop.model_validate({"name": "x", "label": "The x"} | data)
 
 
 @pytest.mark.parametrize(("data", "fields", "value"), GOOD)
@@ -138,7 +138,7 @@ def test_every_control_is_drawn(stage: Any) -> None:
     assert "Cron" not in browser.get("/apps/tasks/actions/tasks-all").text  # an action has no schedule
     page = browser.get("/apps/tasks/triggers/tasks-all-news").text
     for number, data in enumerate(cases):
-        kind = drawing.control(components.prop({"name": f"n{number}"} | data))
+        kind = drawing.control(Prop.model_validate({"name": f"n{number}"} | data))
         shown = f'<input type="hidden" name="d" value="n{number}">' in page
         assert shown == (kind not in ("", "alert")), data
         if shown:

@@ -1,7 +1,7 @@
-"""The part of the Connect API that finds, configures, reloads and runs components, as one external user.
+"""Components as one external user may find, configure, reload and run them (specification 4.5–4.7a).
 
-Every call carries that user's Connect token. A run's history is an extension; where it is missing the answer is
-``None``. Failures inside a component are values (:attr:`.Choices.problem`, :attr:`.Outcome.problem`), never errors.
+A run's history is an extension; where it is missing the answer is ``None``. Failures inside a component are values
+(:attr:`.Choices.problem`, :attr:`.Outcome.problem`), never errors.
 """
 
 import time
@@ -9,22 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from webapp.dashboard.client.connect import ConnectClient
-from webapp.dashboard.client.models import accounts, components
-from webapp.dashboard.client.models import runs as run_shapes
-from webapp.dashboard.client.models.accounts import PageOf
+from webapp.dashboard.client.connect import UserCalls
 from webapp.dashboard.client.models.components import Choices, Component, Kind, Reloaded
+from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.runs import Outcome, Run
-from webapp.dashboard.client.transport import ServiceDown
-from webapp.errors import NotFound
+from webapp.dashboard.client.transport import Params
 
 LOOKUP_TIMEOUT_S = 35.0  # options and fields come from the app's own provider
 RUN_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Which page of which prop's options is wanted; pages count from 0."""
+class OptionsQuery:
+    """Which page of which prop's options is asked for; pages count from 0."""
 
     prop: str
     query: str = ""
@@ -32,79 +29,55 @@ class Asked:
     context: Mapping[str, Any] | None = None
 
 
-class ComponentClient:
+class ComponentClient(UserCalls):
     """Components as one external user may use them."""
-
-    def __init__(self, client: ConnectClient, external_user_id: str) -> None:
-        self._client, self.user_id = client, external_user_id
 
     def listed(self, kind: Kind, *, app: str, q: str, limit: int, after: str = "") -> PageOf[Component]:
         """``GET P/actions`` or ``P/triggers`` of one app."""
-        params: dict[str, str | int | bool | list[str]] = {"app": app, "limit": limit}
-        params |= {name: value for name, value in (("q", q), ("after", after)) if value}
-        answer = self._client.as_user(self.user_id, "GET", self._path(kind), params=params)
-        return accounts.page_of(_object(answer), components.component)
+        params: Params = {"app": app, "limit": limit, "q": q, "after": after}
+        return self.ask(PageOf[Component], "GET", self.client.path(kind), params=params)
 
     def find(self, kind: Kind, key: str) -> Component:
         """``GET P/actions/{key}`` (section 4.5). Raises :class:`NotFound`."""
-        answer = _object(self._client.as_user(self.user_id, "GET", self._path(kind, key)))
-        return components.component(_object(answer.get("data", answer)))
+        return self.ask(Component, "GET", self.client.path(kind, key))
 
-    def options(self, component: Component, asked: Asked, values: Mapping[str, Any], dynamic_id: str = "") -> Choices:
+    def options(
+        self, component: Component, query: OptionsQuery, values: Mapping[str, Any], dynamic_id: str = ""
+    ) -> Choices:
         """``POST P/components/configure`` (section 4.6)."""
-        body = self._body(component, values, dynamic_id) | {"prop_name": asked.prop, "page": asked.page}
-        if asked.query:
-            body["query"] = asked.query
-        if asked.context:
-            body["prev_context"] = asked.context
-        return components.choices(self._post(self._path("components", "configure"), body, LOOKUP_TIMEOUT_S))
+        body = self.body(component, values, dynamic_id) | {"prop_name": query.prop, "page": query.page}
+        if query.query:
+            body["query"] = query.query
+        if query.context:
+            body["prev_context"] = query.context
+        path = self.client.path("components", "configure")
+        return self.ask(Choices, "POST", path, body=body, timeout=LOOKUP_TIMEOUT_S)
 
     def reload(self, component: Component, values: Mapping[str, Any], dynamic_id: str = "") -> Reloaded:
         """``POST P/actions/props`` or ``P/triggers/props`` (section 4.7)."""
-        body = self._body(component, values, dynamic_id)
-        return components.reloaded(self._post(self._path(component.kind, "props"), body, LOOKUP_TIMEOUT_S))
+        path, body = self.client.path(component.kind, "props"), self.body(component, values, dynamic_id)
+        return self.ask(Reloaded, "POST", path, body=body, timeout=LOOKUP_TIMEOUT_S)
 
     def run(self, component: Component, values: Mapping[str, Any], dynamic_id: str = "") -> Outcome:
         """``POST P/actions/run`` (section 4.7a); how long it took is measured here."""
-        started = time.monotonic()
-        answer = self._post(self._path("actions", "run"), self._body(component, values, dynamic_id), RUN_TIMEOUT_S)
-        return run_shapes.outcome(answer, round((time.monotonic() - started) * 1000))
+        started, body = time.monotonic(), self.body(component, values, dynamic_id)
+        outcome = self.ask(Outcome, "POST", self.run_path(), body=body, timeout=RUN_TIMEOUT_S)
+        return outcome.model_copy(update={"took_ms": round((time.monotonic() - started) * 1000)})
 
     def runs(self, key: str, *, limit: int) -> PageOf[Run] | None:
         """``GET P/runs`` (an extension): this component's runs, newest first."""
-        params: dict[str, str | int | bool | list[str]] = {"component_id": key, "limit": limit}
-        params["external_user_id"] = self.user_id
-        try:
-            answer = self._client.as_user(self.user_id, "GET", self._path("runs"), params=params)
-        except NotFound:
-            return None
-        return accounts.page_of(_object(answer), run_shapes.run)
+        params: Params = {"component_id": key, "limit": limit, "external_user_id": self.user_id}
+        return self.ask_extension(PageOf[Run], "GET", self.client.path("runs"), params=params)
 
     def past(self, run_id: str) -> Run:
         """``GET P/runs/{id}`` (an extension). Raises :class:`NotFound`."""
-        answer = _object(self._client.as_user(self.user_id, "GET", self._path("runs", run_id)))
-        return run_shapes.run(_object(answer.get("data", answer)))
+        return self.ask(Run, "GET", self.client.path("runs", run_id))
 
     def run_path(self) -> str:
         """The path that runs an action, for showing how to call it."""
-        return self._path("actions", "run")
+        return self.client.path("actions", "run")
 
     def body(self, component: Component, values: Mapping[str, Any], dynamic_id: str = "") -> dict[str, Any]:
         """What a run posts, for showing how to call it."""
-        return self._body(component, values, dynamic_id)
-
-    def _body(self, component: Component, values: Mapping[str, Any], dynamic_id: str) -> dict[str, Any]:
         body = {"id": component.key, "external_user_id": self.user_id, "configured_props": dict(values)}
         return body | ({"dynamic_props_id": dynamic_id} if dynamic_id else {})
-
-    def _path(self, *parts: str) -> str:
-        return self._client.project_path(*parts)
-
-    def _post(self, path: str, body: Mapping[str, Any], timeout: float) -> Mapping[str, Any]:
-        return _object(self._client.as_user(self.user_id, "POST", path, body=body, timeout=timeout))
-
-
-def _object(answer: object) -> Mapping[str, Any]:
-    if not isinstance(answer, dict):
-        raise ServiceDown("The Connect service answered something that is not its API.")
-    return answer

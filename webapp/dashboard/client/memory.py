@@ -26,10 +26,10 @@ class Memory(Generic[T]):
             value, until = self._values.get(key, (None, 0))
         return value if self._clock() < until else None
 
-    def put(self, key: str, value: T) -> T:
+    def put(self, key: str, value: T, lifetime: int | None = None) -> T:
         """Keep ``value`` and hand it back."""
         with self._lock:
-            self._values[key] = (value, self._clock() + self._lifetime)
+            self._values[key] = (value, self._clock() + (self._lifetime if lifetime is None else lifetime))
             self._values.move_to_end(key)
             while len(self._values) > self._size:
                 self._values.popitem(last=False)

@@ -5,10 +5,10 @@ minutes early. Neither ever reaches a browser; the tokens of Connect Links are m
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 
-from webapp.dashboard.client.transport import ServiceDown, Transport
+from webapp.dashboard.client.memory import Memory
+from webapp.dashboard.client.transport import NotTheApi, ServiceDown, Transport
 from webapp.errors import Unauthorized
 from webapp.kit.clock import MINUTE, SECOND, Clock, parse_iso
 
@@ -54,7 +54,7 @@ class AccessToken:
                 "The Connect service refused the dashboard’s own client; check its id and secret."
             ) from error
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ServiceDown("The Connect service answered something that is not its API.") from error
+            raise NotTheApi from error
         self._renew_at = self._clock() + max(lifetime - EARLY, lifetime // 2)
 
 
@@ -64,32 +64,20 @@ class UserTokens:
     def __init__(self, clock: Clock, create: Callable[[str], tuple[str, str]]) -> None:
         """``create`` makes a token for an external user and returns it with its ISO 8601 end."""
         self._clock, self._create = clock, create
-        self._lock = threading.Lock()
-        self._tokens: OrderedDict[str, tuple[str, int]] = OrderedDict()
+        self._tokens: Memory[str] = Memory(clock, lifetime=0, size=USER_TOKENS)
 
     def get(self, user: str) -> str:
         """A token of ``user``. Two threads may both make one; both tokens work."""
-        with self._lock:
-            token, renew_at = self._tokens.get(user, ("", 0))
-        if self._clock() < renew_at:
-            return token
-        token, expires_at = self._create(user)
-        with self._lock:
-            self._tokens[user] = (token, _renewal(self._clock(), expires_at))
-            self._tokens.move_to_end(user)
-            while len(self._tokens) > USER_TOKENS:
-                self._tokens.popitem(last=False)
-        return token
+        return self._tokens.get(user) or self._new(user)
 
     def drop(self, user: str) -> None:
         """Forget the token of ``user``."""
-        with self._lock:
-            self._tokens.pop(user, None)
+        self._tokens.drop(user)
 
-
-def _renewal(now: int, expires_at: str) -> int:
-    try:
-        lifetime = parse_iso(expires_at) - now
-    except ValueError as error:
-        raise ServiceDown("The Connect service answered something that is not its API.") from error
-    return now + max(lifetime - USER_EARLY, lifetime // 2)
+    def _new(self, user: str) -> str:
+        token, expires_at = self._create(user)
+        try:
+            lifetime = parse_iso(expires_at) - self._clock()
+        except ValueError as error:
+            raise NotTheApi from error
+        return self._tokens.put(user, token, max(lifetime - USER_EARLY, lifetime // 2))

@@ -1,10 +1,11 @@
 """One HTTP call to a Connect service, and what its outcome means to a page.
 
-It promises that whatever goes wrong is one of our errors: no answer, an answer that is not the API's and 5xx are
-:class:`ServiceDown`; 429 is :class:`Throttled`, and nothing of that kind is asked again before its time; the other
-refusals keep the service's own sentence.
+Whatever goes wrong is one of our errors. No answer, an answer that is not the API's and 5xx are :class:`ServiceDown`.
+429 is :class:`Throttled`, and nothing of that kind is asked again before its time. The other refusals keep the
+service's own sentence.
 """
 
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +16,7 @@ import requests
 from requests.adapters import BaseAdapter, HTTPAdapter
 from requests.structures import CaseInsensitiveDict
 
-from webapp.dashboard.client.backoff import Backoff, key_of
+from webapp.dashboard.client.memory import Memory
 from webapp.errors import (
     Conflict,
     Detail,
@@ -28,15 +29,20 @@ from webapp.errors import (
     Unauthorized,
     Unavailable,
 )
-from webapp.kit.clock import Clock, now
+from webapp.kit.clock import MINUTE, SECOND, Clock, now
 
 TIMEOUT_S = 10.0
-TEST_TIMEOUT_S = 35.0  # testing an account waits for its provider
-Params = Mapping[str, str | int | bool | list[str]]
+LONGEST_WAIT = 5 * MINUTE  # a service that asks for more patience is asked again by then
+Params = Mapping[str, str | int | bool]
+_NOUN = re.compile(r"/v1/(?:connect/(?:proj_[a-zA-Z0-9]+/)?)?([^/?]*)")
 
 
 class ServiceDown(Unavailable):
     """The Connect service does not answer right now. Nothing is lost; try again in a moment."""
+
+
+class NotTheApi(ServiceDown):
+    """The Connect service answered something that is not its API."""
 
 
 class Transport:
@@ -61,7 +67,7 @@ class Transport:
         timeout: float = TIMEOUT_S,
     ) -> Any:
         """The JSON answer (``None`` when it is empty). Raises our errors only, as the module says."""
-        key = key_of(method, path, token, body)
+        key = limited_together(method, path, token, body)
         self._backoff.check(key)
         request = requests.PreparedRequest()
         request.method, request.url = method, self._base_url + path + _query(params)
@@ -88,18 +94,47 @@ class Transport:
         self._adapter.close()
 
 
+class Backoff:
+    """What the service throttled is not asked again before its time. Safe to share between threads.
+
+    Limits are kept apart by what is asked and by whom, so that one noun that is throttled stops no other and no one
+    else.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._waiting: Memory[tuple[int, Throttled]] = Memory(clock, lifetime=LONGEST_WAIT)
+
+    def check(self, key: str) -> None:
+        """Raise :class:`Throttled`, with the seconds that are left, while ``key`` must wait."""
+        until, error = self._waiting.get(key) or (0, None)
+        left = until - self._clock()
+        if error and left > 0:
+            raise Throttled(error.limit, error.reset_at, -(-left // SECOND))
+
+    def note(self, key: str, error: Throttled) -> None:
+        """The service said ``error`` about ``key``."""
+        self._waiting.put(key, (self._clock() + error.retry_after * SECOND, error))
+
+
+def limited_together(method: str, path: str, token: str | None, body: Mapping[str, Any] | None) -> str:
+    """What one limit counts: the method and noun of a call, and whose it is."""
+    noun = _NOUN.match(path)
+    user = (body or {}).get("external_user_id", "")
+    return f"{method} {noun[1] if noun else path} {token} {user}"
+
+
 def _query(params: Params | None) -> str:
-    """With its question mark, or nothing; booleans as the API spells them."""
-    given = params or {}
-    words = {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
-    return "?" + urlencode(words, doseq=True) if words else ""
+    """With its question mark, or nothing. What is empty or false is left out; true is spelt as the API has it."""
+    given = {name: "true" if value is True else value for name, value in (params or {}).items() if value}
+    return "?" + urlencode(given) if given else ""
 
 
 def _json(response: requests.Response) -> Any:
     try:
         return orjson.loads(response.content)
     except ValueError as error:
-        raise ServiceDown("The Connect service answered something that is not its API.") from error
+        raise NotTheApi from error
 
 
 _BY_STATUS: Mapping[int, type[PatchbayError]] = {
@@ -120,16 +155,16 @@ def _error(response: requests.Response) -> PatchbayError:
 
 def _body(response: requests.Response) -> Mapping[str, Any]:
     try:
-        found = orjson.loads(response.content)
+        body = orjson.loads(response.content)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
-def _details(found: Any) -> list[Detail]:
+def _details(details: Any) -> list[Detail]:
     """What is wrong with which field; what cannot be understood is left out."""
-    listed = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
-    return [Detail(str(one.get("field", "")), str(one["message"])) for one in listed if one.get("message")]
+    objects = [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+    return [Detail(str(detail.get("field", "")), str(detail["message"])) for detail in objects if detail.get("message")]
 
 
 def _throttled(response: requests.Response) -> Throttled:

@@ -14,7 +14,7 @@ from flask import request
 from werkzeug.exceptions import NotFound as NoPage
 
 from webapp.dashboard import overview
-from webapp.dashboard.client.components import Asked, ComponentClient
+from webapp.dashboard.client.components import ComponentClient, OptionsQuery
 from webapp.dashboard.client.models import components as component_shapes
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.components import Choices, Component, Kind, Prop
@@ -50,7 +50,7 @@ class Desk:
     @property
     def props(self) -> tuple[Prop, ...]:
         """The props as they are now: the reloaded ones once there are any."""
-        return component_shapes.props(list(self.dynamic.props)) if self.dynamic.id else self.component.props
+        return component_shapes.props(self.dynamic.props) if self.dynamic.id else self.component.props
 
     @property
     def asked(self) -> list[Prop]:
@@ -103,7 +103,7 @@ class Desk:
             raise NoPage
         return found
 
-    def choices(self, asked: Asked) -> Choices:
+    def choices(self, asked: OptionsQuery) -> Choices:
         """A page of a prop's options, from the service."""
         given, _ = self.values()
         return components().options(self.component, asked, given, self.dynamic.id)
@@ -124,7 +124,7 @@ class Desk:
             return self, answer.problem
         if not answer.id or not answer.props:
             return self._with(Dynamic(made_from=answers)), ""
-        return self._with(Dynamic(answer.id, tuple(dict(prop.raw) for prop in answer.props), answers)), ""
+        return self._with(Dynamic(answer.id, answer.props, answers)), ""
 
     def save(self) -> bool:
         """Keep this as the draft, without what is secret. False when it is too large."""
@@ -134,7 +134,7 @@ class Desk:
 
     def _kept(self, prop: Prop) -> Prop:
         """A secret of a deployed trigger stays as it is unless another one is typed."""
-        return replace(prop, optional=True) if self.trigger and prop.secret else prop
+        return prop.model_copy(update={"optional": True}) if self.trigger and prop.secret else prop
 
     def _account(self, prop: Prop) -> Any:
         """The chosen account, if it is one of the person's own."""
@@ -217,7 +217,7 @@ def _found(kind: Kind, slug: str, key: str) -> Desk:
     if trigger is not None:
         if trigger.component_key != component.key:
             raise NoPage
-        component = replace(component, props=component_shapes.props(list(trigger.props)) or component.props)
+        component = component.model_copy(update={"props": trigger.props or component.props})
     draft = drafts.load(dashboard().store, person().id, trigger.id if trigger else component.key)
     return Desk(service().app(slug), component, draft.fields, draft.dynamic, _NOBODY, draft.saved_at, trigger)
 

@@ -247,7 +247,7 @@ def _blame(desk: Desk, problem: str) -> dict[str, str]:
 def _rewritten(desk: Desk, prop: Prop, mode: str) -> tuple[Desk, str]:
     """An object's answer as rows or as JSON; what cannot be rows stays JSON and says why."""
     try:
-        value = values.read(replace(prop, optional=True), desk.fields)
+        value = values.read(prop.model_copy(update={"optional": True}), desk.fields)
     except Problem as problem:
         return desk, str(problem)
     kept = {name: texts for name, texts in desk.fields.items() if name not in form_fields.of_prop(desk.fields, prop)}

@@ -12,7 +12,7 @@ from typing import Any
 
 from flask import request
 
-from webapp.dashboard.client.components import Asked
+from webapp.dashboard.client.components import OptionsQuery
 from webapp.dashboard.client.models.components import Choices, Option, Prop
 from webapp.dashboard.component import values
 from webapp.dashboard.component.desk import Desk
@@ -76,9 +76,9 @@ def look_up(desk: Desk, prop: Prop, *, more: bool) -> Panel:
         query = before["query"]
     page = before["page"] + 1 if before else 0
     try:
-        found = desk.choices(Asked(prop.name, query, page, before.get("context")))
+        found = desk.choices(OptionsQuery(prop.name, query, page, before.get("context")))
     except PatchbayError as error:
-        found = Choices((), None, error.message)
+        found = Choices(errors=(error.message,))
     if found.problem:
         return Panel(query=query, page=page, shown=before.get("shown", 0), problem=found.problem,
                      carry=json.dumps(before) if before else "", more=bool(before))  # fmt: skip

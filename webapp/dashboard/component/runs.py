@@ -45,7 +45,7 @@ def create(slug: str, kind: Kind, key: str) -> AnyResponse:
 def past(slug: str, kind: Kind, key: str, run_id: str) -> Response:
     """The page with the outcome of an earlier run."""
     desk = _action(desks.opened(kind, slug, key))
-    return whole(desk, Said(outcome=components().past(run_id).outcome))
+    return whole(desk, Said(outcome=components().past(run_id)))
 
 
 @blueprint.post("/<run_id>/values")
@@ -91,9 +91,9 @@ def _run(desk: Desk, values: Mapping[str, Any], dynamic_id: str | None = None) -
     except Invalid as error:
         if errors := at_fields(desk, error):
             return _refused(desk, errors, _appeared(desk.props, desk, errors))
-        outcome = Outcome(ok=False, took_ms=None, summary="", problem=error.message)
+        outcome = Outcome(error=error.message)
     except PatchbayError as error:
-        outcome = Outcome(ok=False, took_ms=None, summary="", problem=error.message)
+        outcome = Outcome(error=error.message)
     return _answer(desk, Said(outcome=outcome))
 
 

@@ -11,8 +11,8 @@ from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import security, words
-from webapp.dashboard.client.models.accounts import PageOf
 from webapp.dashboard.client.models.deliveries import Delivery
+from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.dashboard import chosen, dashboard
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.htmx import fragment, go, wants_fragment

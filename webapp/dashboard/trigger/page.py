@@ -10,7 +10,7 @@ from flask import Blueprint, Response, flash, make_response, render_template, re
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.client.models import components, runs
+from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.component.form_fields import control
@@ -37,7 +37,7 @@ def show(trigger_id: str) -> AnyResponse:
     """The page, at its events."""
     frame = trigger_frame.look(trigger_id)
     after = request.args.get("after", "")[:100]
-    found, total = client().counted_events(trigger_id, n=STEP + 1, after=after)
+    found, total = client().events(trigger_id, n=STEP + 1, after=after)
     events = found[:STEP]
     news = None if after else trigger_news.since(frame, "events", events, rows_url=request.path)
     more = events[-1].id if events and _are_older(trigger_id, found, after, total) else ""
@@ -49,7 +49,7 @@ def show(trigger_id: str) -> AnyResponse:
 def event(trigger_id: str, event_id: str) -> AnyResponse:
     """One event, whole, and what became of it."""
     frame = trigger_frame.look(trigger_id)
-    found = next((one for one in client().events(trigger_id, n=1, event_id=event_id) if one.id == event_id), None)
+    found = next((one for one in client().events(trigger_id, n=1, event_id=event_id)[0] if one.id == event_id), None)
     if found is None:
         raise NoPage
     sent = client().deliveries(trigger_id, {"event_id": event_id}, limit=deliveries.PER_PAGE)
@@ -60,9 +60,9 @@ def event(trigger_id: str, event_id: str) -> AnyResponse:
 def logs(trigger_id: str) -> AnyResponse:
     """The log of its runs."""
     frame, after = trigger_frame.look(trigger_id), request.args.get("after", "")[:1_000]
-    found = client().logs(trigger_id, limit=RUNS, after=after)
+    found = client().runs(trigger_id, limit=RUNS, after=after)
     news = None if found is None or after else trigger_news.since(frame, "logs", found.items, rows_url=request.path)
-    context: dict[str, Any] = {"found": found, "after": after, "news": news, "observations": runs.observations}
+    context: dict[str, Any] = {"found": found, "after": after, "news": news}
     return trigger_frame.shown(frame, "logs", "_logs.html", **context)
 
 
@@ -143,15 +143,15 @@ def _are_older(trigger_id: str, found: Sequence[Any], after: str, total: int | N
     """Whether events are left for the next page. A page of large ones is shorter than was asked for."""
     if len(found) > STEP or (not after and total == len(found)):
         return len(found) > STEP
-    return bool(client().events(trigger_id, n=1, after=found[-1].id))
+    return bool(client().events(trigger_id, n=1, after=found[-1].id)[0])
 
 
 def _rows(trigger_id: str, tab: str, rows_url: str) -> list[Any]:
     if tab == "events":
-        return list(client().events(trigger_id, n=trigger_news.MOST))
+        return list(client().events(trigger_id, n=trigger_news.MOST)[0])
     if tab == "deliveries":
         return deliveries.rows_at(trigger_id, rows_url)
-    found = client().logs(trigger_id, limit=trigger_news.MOST) if tab == "logs" else None
+    found = client().runs(trigger_id, limit=trigger_news.MOST) if tab == "logs" else None
     if found is None:
         raise NoPage
     return list(found.items)
@@ -218,8 +218,9 @@ def _source_ends(frame: Frame) -> str:
 
 def _answers(frame: Frame) -> list[tuple[str, str]]:
     """Label and value of everything that a person was asked."""
-    props = components.props(list(frame.trigger.props))
-    return [(prop.label, _shown(frame, prop)) for prop in props if control(prop) not in ("", "alert", "fixed")]
+    return [
+        (prop.label, _shown(frame, prop)) for prop in frame.trigger.props if control(prop) not in ("", "alert", "fixed")
+    ]
 
 
 def _shown(frame: Frame, prop: Prop) -> str:

@@ -1,98 +1,78 @@
 """What a run gave, and the history of runs, as the Connect API tells them (specification 2.6a, WIRE "Run")."""
 
-from dataclasses import dataclass, field, replace
 from typing import Any
 
-from webapp.dashboard.client.models import reading
-from webapp.dashboard.client.models.reading import Json
+from pydantic import AliasChoices, Field
+
+from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """A line of a run's log."""
+class Observation(Lenient):
+    """A line of a run's log (section 2.6a); ``at`` is in epoch milliseconds."""
 
-    kind: str
-    at: int | None
-    text: str
-    detail: str = ""
+    at: int | None = Field(default=None, alias="ts")
+    message: str = Field(default="", alias="msg")
+    error: dict[str, Any] = Field(default={}, alias="err")
+    kind_given: NonEmpty = Field(default="log", alias="k")
+
+    @property
+    def kind(self) -> str:
+        """``log``, ``error`` or what else the service calls it."""
+        return "error" if self.error else self.kind_given
+
+    @property
+    def text(self) -> str:
+        """The line itself."""
+        return self.message or str(self.error.get("message") or self.error.get("name") or "")
+
+    @property
+    def detail(self) -> str:
+        """Where the error came from."""
+        return str(self.error.get("stack") or "")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a run gave."""
+class Outcome(Lenient):
+    """What a run gave. ``error`` is a sentence where the service tells one."""
 
-    ok: bool
-    took_ms: int | None
-    summary: str
-    result: Any = None
-    has_result: bool = False
-    exports: Json = field(default_factory=dict)
-    logs: tuple[Observation, ...] = ()
-    problem: str = ""
+    took_ms: int | None = None
+    result: Any = Field(default=None, alias="ret")
+    all_exports: dict[str, Any] = Field(default={}, alias="exports")
+    logs: tuple[Observation, ...] = Field(default=(), alias="os")
+    error: str = ""
+    ok_given: bool | None = Field(default=None, alias="ok")
+    summary_given: str = Field(default="", alias="summary")
+
+    @property
+    def ok(self) -> bool:
+        """Whether it succeeded."""
+        return not self.problem if self.ok_given is None else self.ok_given
+
+    @property
+    def problem(self) -> str:
+        """Why it failed; "" when it did not."""
+        return next((line.text for line in self.logs if line.kind == "error"), "") or self.error
+
+    @property
+    def summary(self) -> str:
+        """What it did, in one sentence of the component's own."""
+        exported = self.all_exports.get("$summary")
+        return self.summary_given or (exported if isinstance(exported, str) else "")
+
+    @property
+    def exports(self) -> Json:
+        """What it handed out besides its result and its summary."""
+        return {name: value for name, value in self.all_exports.items() if name != "$summary"}
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Outcome):
     """One entry of the run history (an extension)."""
 
-    id: str
-    at: str | int | None
-    ok: bool
-    summary: str
-    took_ms: int | None
-    inputs: Json
-    dynamic_id: str
-    outcome: Outcome
+    id: str = ""
+    at: str | int | None = Field(default=None, validation_alias=AliasChoices("started_at", "created_at"))
+    inputs: dict[str, Any] = Field(default={}, alias="configured_props")
+    dynamic_id: str = Field(default="", alias="dynamic_props_id")
 
-
-def outcome(data: Json, took_ms: int | None = None) -> Outcome:
-    """What ``actions/run`` answers (WIRE "Run")."""
-    exports = reading.mapping(data, "exports")
-    logs = observations(data.get("os"))
-    failed = next((line for line in logs if line.kind == "error"), None)
-    summary = exports.get("$summary")
-    return Outcome(
-        ok=failed is None,
-        took_ms=took_ms,
-        summary=summary if isinstance(summary, str) else "",
-        result=data.get("ret"),
-        has_result=data.get("ret") is not None,
-        exports={name: value for name, value in exports.items() if name != "$summary"},
-        logs=logs,
-        problem=failed.text if failed else "",
-    )
-
-
-def observations(data: object) -> tuple[Observation, ...]:
-    """Observations of section 2.6a."""
-    found = [item for item in data if isinstance(item, dict)] if isinstance(data, list) else []
-    return tuple(_observation(item) for item in found)
-
-
-def run(data: Json) -> Run:
-    """One entry of ``P/runs``."""
-    took = reading.number(data, "took_ms")
-    told = outcome(data, took)
-    ok = data["ok"] if isinstance(data.get("ok"), bool) else told.ok
-    summary = reading.text(data, "summary") or told.summary or reading.text(data, "error")
-    at = data.get("started_at") or data.get("created_at")
-    return Run(
-        id=reading.text(data, "id"),
-        at=at if isinstance(at, (str, int)) else None,
-        ok=ok,
-        summary=summary or told.problem,
-        took_ms=took,
-        inputs=reading.mapping(data, "configured_props"),
-        dynamic_id=reading.text(data, "dynamic_props_id"),
-        outcome=replace(
-            told, ok=ok, summary=reading.text(data, "summary"), problem=told.problem or reading.text(data, "error")
-        ),
-    )
-
-
-def _observation(data: Json) -> Observation:
-    err = reading.mapping(data, "err")
-    name, message = reading.text(err, "name"), reading.text(err, "message")
-    text = reading.text(data, "msg") or message or name
-    kind = reading.text(data, "k") or "log"
-    return Observation("error" if err else kind, reading.number(data, "ts"), text, reading.text(err, "stack"))
+    @property
+    def summary(self) -> str:
+        """What it did, else why it failed."""
+        return super().summary or self.error or self.problem

@@ -1,15 +1,18 @@
-"""Deployed triggers, their events and deliveries, as the Connect API tells them (specification 2.7, 2.8; WIRE).
+"""Deployed triggers, their webhooks, events and runs, as the Connect API tells them (specification 2.7, 2.8; WIRE).
 
-Reading is lenient like in :mod:`.accounts`. Times are integer epoch milliseconds, on the wire too but for those of
-webhooks, which are seconds there; what our service alone tells is optional.
+Times are integer epoch milliseconds, on the wire too but for those of webhooks, which are seconds there.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
-from webapp.dashboard.client.models import reading
-from webapp.dashboard.client.models.reading import Json
+from pydantic import Field
+
+from webapp.dashboard.client.models import components
+from webapp.dashboard.client.models.components import Prop
+from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
+from webapp.dashboard.client.models.runs import Observation
 from webapp.kit.clock import SECOND
 from webapp.kit.translation import gettext
 
@@ -17,33 +20,66 @@ State = Literal["active", "waits", "off", "paused"]
 _EMITTERS: Mapping[str, str] = {"hi": "http", "ti": "timer", "ei": "email"}
 
 
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    """Something that watches for its owner. ``props`` is the wire's list of configurable props, for editing."""
+def _name(data: dict[str, Any]) -> str:
+    return str(data["component_key"] or data["id"])
 
-    id: str
-    name: str
-    component_key: str
-    version: str
-    app: str
-    emitter: str
-    active: bool
-    switched_off: str
-    waits: str
-    last_error: str
-    last_event_at: int | None
-    next_run_at: int | None
-    schedule: Json | None
-    instant: bool
-    accounts: tuple[str, ...]
-    props: tuple[Json, ...]
-    configured: Json
-    emit_on_deploy: bool
-    created_at: int | None
-    updated_at: int | None
-    endpoint_url: str
-    email_address: str
-    signing_key: str
+
+def _emitter(data: dict[str, Any]) -> str:
+    return _EMITTERS.get(data["id"].partition("_")[0], "source")
+
+
+class _AccountReference(Lenient):
+    id: str = ""
+
+
+class Trigger(Lenient):
+    """A deployed trigger of section 2.7, with the embedded service's additions."""
+
+    id: str = ""
+    component_key: str = ""
+    name: NonEmpty = Field(default_factory=_name)
+    version: str = ""
+    app: str = ""
+    emitter: NonEmpty = Field(default_factory=_emitter, alias="emitter_type")
+    active: bool = True
+    switched_off: str = ""
+    waits: str = ""
+    last_error: str = ""
+    last_event_at: int | None = None
+    next_run_at: int | None = None
+    schedule_given: dict[str, Any] | None = Field(default=None, alias="schedule")
+    cron: str = ""
+    timezone: NonEmpty = "UTC"
+    interval_seconds: int | None = None
+    instant: bool = False
+    account_references: tuple[_AccountReference, ...] = Field(default=(), alias="accounts")
+    configurable_props: tuple[dict[str, Any], ...] = ()
+    configured: dict[str, Any] = Field(default={}, alias="configured_props")
+    emit_on_deploy: bool = True
+    created_at: int | None = None
+    updated_at: int | None = None
+    endpoint_url: str = ""
+    email_address: str = ""
+    signing_key: str = Field(default="", alias="webhook_signing_key")
+
+    @property
+    def accounts(self) -> tuple[str, ...]:
+        """The ids of the accounts that it works with."""
+        return tuple(reference.id for reference in self.account_references)
+
+    @cached_property
+    def props(self) -> tuple[Prop, ...]:
+        """The props of its component, as it was deployed."""
+        return components.props(self.configurable_props)
+
+    @property
+    def schedule(self) -> Json | None:
+        """The schedule: told by the service, else what a timer's own fields say."""
+        if self.schedule_given is not None:
+            return self.schedule_given
+        if self.cron:
+            return {"cron": self.cron, "timezone": self.timezone}
+        return {"intervalSeconds": self.interval_seconds} if self.interval_seconds else None
 
     @property
     def state(self) -> State:
@@ -61,24 +97,59 @@ class Trigger:
         return words.get(self.emitter) or (gettext("instant") if self.instant else gettext("polling"))
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A webhook URL of a trigger; ``state`` is ``happy``, ``penalty`` or ``deactivated``.
+class _DeliveryState(Lenient):
+    state: NonEmpty = "happy"
+    since: int | None = None
+    last_error: str = ""
+    consecutive_failures: int = 0
+
+
+class _Destination(Lenient):
+    """Where events go. ``state`` is ``happy``, ``penalty`` or ``deactivated``.
 
     One whose last delivery failed counts as in penalty from the first failure on: a person should see it at once.
     """
 
-    id: str
-    url: str
-    key: str
-    state: str
-    since: int | None
-    last_error: str
+    id: str = ""
+    active: bool = True
+    delivery_state: _DeliveryState | None = None
+
+    @property
+    def _failed_lately(self) -> bool:
+        told = self.delivery_state
+        return told is not None and told.state == "happy" and told.consecutive_failures > 0
+
+    @property
+    def state(self) -> str:
+        """How deliveries to it do."""
+        if not self.active:
+            return "deactivated"
+        if self._failed_lately:
+            return "penalty"
+        return self.delivery_state.state if self.delivery_state else "happy"
 
     @property
     def failing(self) -> bool:
         """Whether a person should know."""
         return self.state != "happy"
+
+
+class Endpoint(_Destination):
+    """A webhook URL of a trigger (section 2.8)."""
+
+    url: str = ""
+    key: str = Field(default="", alias="signing_key")
+
+    @property
+    def since(self) -> int | None:
+        """Since when it is in its state."""
+        since = self.delivery_state.since if self.delivery_state else None
+        return None if since is None or self._failed_lately else since * SECOND
+
+    @property
+    def last_error(self) -> str:
+        """Why the last delivery failed."""
+        return self.delivery_state.last_error if self.delivery_state else ""
 
     @property
     def host(self) -> str:
@@ -86,143 +157,47 @@ class Endpoint:
         return self.url.split("/")[2] if "//" in self.url else self.url
 
 
-@dataclass(frozen=True, slots=True)
-class Workflow:
-    """A workflow of the product that is told of a trigger's events. Its ``state`` is as an endpoint's, or ""."""
+class Endpoints(Lenient):
+    """The answer of ``…/webhooks``."""
 
-    id: str
-    name: str
-    state: str = ""
-
-    @property
-    def failing(self) -> bool:
-        """Whether a person should know."""
-        return self.state not in ("", "happy")
+    webhooks: tuple[Endpoint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One event, newest first in lists."""
+class Workflow(_Destination):
+    """A workflow of the product that is told of a trigger's events."""
 
-    id: str
-    at: int | None
-    summary: str
-    body: Any
+    name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Workflows(Lenient):
+    """The answer of ``…/pipelines``; without extensions it has ids alone."""
+
+    workflow_ids: tuple[str, ...] = ()
+    workflows: tuple[Workflow, ...] = ()
+
+    def known(self) -> list[Workflow]:
+        """Every workflow, with what is told of it."""
+        told = {workflow.id: workflow for workflow in self.workflows}
+        return [told.get(workflow_id) or Workflow(id=workflow_id) for workflow_id in self.workflow_ids]
+
+
+class Event(Lenient):
+    """One event, newest first in lists: ``{e, k, ts, id, sum?}``."""
+
+    id: str = ""
+    at: int | None = Field(default=None, alias="ts")
+    summary: str = Field(default="", alias="sum")
+    body: Any = Field(default=None, alias="e")
+
+
+class TriggerRun(Lenient):
     """One run of a trigger, with its log."""
 
-    id: str
-    at: int | None
-    cause: str
-    ok: bool
-    took_ms: int | None
-    emitted: int
-    error: str
-    lines: Any
-
-
-def trigger(data: Json) -> Trigger:
-    """A deployed trigger of section 2.7, with the embedded service's additions."""
-    listed = data.get("accounts")
-    accounts = (
-        tuple(reading.text(item, "id") for item in listed if isinstance(item, dict)) if isinstance(listed, list) else ()
-    )
-    configured = data.get("configured_props")
-    key, identity = reading.text(data, "component_key"), reading.text(data, "id")
-    return Trigger(
-        id=identity,
-        name=reading.text(data, "name") or key or identity,
-        component_key=key,
-        version=reading.text(data, "version"),
-        app=reading.text(data, "app"),
-        emitter=reading.text(data, "emitter_type") or _EMITTERS.get(identity.partition("_")[0], "source"),
-        active=data.get("active") is not False,
-        switched_off=reading.text(data, "switched_off"),
-        waits=reading.text(data, "waits"),
-        last_error=reading.text(data, "last_error"),
-        last_event_at=reading.number(data, "last_event_at"),
-        next_run_at=reading.number(data, "next_run_at"),
-        schedule=_schedule(data),
-        instant=data.get("instant") is True,
-        accounts=accounts,
-        props=reading.objects(data.get("configurable_props")),
-        configured=configured if isinstance(configured, dict) else {},
-        emit_on_deploy=data.get("emit_on_deploy") is not False,
-        created_at=reading.number(data, "created_at"),
-        updated_at=reading.number(data, "updated_at"),
-        endpoint_url=reading.text(data, "endpoint_url"),
-        email_address=reading.text(data, "email_address"),
-        signing_key=reading.text(data, "webhook_signing_key"),
-    )
-
-
-def endpoint(data: Json) -> Endpoint:
-    """A trigger webhook entry (section 2.8)."""
-    state = reading.mapping(data, "delivery_state")
-    told = _state_of(data)
-    failed_lately = told == "penalty" and reading.text(state, "state") == "happy"
-    return Endpoint(
-        id=reading.text(data, "id"),
-        url=reading.text(data, "url"),
-        key=reading.text(data, "signing_key"),
-        state=told,
-        since=None if failed_lately else _of_seconds(state, "since"),
-        last_error=reading.text(state, "last_error"),
-    )
-
-
-def workflows(answer: Json) -> list[Workflow]:
-    """The answer of ``…/pipelines``; without extensions it has ids alone."""
-    told = {reading.text(item, "id"): Workflow(reading.text(item, "id"), reading.text(item, "name"), _state_of(item))
-            for item in reading.objects(answer.get("workflows"))}  # fmt: skip
-    ids = answer.get("workflow_ids")
-    found = [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
-    return [told.get(one) or Workflow(one, "") for one in found]
-
-
-def event(data: Json) -> Event:
-    """``{e, k, ts, id, sum?}``."""
-    return Event(reading.text(data, "id"), reading.number(data, "ts"), reading.text(data, "sum"), data.get("e"))
-
-
-def watch(data: Json) -> Watch:
-    """An entry of ``…/logs``."""
-    return Watch(
-        id=reading.text(data, "id"),
-        at=reading.number(data, "at"),
-        cause=reading.text(data, "cause"),
-        ok=data.get("ok") is not False,
-        took_ms=reading.number(data, "took_ms"),
-        emitted=reading.number(data, "emitted") or 0,
-        error=reading.text(data, "error"),
-        lines=data.get("os"),
-    )
-
-
-def _schedule(data: Json) -> Json | None:
-    """The schedule: told by the service, else what a timer's own fields say."""
-    told = data.get("schedule")
-    if isinstance(told, dict):
-        return told
-    if reading.text(data, "cron"):
-        return {"cron": reading.text(data, "cron"), "timezone": reading.text(data, "timezone") or "UTC"}
-    seconds = reading.number(data, "interval_seconds")
-    return {"intervalSeconds": seconds} if seconds else None
-
-
-def _state_of(data: Json) -> str:
-    """How an address does, as :class:`Endpoint` says."""
-    state = reading.mapping(data, "delivery_state")
-    if data.get("active") is False:
-        return "deactivated"
-    failed_lately = bool(reading.number(state, "consecutive_failures"))
-    told = reading.text(state, "state") or "happy"
-    return "penalty" if told == "happy" and failed_lately else told
-
-
-def _of_seconds(data: Json, key: str) -> int | None:
-    found = reading.number(data, key)
-    return None if found is None else found * SECOND
+    id: str = ""
+    at: int | None = None
+    cause: str = ""
+    ok: bool = True
+    took_ms: int | None = None
+    emitted: int = 0
+    error: str = ""
+    logs: tuple[Observation, ...] = Field(default=(), alias="os")

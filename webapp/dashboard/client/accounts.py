@@ -1,0 +1,126 @@
+"""Apps, accounts and their history as one external user sees them (specification 4.2, 4.3, 4.14 and extensions).
+
+An extension that the service lacks answers ``None``.
+"""
+
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from webapp.dashboard.client.connect import UserCalls
+from webapp.dashboard.client.models.accounts import Account, App, Category, TestResult, Use
+from webapp.dashboard.client.models.activity import ActivityEntry
+from webapp.dashboard.client.models.lenient import PageOf
+from webapp.dashboard.client.transport import NotTheApi, Params
+from webapp.errors import NotFound
+
+TEST_TIMEOUT_S = 35.0  # testing an account waits for its provider
+_APPS = "/v1/connect/apps"
+_EXTENDED: Params = {"extensions": True}  # ask for what only the embedded service knows; others ignore it
+
+
+@dataclass(frozen=True, slots=True)
+class AppFilter:
+    """Which apps to list; every field as in specification 4.3."""
+
+    q: str = ""
+    category: str = ""
+    has_actions: bool = False
+    has_triggers: bool = False
+    sort_key: str = "featured_weight"
+    sort_direction: str = "desc"
+
+    def params(self) -> Params:
+        """The query of ``GET /v1/connect/apps``."""
+        return {
+            "sort_key": self.sort_key,
+            "sort_direction": self.sort_direction,
+            "q": self.q,
+            "category_ids": self.category,
+            "has_actions": self.has_actions,
+            "has_triggers": self.has_triggers,
+        }
+
+
+class UserClient(UserCalls):
+    """Apps and accounts of one external user."""
+
+    def apps(self, filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]:
+        """``GET /v1/connect/apps`` (section 4.3)."""
+        params = {**filters.params(), **_EXTENDED, "limit": limit, "after": after}
+        return self.ask(PageOf[App], "GET", _APPS, params=params)
+
+    def app(self, slug: str) -> App:
+        """``GET /v1/connect/apps/{slug}``. Raises :class:`NotFound`."""
+        return self.ask(App, "GET", f"{_APPS}/{quote(slug, safe='')}", params=_EXTENDED)
+
+    def categories(self) -> list[Category]:
+        """``GET /v1/connect/app_categories``, a bare array; empty where the service has none."""
+        try:
+            answer = self.call("GET", "/v1/connect/app_categories", params=_EXTENDED)
+        except NotFound:
+            return []
+        categories = answer if isinstance(answer, list) else answer.get("data") if isinstance(answer, dict) else None
+        if not isinstance(categories, list):
+            raise NotTheApi
+        return list(PageOf[Category].model_validate({"data": categories}).items)
+
+    def accounts(self, *, limit: int, after: str = "", app: str = "") -> PageOf[Account]:
+        """``GET P/accounts`` of this user."""
+        params = {"external_user_id": self.user_id, **_EXTENDED, "limit": limit, "after": after, "app": app}
+        return self.ask(PageOf[Account], "GET", self._path(), params=params)
+
+    def account(self, account_id: str) -> Account:
+        """``GET P/accounts/{id}`` (section 4.14). Raises :class:`NotFound`."""
+        return self.ask(Account, "GET", self._path(account_id), params=_EXTENDED)
+
+    def delete_account(self, account_id: str) -> None:
+        """``DELETE P/accounts/{id}``. Raises :class:`NotFound`."""
+        self.call("DELETE", self._path(account_id))
+
+    def rename_account(self, account_id: str, name: str) -> Account | None:
+        """``PATCH P/accounts/{id}`` (an extension)."""
+        return self.ask_extension(Account, "PATCH", self._path(account_id), body={"name": name or None})
+
+    def test_account(self, account_id: str) -> TestResult | None:
+        """``POST P/accounts/{id}/test`` (an extension); takes as long as the account's provider."""
+        return self.ask_extension(TestResult, "POST", self._path(account_id, "test"), timeout=TEST_TIMEOUT_S)
+
+    def revoke_account(self, account_id: str) -> Account | None:
+        """``POST P/accounts/{id}/revoke`` (an extension). Raises :class:`webapp.errors.Conflict` where impossible."""
+        return self.ask_extension(Account, "POST", self._path(account_id, "revoke"), timeout=TEST_TIMEOUT_S)
+
+    def uses(self, account_id: str, *, limit: int = 50) -> PageOf[Use] | None:
+        """``GET P/accounts/{id}/uses`` (an extension): what stops without the account."""
+        return self.ask_extension(PageOf[Use], "GET", self._path(account_id, "uses"), params={"limit": limit})
+
+    def history(self, account_id: str, *, limit: int = 10, after: str = "") -> PageOf[ActivityEntry] | None:
+        """``GET P/accounts/{id}/history`` (an extension), newest first."""
+        params: Params = {"limit": limit, "after": after}
+        return self.ask_extension(PageOf[ActivityEntry], "GET", self._path(account_id, "history"), params=params)
+
+    def activity(
+        self, *, limit: int, after: str = "", app: str = "", account: str = "", kind: str = ""
+    ) -> PageOf[ActivityEntry] | None:
+        """``GET P/activity`` (an extension): what happened to this user's accounts, newest first."""
+        params: Params = {
+            "external_user_id": self.user_id,
+            "app": app,
+            "account_id": account,
+            "kind": kind,
+            "limit": limit,
+            "after": after,
+        }
+        return self.ask_extension(PageOf[ActivityEntry], "GET", self.client.path("activity"), params=params)
+
+    def link(self, *, success: str, error: str) -> str:
+        """A new ``connect_link_url`` that leads back to ``success`` or ``error`` (section 4.2)."""
+        answer = self.client.create_token(
+            {"external_user_id": self.user_id, "success_redirect_uri": success, "error_redirect_uri": error}
+        )
+        url = answer.get("connect_link_url")
+        if not isinstance(url, str) or not url.startswith(("https://", "http://")):
+            raise NotTheApi
+        return url
+
+    def _path(self, *parts: str) -> str:
+        return self.client.path("accounts", *parts)
