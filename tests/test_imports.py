@@ -47,7 +47,10 @@ SOCKETS = {
     "aiohttp", "aiosmtpd", "asyncio", "ftplib", "http.client", "http.server", "httpx", "imaplib", "poplib", "psycopg",
     "requests", "smtplib", "socket", "socketserver", "telnetlib", "urllib.request", "urllib3", "websockets",
 }  # fmt: skip
-LOCAL = {"webapp.service.components.wire", "webapp.service.components.parent"}  # a Unix socket between our processes
+LOCAL = {  # a Unix socket between our processes
+    "webapp.service.components.runner_job", "webapp.service.components.runner_process",
+    "webapp.service.components.wire",
+}  # fmt: skip
 LISTENERS = {  # the worker's own port for mail
     "webapp.service.worker.mail_server", "webapp.service.worker.mail_session",
 }  # fmt: skip

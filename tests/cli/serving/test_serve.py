@@ -150,7 +150,9 @@ def test_the_runner_carries_no_setting_and_is_reached_again_after_its_death(
     start: Start, eventually: Eventually
 ) -> None:
     server = start()
-    runner = next(pid for pid in server.children() if b"components.parent" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    runner = next(
+        pid for pid in server.children() if b"components.runner_process" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
     assert b"PATCHBAY_" not in Path(f"/proc/{runner}/environ").read_bytes()
     address = re.search(r"main\('([^']+)'", Path(f"/proc/{runner}/cmdline").read_text())
     assert address is not None

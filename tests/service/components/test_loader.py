@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from webapp.service.components.loader import LoadError, load, props_of
+from webapp.service.components.errors import LoadError
+from webapp.service.components.loader import load, props_of
 
 SOURCE = """
 from webapp.service.components.authoring import Action, string

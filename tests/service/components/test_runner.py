@@ -236,7 +236,7 @@ def test_closing_ends_the_runner_and_what_it_runs(thing: Thing, tmp_path: Path) 
 def test_a_runner_of_somebody_elses_is_asked_by_its_address(good: Path) -> None:
     with Runner.start() as own:
         own.call(Call(path=str(good), props={"n": 0}))
-        path = own._living()
+        path = own._address()
         assert path is not None and (path.parent.stat().st_mode & 0o777) == 0o700
         other = Runner.connect(path)
         assert other.call(Call(path=str(good), props={"n": 5})).value == {"n": 5}
@@ -247,7 +247,7 @@ def test_a_runner_of_somebody_elses_is_asked_by_its_address(good: Path) -> None:
 def test_an_asker_that_hangs_up_ends_the_call(runner: Runner, thing: Thing, tmp_path: Path) -> None:
     told = tmp_path / "pid"
     path = str(thing(f"open({str(told)!r}, 'w').write(f'{{os.getpid()}} '); time.sleep(60)"))
-    address = runner._living()
+    address = runner._address()
     assert address is not None
     runner.call(Call(path=path, method="declare"))
     line = Line.open(address, time.monotonic() + 10)
@@ -264,7 +264,7 @@ def test_an_asker_that_hangs_up_ends_the_call(runner: Runner, thing: Thing, tmp_
 @pytest.mark.parametrize("rubbish", [b"\xff" * 64, b"\0\0\0\2{}\0\0\0\2{}", b"GET / HTTP/1.1\r\n\r\n"])
 def test_rubbish_on_the_socket_is_hung_up_on(runner: Runner, good: Path, rubbish: bytes) -> None:
     assert runner.call(Call(path=str(good), props={"n": 1})).ok
-    address = runner._living()
+    address = runner._address()
     assert address is not None
     line = Line.open(address, time.monotonic() + 10)
     line.send(rubbish)

@@ -14,7 +14,7 @@ from typing import Any
 
 from webapp.errors import Unavailable
 from webapp.service.catalog.sources import BUILT_IN, Component
-from webapp.service.components import authoring, loader, props
+from webapp.service.components import authoring, loader, prop_types, props
 from webapp.service.components.calls import Call, Reply
 
 Declare = Callable[[Call], Reply]
@@ -55,7 +55,7 @@ class Declared:
 def source() -> str:
     """What declarations depend on besides the files themselves: the authoring API, as a hash."""
     digest = hashlib.sha256()
-    for module in (authoring, loader, props):
+    for module in (authoring, loader, prop_types, props):
         digest.update(Path(module.__file__ or "").read_bytes())
     return digest.hexdigest()[:16]
 

@@ -11,11 +11,7 @@ from typing import Any, ClassVar, Literal
 from webapp.service.components.context import Account, Context
 from webapp.service.components.errors import ComponentError, HttpError
 from webapp.service.components.http import Http, HttpResponse
-from webapp.service.components.props import (
-    FindOptions,
-    Option,
-    Options,
-    Prop,
+from webapp.service.components.prop_types import (
     airtable_base,
     airtable_field,
     airtable_table,
@@ -40,6 +36,7 @@ from webapp.service.components.props import (
     string_list,
     timer,
 )
+from webapp.service.components.props import FindOptions, Option, Options, Prop
 
 __all__ = [
     "Account",

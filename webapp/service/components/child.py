@@ -1,7 +1,7 @@
-"""The life of one call: a forked process that loads the component, calls one method, tells what came of it, and ends.
+"""The process of one call: forked from the runner, it loads the component, calls one method, reports, and ends.
 
-What it tells goes through one pipe as messages, as it happens: ``log``, ``export``, ``emit`` and ``set``, and last
-``value`` or ``error``. What it prints goes through another. Whatever becomes of it touches nobody else.
+It writes messages to one pipe as things happen (``log``, ``export``, ``emit``, ``set``), and at last ``value`` or
+``error``. What it prints goes through a second pipe. However it ends, nothing outside of it is affected.
 """
 
 import os
@@ -21,16 +21,16 @@ from webapp.service.components.authoring import Component
 from webapp.service.components.calls import USER_AGENT, Call
 from webapp.service.components.checker import problems
 from webapp.service.components.context import Context
-from webapp.service.components.errors import ComponentError, HttpError
-from webapp.service.components.loader import LoadError, declaration, load, props_of, to_json
+from webapp.service.components.error_report import describe
+from webapp.service.components.errors import ComponentError, ResultError
+from webapp.service.components.loader import declaration, load, props_of, to_json
 from webapp.service.components.props import Option, Options, Prop
 from webapp.service.components.wire import frame
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 
-_TELL = 3  # the descriptor of the pipe for messages
+_MESSAGES = 3  # the descriptor of the pipe for messages
 _DESCRIPTORS = 65_536
-_MESSAGE_CHARS, _STACK_CHARS = 2_000, 8_000
 _OUT_OF_MEMORY = orjson.dumps(
     {"error": {"kind": "memory", "name": "MemoryError", "message": (
         f"The component needed more than {limits.MEMORY_BYTES // 2**20} MiB of memory, so it was stopped. "
@@ -39,19 +39,12 @@ _OUT_OF_MEMORY = orjson.dumps(
 )  # fmt: skip
 
 
-class ResultError(ComponentError):
-    """A value that JSON cannot carry, or that is too large."""
-
-
-_KINDS = ((HttpError, "http"), (LoadError, "load"), (ResultError, "result"))
-
-
-def live(request: bytes, tell: int, prints: int, folder: Path, parent: int) -> NoReturn:
-    """Be the process of one call: ``request`` is a Call as JSON, ``tell`` and ``prints`` are pipes to write to."""
+def live(request: bytes, messages: int, prints: int, folder: Path, parent: int) -> NoReturn:
+    """Be the process of one call: ``request`` is a Call as JSON, ``messages`` and ``prints`` are pipes to write to."""
     code = 70
     try:
         limits.die_with_parent(parent)
-        _settle(tell, prints, folder)
+        _settle(messages, prints, folder)
         limits.bind()
         _answer(request)
         code = 0
@@ -61,17 +54,17 @@ def live(request: bytes, tell: int, prints: int, folder: Path, parent: int) -> N
         os._exit(code)
 
 
-def _settle(tell: int, prints: int, folder: Path) -> None:
+def _settle(messages: int, prints: int, folder: Path) -> None:
     """Keep these descriptors alone, in a session and a folder of its own, with signals as a new process has them."""
     os.setsid()
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
-    tell, prints = _above(tell), _above(prints)
+    messages, prints = _above(messages), _above(prints)
     nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (prints, 1), (prints, 2), (tell, _TELL)):
-        os.dup2(source, target, inheritable=target != _TELL)
-    os.closerange(_TELL + 1, _DESCRIPTORS)
+    for source, target in ((nothing, 0), (prints, 1), (prints, 2), (messages, _MESSAGES)):
+        os.dup2(source, target, inheritable=target != _MESSAGES)
+    os.closerange(_MESSAGES + 1, _DESCRIPTORS)
     sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  # lives as long as we do
     sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
     os.chdir(folder)
@@ -81,29 +74,29 @@ def _settle(tell: int, prints: int, folder: Path) -> None:
 def _above(descriptor: int) -> int:
     """A copy of ``descriptor`` that none of those we are about to set can overwrite."""
     copy = descriptor
-    while copy <= _TELL:
+    while copy <= _MESSAGES:
         copy = os.dup(copy)
     return copy
 
 
 def _answer(request: bytes) -> None:
-    told: bytes | None = None
+    message: bytes | None = None
     try:
-        told = _called(Call.from_json(orjson.loads(request)))
+        message = _last_message(Call.from_json(orjson.loads(request)))
     except MemoryError:
         limits.spare_memory()  # the frames that held the memory are gone by the next line
-    _send_bytes(told or _OUT_OF_MEMORY)
+    _send_bytes(message or _OUT_OF_MEMORY)
     _flush()
 
 
-def _called(call: Call) -> bytes:
-    """The last message, as JSON."""
+def _last_message(call: Call) -> bytes:
+    """The message that ends the call, as JSON: its value, or its error."""
     try:
         return _encoded("its result", {"value": _perform(call)})
     except MemoryError:
         raise
     except BaseException as error:
-        return orjson.dumps({"error": _told(error, Path(call.path))})
+        return orjson.dumps({"error": describe(error, Path(call.path))})
 
 
 def _perform(call: Call) -> Any:
@@ -118,10 +111,10 @@ def _perform(call: Call) -> Any:
     if call.method == "reload":
         return to_json(_reloaded(component, declared, ctx))
     method: Callable[[Context], Any] = getattr(component, call.method)
-    found = method(ctx)
+    result = method(ctx)
     if call.stash:
         ctx.files.hand_over(lambda message: _send_bytes(orjson.dumps(message)), ctx.log)
-    return found
+    return result
 
 
 def _options(component: Component, declared: Mapping[str, Prop], name: str, ctx: Context) -> dict[str, Any]:
@@ -129,20 +122,20 @@ def _options(component: Component, declared: Mapping[str, Prop], name: str, ctx:
     find = prop.find_options if prop else None
     if find is None:
         raise ComponentError(f"The prop {name} has no options to look up.")
-    found = find(ctx)
-    if not isinstance(found, Options):
-        raise ResultError(f"The options of {name} must come as Options([...]), not as {type(found).__name__}.")
-    listed = [one.to_json() for one in found.items if isinstance(one, Option)]
-    texts = [one for one in found.items if isinstance(one, str)]
-    if len(listed) + len(texts) != len(found.items) or (listed and texts):
+    options = find(ctx)
+    if not isinstance(options, Options):
+        raise ResultError(f"The options of {name} must come as Options([...]), not as {type(options).__name__}.")
+    listed = [option.to_json() for option in options.items if isinstance(option, Option)]
+    texts = [option for option in options.items if isinstance(option, str)]
+    if len(listed) + len(texts) != len(options.items) or (listed and texts):
         raise ResultError(f"The options of {name} must be all Option or all text.")
-    context = None if found.context is None else dict(found.context)
+    context = None if options.context is None else dict(options.context)
     return {"options": None if texts else listed, "string_options": texts or None, "context": context}
 
 
 def _reloaded(component: Component, declared: Mapping[str, Prop], ctx: Context) -> dict[str, Prop]:
     added = component.reload(ctx)
-    if not isinstance(added, Mapping) or not all(isinstance(one, Prop) for one in added.values()):
+    if not isinstance(added, Mapping) or not all(isinstance(prop, Prop) for prop in added.values()):
         raise ResultError("reload() must return props by their names.")
     return {**declared, **added}
 
@@ -161,7 +154,7 @@ _one_at_a_time = threading.Lock()
 
 
 def _send(message: dict[str, Any]) -> None:
-    """Tell ``message`` at once. Raises :class:`ResultError`."""
+    """Send ``message`` at once. Raises :class:`ResultError`."""
     what = next((f"{verb} {message[verb]}" for verb in ("export", "set") if verb in message), "an event")
     _send_bytes(_encoded(what, message))
 
@@ -170,7 +163,7 @@ def _send_bytes(payload: bytes) -> None:
     rest = memoryview(frame(payload))
     with _one_at_a_time:
         while rest:
-            rest = rest[os.write(_TELL, rest) :]
+            rest = rest[os.write(_MESSAGES, rest) :]
 
 
 def _flush() -> None:
@@ -179,39 +172,3 @@ def _flush() -> None:
             stream.flush()
         except (OSError, ValueError):
             continue
-
-
-def _told(error: BaseException, path: Path) -> dict[str, Any]:
-    kind = next((kind for type_, kind in _KINDS if isinstance(error, type_)), "exception")
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if _is_own(one.filename, path)]
-    if not frames and isinstance(error, SyntaxError | ImportError):
-        kind = "load"
-    return {
-        "kind": kind,
-        "name": type(error).__name__,
-        "message": _sentence(error)[:_MESSAGE_CHARS],
-        "stack": "".join(traceback.format_list(frames)).replace(f"{_root(path)}/", "")[-_STACK_CHARS:],
-        "status": error.status if isinstance(error, HttpError) else None,
-    }
-
-
-def _sentence(error: BaseException) -> str:
-    if isinstance(error, SystemExit | KeyboardInterrupt):
-        return "The component ended its own process. It must return a value or raise an error instead."
-    try:
-        said = str(error).strip()
-    except Exception:
-        said = ""
-    if isinstance(error, ComponentError):
-        return said or "The component failed and did not say why."
-    return f"{type(error).__name__}: {said}" if said else f"The component failed by {type(error).__name__}."
-
-
-def _is_own(filename: str, path: Path) -> bool:
-    return filename.startswith(f"{_root(path)}/")
-
-
-def _root(path: Path) -> Path:
-    """The folder of the component's app, or of the operator's own components."""
-    folder = path.parent.parent
-    return folder.parent if folder.name in ("actions", "triggers") else folder

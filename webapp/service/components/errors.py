@@ -1,4 +1,4 @@
-"""What may go wrong while a component works, as exceptions of its own: the message is what a person reads."""
+"""The exceptions of components and of what runs them. A message is the sentence that a person reads."""
 
 
 class ComponentError(Exception):
@@ -11,3 +11,11 @@ class HttpError(ComponentError):
     def __init__(self, message: str, status: int | None = None, body: bytes = b"") -> None:
         super().__init__(message)
         self.status, self.body = status, body
+
+
+class LoadError(ComponentError):
+    """The file holds no component that can be loaded."""
+
+
+class ResultError(ComponentError):
+    """A value that JSON cannot carry, or that is too large."""

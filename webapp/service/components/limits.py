@@ -1,4 +1,4 @@
-"""What one call may use, and how a process is bound to it. Linux knows all of it; elsewhere some of it is missing."""
+"""The limits of one call, and how they are set on a process. Systems other than Linux lack some of them."""
 
 import ctypes
 import os
@@ -23,7 +23,7 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def output_bytes(stash: bool) -> int:
-    """How much a call may tell and print; one whose files are kept may send those besides, as base64."""
+    """How many bytes a call may send and print; a call whose files are kept may also send those, as base64."""
     return OUTPUT_BYTES + (STASH_BYTES * 4 // 3 + STASH_FILES * 1024 if stash else 0)
 
 
@@ -60,16 +60,23 @@ def spare_memory() -> None:
 def children() -> list[int]:
     """The processes directly below this one; empty where the kernel does not tell."""
     try:
-        return [int(one) for one in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+        return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
     except OSError:
         return []
+
+
+def kill_group(pid: int) -> None:
+    """Kill ``pid`` and its process group, which the kernel does in one step: a process that forks cannot outrun it."""
+    for kill in (os.killpg, os.kill):
+        with suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
 
 
 def _limit(what: int, soft: int, hard: int) -> None:
     """Set a limit, below the one that stands; what the system does not let us set stays."""
     with suppress(ValueError, OSError):
-        standing = resource.getrlimit(what)[1]
-        top = hard if standing == resource.RLIM_INFINITY else min(hard, standing)
+        current = resource.getrlimit(what)[1]
+        top = hard if current == resource.RLIM_INFINITY else min(hard, current)
         resource.setrlimit(what, (min(soft, top), top))
 
 

@@ -1,4 +1,4 @@
-"""Loading one component file by its path, in isolation, and telling what it declares.
+"""Loads one component file by its path, in isolation, and reads what it declares.
 
 ``<folder>/<name>/<version>.py`` is loaded as the module ``<name>`` of the package ``<folder>``, under a fresh name:
 ``from ..common import project`` reads ``common.py`` beside ``actions/``, and versions never meet. Loading runs the
@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from webapp.service.components.authoring import Action, Component, Trigger
-from webapp.service.components.errors import ComponentError
+from webapp.service.components.errors import LoadError
 from webapp.service.components.props import Prop
 
 _KINDS = ("actions", "triggers")
@@ -23,28 +23,24 @@ HOOKS = ("deploy", "activate", "deactivate")
 _fresh = itertools.count(1)
 
 
-class LoadError(ComponentError):
-    """The file holds no component that can be loaded."""
-
-
 def load(path: Path) -> type[Component]:
     """The one component class of the file at ``path``. Raises :class:`LoadError`, or what the file itself raises."""
     module = _execute(path)
-    found = [
-        one
-        for one in vars(module).values()
-        if isinstance(one, type) and issubclass(one, Action | Trigger) and one.__module__ == module.__name__
+    classes = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Action | Trigger) and value.__module__ == module.__name__
     ]
-    if len(found) != 1:
-        raise LoadError(f"The file must hold exactly one subclass of Action or Trigger; it holds {len(found)}.")
-    return found[0]
+    if len(classes) != 1:
+        raise LoadError(f"The file must hold exactly one subclass of Action or Trigger; it holds {len(classes)}.")
+    return classes[0]
 
 
 def props_of(component: type[Component]) -> dict[str, Prop]:
     """The declared props by their names on the wire, in order; a base class's come first."""
-    classes = [one for one in reversed(component.__mro__) if issubclass(one, Component)]
-    found = {name: value for one in classes for name, value in vars(one).items() if isinstance(value, Prop)}
-    return {wire_name(name): value for name, value in found.items()}
+    classes = [base for base in reversed(component.__mro__) if issubclass(base, Component)]
+    props = {name: value for base in classes for name, value in vars(base).items() if isinstance(value, Prop)}
+    return {wire_name(name): prop for name, prop in props.items()}
 
 
 def wire_name(attribute: str) -> str:
@@ -67,7 +63,7 @@ def declaration(component: type[Component]) -> dict[str, Any]:
         "kind": "action" if issubclass(component, Action) else "source",
         "name": component.name,
         "description": component.description,
-        "app": next((one.own["app"] for one in props.values() if one.type == "app"), None),
+        "app": next((prop.own["app"] for prop in props.values() if prop.type == "app"), None),
         "configurable_props": to_json(props),
         "annotations": dict(component.annotations) if issubclass(component, Action) else {},
         "has_reload": component.reload is not Component.reload,

@@ -1,18 +1,18 @@
-"""The props of a component, as declarations: one constructor for each type of the wire contract, and what all share.
+"""A prop: what a component asks a person for, with the fields that props of every type share.
 
-A prop says what to ask for; it holds no value. ``options`` is either the list to choose from or the function that
-finds it: a shared definition therefore carries its own, and :meth:`Prop.but` adapts one where it is used.
+A prop holds no value. ``options`` is either the list to choose from or the function that finds it, so that a prop
+which several components share brings its own; :meth:`Prop.but` adapts a shared prop where it is used. The
+constructors, one for each type, stand in ``prop_types``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from webapp.service.components.context import Context
 
 Scalar = str | int | bool
-AlertType = Literal["info", "neutral", "warning", "error"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Common(TypedDict, total=False):
 
 
 class Choosing(Common, total=False):
-    """What a prop with a choice may say besides. A function as ``options`` makes it a remote one."""
+    """What a prop with a choice may also say. A function as ``options`` makes it a remote one."""
 
     options: Sequence[Option | Scalar] | FindOptions
     use_query: bool
@@ -74,7 +74,7 @@ class Number(Choosing, total=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prop:
-    """One prop of a component. Made by the constructors below, never by hand; ``own`` are its type's own fields."""
+    """One prop of a component. Made by the constructors of ``prop_types``; ``own`` are its type's own fields."""
 
     type: str
     label: str | None = None
@@ -104,7 +104,7 @@ class Prop:
         """The options that stand in the declaration; None where there are none."""
         if self.options is None or callable(self.options):
             return None
-        return tuple(one if isinstance(one, Option) else Option(str(one), one) for one in self.options)
+        return tuple(option if isinstance(option, Option) else Option(str(option), option) for option in self.options)
 
     def but(self, **changes: Any) -> "Prop":
         """The same prop with ``changes``: ``project.but(optional=True)``. Raises ``TypeError`` for an unknown one."""
@@ -122,7 +122,7 @@ class Prop:
             "min": self.min,
             "max": self.max,
             "default": self.default,
-            "options": None if static is None else [one.to_json() for one in static],
+            "options": None if static is None else [option.to_json() for option in static],
         }
         given = {key: value for key, value in shared.items() if value is not None}
         return {"name": name, "type": self.type, **self.own, **given}
@@ -139,148 +139,3 @@ _FLAGS = {
     "secret": "secret",
 }
 _ALWAYS_REMOTE = frozenset({"$.airtable.baseId", "$.airtable.tableId", "$.airtable.viewId", "$.airtable.fieldId"})
-
-
-def app(slug: str, **fields: Unpack[Common]) -> Prop:
-    """A connected account of the app ``slug``."""
-    return Prop("app", own={"app": slug}, **fields)
-
-
-def alert(content: str, kind: AlertType = "info", **fields: Unpack[Common]) -> Prop:
-    """A note to the person who fills the form in; it has no value."""
-    return Prop("alert", own={"content": content, "alertType": kind}, **fields)
-
-
-def string(*, default: str | None = None, **fields: Unpack[Text]) -> Prop:
-    """A piece of text."""
-    return Prop("string", default=default, **fields)
-
-
-def string_list(*, default: Sequence[str] | None = None, **fields: Unpack[Text]) -> Prop:
-    """Several pieces of text."""
-    return Prop("string[]", default=_listed(default), **fields)
-
-
-def integer(*, default: int | None = None, **fields: Unpack[Number]) -> Prop:
-    """A whole number."""
-    return Prop("integer", default=default, **fields)
-
-
-def integer_list(*, default: Sequence[int] | None = None, **fields: Unpack[Number]) -> Prop:
-    """Several whole numbers."""
-    return Prop("integer[]", default=_listed(default), **fields)
-
-
-def boolean(*, default: bool | None = None, **fields: Unpack[Choosing]) -> Prop:
-    """Yes or no."""
-    return Prop("boolean", default=default, **fields)
-
-
-def object_(*, default: Mapping[str, Any] | None = None, **fields: Unpack[Choosing]) -> Prop:
-    """A JSON object."""
-    return Prop("object", default=default, **fields)
-
-
-def any_(*, default: Any = None, **fields: Unpack[Choosing]) -> Prop:
-    """Any JSON value."""
-    return Prop("any", default=default, **fields)
-
-
-def sql(
-    slug: str, *, tables: FindOptions | None = None, default: Mapping[str, Any] | None = None, **fields: Unpack[Common]
-) -> Prop:
-    """A query for the database of an account of the app ``slug``, with its parameters.
-
-    ``tables`` finds what there is to query: it gives ``Options([], context={"dbInfo": ...})``.
-    """
-    start = default or {"value": "", "query": "", "params": [], "usePreparedStatements": True}
-    return Prop("sql", default=start, options=tables, own={"auth": {"app": slug}}, **fields)
-
-
-def http_request(*, default: Mapping[str, Any] | None = None, **fields: Unpack[Common]) -> Prop:
-    """An HTTP request as a person puts it together."""
-    return Prop("http_request", default=default, **fields)
-
-
-def data_store(**fields: Unpack[Common]) -> Prop:
-    """A data store of the project."""
-    return Prop("data_store", **fields)
-
-
-def dir_(
-    access: Literal["read", "write", "read-write"] | None = None, *, sync: bool | None = None, **fields: Unpack[Common]
-) -> Prop:
-    """A folder for files. Infrastructure: never asked of a person."""
-    return Prop("dir", own=_given(accessMode=access, sync=sync), **fields)
-
-
-def http_interface(*, custom_response: bool = False, **fields: Unpack[Common]) -> Prop:
-    """An address that receives HTTP requests. Infrastructure."""
-    return Prop("$.interface.http", own=_given(customResponse=custom_response or None), **fields)
-
-
-def timer(
-    *,
-    default: Mapping[str, Any] | None = None,
-    static: Mapping[str, Any] | None = None,
-    choices: Sequence[Mapping[str, Any]] | None = None,
-    **fields: Unpack[Common],
-) -> Prop:
-    """A schedule: ``{"intervalSeconds": 900}`` or ``{"cron": "0 * * * *", "timezone": "Europe/Berlin"}``."""
-    return Prop("$.interface.timer", default=default, own=_given(static=static, options=_listed(choices)), **fields)
-
-
-def apphook(
-    app_prop: str,
-    events: Sequence[str] = (),
-    *,
-    remote: bool | None = None,
-    static: Sequence[Any] | None = None,
-    **fields: Unpack[Common],
-) -> Prop:
-    """Events that the app of ``app_prop`` sends by itself. Infrastructure."""
-    own = _given(appProp=app_prop, eventNames=list(events), remote=remote, static=_listed(static))
-    return Prop("$.interface.apphook", own=own, **fields)
-
-
-def service_db(**fields: Unpack[Common]) -> Prop:
-    """Where a trigger keeps what it has seen. Infrastructure: ``ctx.db``."""
-    return Prop("$.service.db", **fields)
-
-
-def airtable_base(app_prop: str, **fields: Unpack[Choosing]) -> Prop:
-    """A base of the Airtable account in ``app_prop``."""
-    return Prop("$.airtable.baseId", own={"appProp": app_prop}, **fields)
-
-
-def airtable_table(base_prop: str, **fields: Unpack[Choosing]) -> Prop:
-    """A table of the base in ``base_prop``."""
-    return Prop("$.airtable.tableId", own={"baseIdProp": base_prop}, **fields)
-
-
-def airtable_view(table_prop: str, **fields: Unpack[Choosing]) -> Prop:
-    """A view of the table in ``table_prop``."""
-    return Prop("$.airtable.viewId", own={"tableIdProp": table_prop}, **fields)
-
-
-def airtable_field(table_prop: str, **fields: Unpack[Choosing]) -> Prop:
-    """A field of the table in ``table_prop``."""
-    return Prop("$.airtable.fieldId", own={"tableIdProp": table_prop}, **fields)
-
-
-def discord_channel(app_prop: str, **fields: Unpack[Choosing]) -> Prop:
-    """A channel that the Discord account in ``app_prop`` sees."""
-    return Prop("$.discord.channel", own={"appProp": app_prop}, **fields)
-
-
-def discord_channel_list(app_prop: str, **fields: Unpack[Choosing]) -> Prop:
-    """Several channels that the Discord account in ``app_prop`` sees."""
-    return Prop("$.discord.channel[]", own={"appProp": app_prop}, **fields)
-
-
-def _listed(values: Sequence[Any] | None) -> list[Any] | None:
-    return None if values is None else list(values)
-
-
-def _given(**fields: Any) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}

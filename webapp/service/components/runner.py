@@ -1,8 +1,8 @@
-"""Asking the runner: :class:`Runner` hands a Call over and gives the Reply, from any thread; failures are values.
+"""The client of the runner: :class:`Runner` sends a Call and returns the Reply. Threads may share it.
 
-A runner is either somebody else's (:meth:`Runner.connect`: the supervisor keeps it alive, and calls wait a moment
-while it is started again) or this process's own (:meth:`Runner.start`: begun at the first call, begun again should
-it die, ended with :meth:`Runner.close`).
+A runner is either another process's (:meth:`Runner.connect`: the supervisor keeps it alive, and calls wait a moment
+while it starts again) or this process's own (:meth:`Runner.start`: started at the first call and again if it dies,
+ended by :meth:`Runner.close`). A failure is part of the Reply, never an exception.
 """
 
 import subprocess
@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from webapp.service.components import parent
+from webapp.service.components import runner_process
 from webapp.service.components.calls import Call, Reply
-from webapp.service.components.hearing import Hearing
+from webapp.service.components.reply_builder import ReplyBuilder
 from webapp.service.components.wire import MAX_MESSAGE, Line, encode
 
 START_S = 10.0  # how long a runner may take to (re)start before a call gives up
@@ -46,27 +46,27 @@ class Runner:
 
     def call(self, call: Call) -> Reply:
         """Run ``call`` and wait for what comes of it; at the latest a little after its deadline."""
-        hearing = Hearing(call)
+        builder = ReplyBuilder(call)
         try:
             request = encode({"deadline_s": call.deadline_s, "stash": call.stash}) + encode(call.to_json())
         except TypeError:
-            return hearing.fail("The values given hold something that JSON cannot carry. Check them.")
+            return builder.fail("The values given hold something that JSON cannot carry. Check them.")
         if len(request) > MAX_MESSAGE:
-            return hearing.fail("The values given are too large. Send less.")
+            return builder.fail("The values given are too large. Send less.")
         line = self._line(time.monotonic() + call.deadline_s + GRACE_S)
         if line is None:
-            return hearing.fail(_NOT_RUNNING)
+            return builder.fail(_NOT_RUNNING)
         try:
             line.send(request)
-            while not hearing.ended:
-                hearing.take(line.receive())
+            while not builder.ended:
+                builder.take(line.receive())
         except TimeoutError:
-            return hearing.fail(_STUCK)
+            return builder.fail(_STUCK)
         except OSError:
-            return hearing.fail(_LOST)
+            return builder.fail(_LOST)
         finally:
             line.close()
-        return hearing.reply()
+        return builder.reply()
 
     def close(self) -> None:
         """End a runner of our own, with all that it runs; leave somebody else's alone. Calls after it fail."""
@@ -87,7 +87,7 @@ class Runner:
         """A connection to a runner that may be starting just now; None when it does not come up."""
         gives_up = time.monotonic() + START_S
         while time.monotonic() < gives_up:
-            path = self._living()
+            path = self._address()
             if path is None:
                 return None
             try:
@@ -96,8 +96,8 @@ class Runner:
                 time.sleep(0.02)
         return None
 
-    def _living(self) -> Path | None:
-        """Where the runner listens, begun if it is ours and does not live; None after :meth:`close`."""
+    def _address(self) -> Path | None:
+        """Where the runner listens; ours is started if it does not run. None after :meth:`close`."""
         if not self._own:
             return None if self._closed else self._path
         with self._lock:
@@ -108,7 +108,7 @@ class Runner:
             path = Path(self._folder.name) / SOCKET
             if self._process is None or self._process.poll() is not None:
                 self._end()
-                arguments, environment = parent.command(path, lifeline=0)
+                arguments, environment = runner_process.command(path, lifeline=0)
                 self._process = subprocess.Popen(
                     arguments,
                     env=environment,
@@ -119,7 +119,7 @@ class Runner:
             return path
 
     def _end(self) -> None:
-        """Let the lifeline go, and see the process end."""
+        """Close the lifeline, and wait for the process to end."""
         process, self._process = self._process, None
         if process is None:
             return

@@ -10,7 +10,7 @@ from tests.sandbox.conftest import Served, build
 from tests.service.catalog.components.acting import Component
 from webapp.kit.clock import FakeClock, now
 from webapp.service.catalog.index import Catalog
-from webapp.service.components import props as props_module
+from webapp.service.components import prop_types
 from webapp.service.components.loader import load, props_of
 from webapp.service.components.runner import Runner
 
@@ -125,7 +125,7 @@ def test_list_projects(action: Action) -> None:
 def test_every_type_and_flag_is_on_show(action: Action) -> None:
     shown = action("show-all-props")
     props = props_of(load(shown.path))
-    constructors = [getattr(props_module, name) for name in vars(props_module) if name in CONSTRUCTORS]
+    constructors = [getattr(prop_types, name) for name in vars(prop_types) if name in CONSTRUCTORS]
     assert len(constructors) == len(CONSTRUCTORS)
     assert {one.type for one in props.values()} == TYPES
     wire = [one.to_json(name) for name, one in props.items()]

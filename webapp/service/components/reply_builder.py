@@ -1,4 +1,4 @@
-"""Putting a Reply together from what the runner passes on: messages in, log lines and the outcome out, masked."""
+"""Builds the Reply of a call from the messages that the runner passes on. Secrets are masked on the way."""
 
 import base64
 import signal
@@ -25,8 +25,8 @@ LATEST = 8_640_000_000_000_000  # milliseconds that a date can hold (ECMA-262, t
 _NOTHING = object()
 
 
-class Hearing:
-    """One call's answer as it comes in."""
+class ReplyBuilder:
+    """Collects the messages of one call."""
 
     def __init__(self, call: Call) -> None:
         self._call, self._mask, self._began = call, Mask.of(call), time.monotonic()
@@ -43,11 +43,11 @@ class Hearing:
 
     @property
     def ended(self) -> bool:
-        """Whether the runner has said the last word."""
+        """Whether the last message has come."""
         return self._ended
 
     def take(self, message: dict[str, Any]) -> None:
-        """One message, of the child's or of the runner's. What cannot be understood is left out."""
+        """Take in one message of the child or of the runner. A message of no known shape is ignored."""
         match message:
             case {"log": str(text), "ts": int(ts)}:
                 self._flush()
@@ -61,7 +61,7 @@ class Hearing:
             case {"emit": event, "id": (str() | None) as id, "summary": (str() | None) as summary, "ts": int(ts)}:
                 self._events.append(Emitted(event, id, summary, ts if abs(ts) <= LATEST else now()))
             case {"respond": int(status), "body": str(body), "headers": dict(headers)}:
-                self._response = HttpAnswer(status, body, {str(name): str(one) for name, one in headers.items()})
+                self._response = HttpAnswer(status, body, {str(name): str(field) for name, field in headers.items()})
             case {"file": str(name), "content": str(content)} if self._call.stash:
                 self._keep(name, content)
             case {"value": value}:
@@ -74,7 +74,7 @@ class Hearing:
                     self._error = self._cut_off(reason, code)
 
     def fail(self, message: str) -> Reply:
-        """The reply when the runner could not be asked, or fell silent."""
+        """The reply when the runner could not be reached, or stopped answering."""
         self._error = ErrorInfo("runner", "RunnerError", message)
         return self.reply()
 
@@ -100,12 +100,12 @@ class Hearing:
     def _keep(self, name: str, content: str) -> None:
         """Take a file in, as long as there is room: whoever sends it is not to be trusted to count."""
         try:
-            found = base64.b64decode(content, validate=True)
+            file = base64.b64decode(content, validate=True)
         except ValueError:
             return
-        held = sum(map(len, self._files.values()))
-        if held + len(found) <= limits.STASH_BYTES and len(self._files) < limits.STASH_FILES:
-            self._files[name] = found
+        size = sum(map(len, self._files.values())) + len(file)
+        if size <= limits.STASH_BYTES and len(self._files) < limits.STASH_FILES:
+            self._files[name] = file
 
     def _print(self, text: str, ts: int) -> None:
         """Cut what was printed into lines; a line may come in pieces."""
@@ -144,14 +144,14 @@ class Hearing:
     def _cut_off(self, reason: str | None, code: int) -> ErrorInfo:
         if reason == "timeout":
             after = f"{self._call.deadline_s:g} s"
-            said = f"The component was still working after {after}, so it was stopped. Ask for less, or try again."
-            return ErrorInfo("timeout", "Timeout", said)
+            message = f"The component was still working after {after}, so it was stopped. Ask for less, or try again."
+            return ErrorInfo("timeout", "Timeout", message)
         if reason == "output":
-            said = "The component gave more than 6 MiB of results and logs, so it was stopped. Ask for less."
-            return ErrorInfo("output", "TooMuchOutput", said)
+            message = "The component gave more than 6 MiB of results and logs, so it was stopped. Ask for less."
+            return ErrorInfo("output", "TooMuchOutput", message)
         manner = f"it was ended by {_signal(-code)}" if code < 0 else f"it exited with code {code}"
-        said = f"The component's process ended without a result: {manner}. Try again, or tell its author."
-        return ErrorInfo("crash", "Crash", said)
+        message = f"The component's process ended without a result: {manner}. Try again, or tell its author."
+        return ErrorInfo("crash", "Crash", message)
 
 
 def _signal(number: int) -> str:

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from webapp.service.components.calls import Call
-from webapp.service.components.hearing import MAX_LINE, MAX_LINES, Hearing
+from webapp.service.components.reply_builder import MAX_LINE, MAX_LINES, ReplyBuilder
 
 
-def heard(*messages: dict[str, Any]) -> Hearing:
-    hearing = Hearing(Call(path="x"))
+def heard(*messages: dict[str, Any]) -> ReplyBuilder:
+    hearing = ReplyBuilder(Call(path="x"))
     for message in messages:
         hearing.take(message)
     return hearing

@@ -1,0 +1,47 @@
+"""Describes an exception of a component for the Reply: its kind, one sentence, and the component's own frames."""
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+from webapp.service.components.errors import ComponentError, HttpError, LoadError, ResultError
+
+MESSAGE_CHARS, STACK_CHARS = 2_000, 8_000
+_KINDS = ((HttpError, "http"), (LoadError, "load"), (ResultError, "result"))
+
+
+def describe(error: BaseException, path: Path) -> dict[str, Any]:
+    """``error`` as the runner reports it. The stack holds the frames of the component's own files alone."""
+    kind = next((kind for type_, kind in _KINDS if isinstance(error, type_)), "exception")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, path)]
+    if not frames and isinstance(error, SyntaxError | ImportError):
+        kind = "load"
+    return {
+        "kind": kind,
+        "name": type(error).__name__,
+        "message": _sentence(error)[:MESSAGE_CHARS],
+        "stack": "".join(traceback.format_list(frames)).replace(f"{_root(path)}/", "")[-STACK_CHARS:],
+        "status": error.status if isinstance(error, HttpError) else None,
+    }
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, SystemExit | KeyboardInterrupt):
+        return "The component ended its own process. It must return a value or raise an error instead."
+    try:
+        message = str(error).strip()
+    except Exception:
+        message = ""
+    if isinstance(error, ComponentError):
+        return message or "The component failed and did not say why."
+    return f"{type(error).__name__}: {message}" if message else f"The component failed by {type(error).__name__}."
+
+
+def _is_own(filename: str, path: Path) -> bool:
+    return filename.startswith(f"{_root(path)}/")
+
+
+def _root(path: Path) -> Path:
+    """The folder of the component's app, or of the operator's own components."""
+    folder = path.parent.parent
+    return folder.parent if folder.name in ("actions", "triggers") else folder

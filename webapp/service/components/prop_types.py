@@ -1,0 +1,156 @@
+"""One constructor for each type of prop that the wire contract knows, such as ``string(label="Title")``.
+
+Each returns a :class:`~webapp.service.components.props.Prop`, which holds what all types share.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack
+
+from webapp.service.components.props import Choosing, Common, FindOptions, Number, Prop, Text
+
+AlertType = Literal["info", "neutral", "warning", "error"]
+
+
+def app(slug: str, **fields: Unpack[Common]) -> Prop:
+    """A connected account of the app ``slug``."""
+    return Prop("app", own={"app": slug}, **fields)
+
+
+def alert(content: str, kind: AlertType = "info", **fields: Unpack[Common]) -> Prop:
+    """A note to the person who fills the form in; it has no value."""
+    return Prop("alert", own={"content": content, "alertType": kind}, **fields)
+
+
+def string(*, default: str | None = None, **fields: Unpack[Text]) -> Prop:
+    """A piece of text."""
+    return Prop("string", default=default, **fields)
+
+
+def string_list(*, default: Sequence[str] | None = None, **fields: Unpack[Text]) -> Prop:
+    """Several pieces of text."""
+    return Prop("string[]", default=_listed(default), **fields)
+
+
+def integer(*, default: int | None = None, **fields: Unpack[Number]) -> Prop:
+    """A whole number."""
+    return Prop("integer", default=default, **fields)
+
+
+def integer_list(*, default: Sequence[int] | None = None, **fields: Unpack[Number]) -> Prop:
+    """Several whole numbers."""
+    return Prop("integer[]", default=_listed(default), **fields)
+
+
+def boolean(*, default: bool | None = None, **fields: Unpack[Choosing]) -> Prop:
+    """Yes or no."""
+    return Prop("boolean", default=default, **fields)
+
+
+def object_(*, default: Mapping[str, Any] | None = None, **fields: Unpack[Choosing]) -> Prop:
+    """A JSON object."""
+    return Prop("object", default=default, **fields)
+
+
+def any_(*, default: Any = None, **fields: Unpack[Choosing]) -> Prop:
+    """Any JSON value."""
+    return Prop("any", default=default, **fields)
+
+
+def sql(
+    slug: str, *, tables: FindOptions | None = None, default: Mapping[str, Any] | None = None, **fields: Unpack[Common]
+) -> Prop:
+    """A query for the database of an account of the app ``slug``, with its parameters.
+
+    ``tables`` finds what there is to query: it gives ``Options([], context={"dbInfo": ...})``.
+    """
+    start = default or {"value": "", "query": "", "params": [], "usePreparedStatements": True}
+    return Prop("sql", default=start, options=tables, own={"auth": {"app": slug}}, **fields)
+
+
+def http_request(*, default: Mapping[str, Any] | None = None, **fields: Unpack[Common]) -> Prop:
+    """An HTTP request as a person puts it together."""
+    return Prop("http_request", default=default, **fields)
+
+
+def data_store(**fields: Unpack[Common]) -> Prop:
+    """A data store of the project."""
+    return Prop("data_store", **fields)
+
+
+def dir_(
+    access: Literal["read", "write", "read-write"] | None = None, *, sync: bool | None = None, **fields: Unpack[Common]
+) -> Prop:
+    """A folder for files. Infrastructure: never asked of a person."""
+    return Prop("dir", own=_given(accessMode=access, sync=sync), **fields)
+
+
+def http_interface(*, custom_response: bool = False, **fields: Unpack[Common]) -> Prop:
+    """An address that receives HTTP requests. Infrastructure."""
+    return Prop("$.interface.http", own=_given(customResponse=custom_response or None), **fields)
+
+
+def timer(
+    *,
+    default: Mapping[str, Any] | None = None,
+    static: Mapping[str, Any] | None = None,
+    choices: Sequence[Mapping[str, Any]] | None = None,
+    **fields: Unpack[Common],
+) -> Prop:
+    """A schedule: ``{"intervalSeconds": 900}`` or ``{"cron": "0 * * * *", "timezone": "Europe/Berlin"}``."""
+    return Prop("$.interface.timer", default=default, own=_given(static=static, options=_listed(choices)), **fields)
+
+
+def apphook(
+    app_prop: str,
+    events: Sequence[str] = (),
+    *,
+    remote: bool | None = None,
+    static: Sequence[Any] | None = None,
+    **fields: Unpack[Common],
+) -> Prop:
+    """Events that the app of ``app_prop`` sends by itself. Infrastructure."""
+    own = _given(appProp=app_prop, eventNames=list(events), remote=remote, static=_listed(static))
+    return Prop("$.interface.apphook", own=own, **fields)
+
+
+def service_db(**fields: Unpack[Common]) -> Prop:
+    """Where a trigger keeps what it has seen. Infrastructure: ``ctx.db``."""
+    return Prop("$.service.db", **fields)
+
+
+def airtable_base(app_prop: str, **fields: Unpack[Choosing]) -> Prop:
+    """A base of the Airtable account in ``app_prop``."""
+    return Prop("$.airtable.baseId", own={"appProp": app_prop}, **fields)
+
+
+def airtable_table(base_prop: str, **fields: Unpack[Choosing]) -> Prop:
+    """A table of the base in ``base_prop``."""
+    return Prop("$.airtable.tableId", own={"baseIdProp": base_prop}, **fields)
+
+
+def airtable_view(table_prop: str, **fields: Unpack[Choosing]) -> Prop:
+    """A view of the table in ``table_prop``."""
+    return Prop("$.airtable.viewId", own={"tableIdProp": table_prop}, **fields)
+
+
+def airtable_field(table_prop: str, **fields: Unpack[Choosing]) -> Prop:
+    """A field of the table in ``table_prop``."""
+    return Prop("$.airtable.fieldId", own={"tableIdProp": table_prop}, **fields)
+
+
+def discord_channel(app_prop: str, **fields: Unpack[Choosing]) -> Prop:
+    """A channel that the Discord account in ``app_prop`` sees."""
+    return Prop("$.discord.channel", own={"appProp": app_prop}, **fields)
+
+
+def discord_channel_list(app_prop: str, **fields: Unpack[Choosing]) -> Prop:
+    """Several channels that the Discord account in ``app_prop`` sees."""
+    return Prop("$.discord.channel[]", own={"appProp": app_prop}, **fields)
+
+
+def _listed(values: Sequence[Any] | None) -> list[Any] | None:
+    return None if values is None else list(values)
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,162 @@
+"""The runner: a small, single-threaded process that has loaded all a component needs and forks one child per call.
+
+It never opens the store. Its loop accepts connections, waits for what happens to any of them, and ends a child, with
+every process below it, at its deadline, at its limit of output, or when the asker is gone. What is done for one
+connection is ``runner_job``'s. Start it with :func:`command`; ask it with ``runner.Runner``.
+"""
+
+import gc
+import importlib
+import os
+import selectors
+import shutil
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from webapp.service.components import limits
+from webapp.service.components.calls import USER_AGENT
+from webapp.service.components.runner_job import Jobs
+from webapp.service.components.wire import listen
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
+
+GRACE_S = 8.0
+_PRELOADED = ("webapp.service.outbound.postgres_query", "feedparser")  # slow to import, used by some components
+_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def command(path: Path, lifeline: int) -> tuple[list[str], dict[str, str]]:
+    """Arguments and environment of a runner that listens at ``path`` until the descriptor ``lifeline`` closes.
+
+    The environment carries no setting of ours, so that no component meets a key in it.
+    """
+    program = (
+        f"import sys; sys.path[:] = {[entry for entry in sys.path if entry]!r}; sys.dont_write_bytecode = True\n"
+        f"from webapp.service.components.runner_process import main; main({str(path)!r}, {lifeline})"
+    )
+    environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    return [sys.executable, "-c", program], environment
+
+
+def main(path: str, lifeline: int) -> None:
+    """Serve until SIGTERM, or until ``lifeline`` closes because the process that holds its other end is gone."""
+    OutboundClient(Guard(), user_agent=USER_AGENT)  # reads the certificate authorities once, for all children
+    for name in _PRELOADED:
+        with suppress(ImportError):
+            importlib.import_module(name)
+    limits.adopt_orphans()
+    with RunnerProcess(Path(path), lifeline) as process:
+        gc.collect()
+        gc.freeze()  # the children share these pages as long as nobody counts on them
+        process.serve()
+
+
+class RunnerProcess:
+    """The loop. Use it as a context manager: leaving it ends every child."""
+
+    def __init__(self, path: Path, lifeline: int) -> None:
+        self._path, self._lifeline = path, lifeline
+        self._jobs = Jobs(path.with_name("calls"))
+        self._stops_at: float | None = None
+        self._is_accepting = False
+        self._is_orphaned = False
+
+    def __enter__(self) -> "RunnerProcess":
+        self._wakeup, written_by_signals = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(written_by_signals, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, lambda *_: self._stop())
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))  # blocked by whoever started us, until now
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        self._jobs.selector.register(self._wakeup, selectors.EVENT_READ, self._wake)
+        self._jobs.selector.register(self._lifeline, selectors.EVENT_READ, self._stop_at_once)
+        shutil.rmtree(self._jobs.folder, ignore_errors=True)  # left by one that was killed
+        self._jobs.folder.mkdir()
+        self._listener = listen(self._path)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for job in list(self._jobs.open):
+            job.close()
+        while self._jobs.by_pid:
+            self._reap()
+            time.sleep(0.005)
+        self._reap()
+        self._listener.close()
+        self._jobs.selector.close()
+        self._path.unlink(missing_ok=True)
+        shutil.rmtree(self._jobs.folder, ignore_errors=True)
+        if self._is_orphaned:  # whoever made the folder cannot remove it any more
+            with suppress(OSError):
+                self._path.parent.rmdir()
+
+    def serve(self) -> None:
+        """Work until SIGTERM; then finish what has begun, for at most :data:`GRACE_S` seconds."""
+        while self._stops_at is None or (self._jobs.open and time.monotonic() < self._stops_at):
+            self._watch_listener()
+            for key, _ in self._jobs.selector.select(self._pause_s()):
+                key.data()
+            for job in [job for job in self._jobs.open if job.ends_at <= time.monotonic()]:
+                job.end_late()
+
+    def _stop(self) -> None:
+        self._stops_at = time.monotonic() + GRACE_S
+
+    def _stop_at_once(self) -> None:
+        self._is_orphaned = True
+        self._stops_at = 0.0
+
+    def _wake(self) -> None:
+        with suppress(BlockingIOError):
+            os.read(self._wakeup, 4096)
+        self._reap()
+
+    def _watch_listener(self) -> None:
+        """Accept connections only while there is room; the others wait in the queue of the socket."""
+        has_room = self._stops_at is None and len(self._jobs.open) < limits.CALLS
+        if has_room and not self._is_accepting:
+            self._jobs.selector.register(self._listener, selectors.EVENT_READ, self._accept)
+        elif self._is_accepting and not has_room:
+            self._jobs.selector.unregister(self._listener)
+        self._is_accepting = has_room
+        if self._stops_at is not None:
+            self._listener.close()
+
+    def _pause_s(self) -> float | None:
+        ends = [job.ends_at for job in self._jobs.open]
+        if self._stops_at is not None:
+            ends.append(self._stops_at)
+        return max(0.0, min(ends) - time.monotonic()) if ends else None
+
+    def _accept(self) -> None:
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:
+            return
+        self._jobs.begin(connection)
+
+    def _reap(self) -> None:
+        """Notice which processes ended: a child's call is over, and what it left behind ends too."""
+        by_pid = self._jobs.by_pid
+        while (pid := _ended_pid()) is not None:
+            job = by_pid.pop(pid, None)
+            if job is not None:
+                limits.kill_group(pid)  # before its number is given back
+            status = os.waitpid(pid, 0)[1]
+            if job is not None:
+                job.finish(os.waitstatus_to_exitcode(status))
+        for stray in set(limits.children()) - set(by_pid):
+            limits.kill_group(stray)
+
+
+def _ended_pid() -> int | None:
+    """A process below this one that has ended and was not waited for yet."""
+    try:
+        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return None
+    return ended.si_pid if ended else None
