@@ -10,7 +10,7 @@ from webapp.service.domain.deliveries import endpoints, events
 from webapp.service.domain.deliveries.events import Event
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployed_triggers
+from webapp.service.domain.triggers import deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
@@ -30,8 +30,8 @@ def plant_trigger(
             "configured_sealed": deployed_triggers.seal_configured(service, tx, scene, trigger_id, {}),
         }  # fmt: skip
         trigger = DeployedTrigger(**facts)
-        deployed_triggers.insert(tx, trigger, endpoint_key=None, busy_until=0)
-        deployed_triggers.update(tx, trigger)
+        lifecycle.insert(tx, trigger, endpoint_key=None, busy_until=0)
+        lifecycle.update(tx, trigger)
         endpoints.for_trigger(tx, service, trigger, urls, workflows)
     return deployed_triggers.get(service.store, scene, trigger_id)
 

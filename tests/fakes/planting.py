@@ -7,7 +7,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployed_triggers, native
+from webapp.service.domain.triggers import deployed_triggers, lifecycle, native
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
@@ -38,8 +38,8 @@ def plant_trigger(
             endpoint_sealed=deployed_triggers.seal_endpoint(service, tx, scene, trigger_id, key),
             email_local=random_base62(20).lower() if kind.emitter == "email" else None, created_at=now, updated_at=now,
         )  # fmt: skip
-        deployed_triggers.insert(tx, trigger, endpoint_key=key, busy_until=now)
-        assert deployed_triggers.update(tx, trigger) == 1
+        lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now)
+        assert lifecycle.update(tx, trigger) == 1
     planted = deployed_triggers.find(service.store, trigger_id)
     assert planted is not None
     return planted, key

@@ -7,7 +7,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import components
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import claims, deploying, firing
+from webapp.service.domain.triggers import deploying, firing, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.domain.triggers.firing import RunOutcome
@@ -23,7 +23,7 @@ def deploy(
 
 def poll_due(service: Service) -> list[RunOutcome]:
     """Run every poll that is due now."""
-    return [firing.poll(service, one) for one in claims.claim_polls(service, 100)]
+    return [firing.poll(service, one) for one in lifecycle.claim_polls(service, 100)]
 
 
 def emitted(service: Service, trigger: DeployedTrigger) -> list[Mapping[str, Any]]:

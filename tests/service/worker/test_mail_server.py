@@ -192,7 +192,7 @@ def test_while_the_store_is_in_trouble_the_sender_keeps_the_mail(
         assert post.rcpt(address)[0] == 451
     assert post.rcpt(address)[0] == 250
     with monkeypatch.context() as patched:
-        patched.setattr(receiving.firing, "record", busy)
+        patched.setattr(receiving.lifecycle, "record", busy)
         assert post.data(b"x")[0] == 451
     assert events(service, trigger) == []
     assert post.sendmail("ada@example.com", [address], b"x") == {}

@@ -13,7 +13,7 @@ from tests.fakes.triggers import deploy, emitted, row, summaries
 from webapp.kit.clock import DAY, MINUTE, SECOND, FakeClock, now
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import claims, deployed_triggers, firing, inbox
+from webapp.service.domain.triggers import deployed_triggers, firing, inbox, lifecycle
 from webapp.service.worker import trigger_engine
 from webapp.service.worker.trigger_engine import TriggerEngine
 
@@ -88,7 +88,7 @@ def test_it_sleeps_until_the_next_is_due(service: Service, scene: Scene, clock: 
     assert engine.pause_s() == 0.4
     deploy(service, scene)
     assert engine.pause_s() == 0.01
-    claims.claim_polls(service, 1)
+    lifecycle.claim_polls(service, 1)
     assert engine.pause_s() == 0.4
 
 
@@ -108,7 +108,7 @@ def test_only_as_many_run_as_there_is_room_for(service: Service, scene: Scene, m
     assert engine.busy == 2
     assert engine.pause_s() == trigger_engine.LONGEST_SLEEP_S
     engine.stop(0.1)  # what did not end in time is free for another worker at once
-    assert len(claims.claim_polls(service, 9)) == 5
+    assert len(lifecycle.claim_polls(service, 9)) == 5
     gate.set()
     until(lambda: not engine.busy)
 

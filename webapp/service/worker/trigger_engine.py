@@ -13,7 +13,7 @@ from collections.abc import Callable
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit.clock import SECOND
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.triggers import claims, firing, inbox, receiving
+from webapp.service.domain.triggers import firing, inbox, lifecycle, receiving, timers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
 from webapp.service.worker.clock_watch import ClockMonitor
@@ -57,7 +57,7 @@ class TriggerEngine:
         with self._lock:
             left = list(self._polling.values())
         for trigger in left:
-            _shielded("release a poll", lambda trigger=trigger: claims.release(self._service, trigger))  # type: ignore[misc]  # a default argument binds it
+            _shielded("release a poll", lambda trigger=trigger: lifecycle.release(self._service, trigger))  # type: ignore[misc]  # a default argument binds it
 
     @property
     def busy(self) -> int:
@@ -68,12 +68,12 @@ class TriggerEngine:
     def turn(self) -> None:
         """Begin everything that is due now, as far as there is room."""
         self._mind_the_clock()
-        while claims.fire_timers(self._service) == claims.BATCH:
+        while timers.fire_timers(self._service) == timers.BATCH:
             if self._stopping.is_set():
                 return
         room = self._runs - self.busy
         if room > 0:
-            for trigger in claims.claim_polls(self._service, room):
+            for trigger in lifecycle.claim_polls(self._service, room):
                 self._poll(trigger)
         while self.busy < self._runs and (waiting := inbox.claim(self._service)) is not None:
             self._request(waiting)
@@ -81,9 +81,9 @@ class TriggerEngine:
     def pause_s(self) -> float:
         """How long nothing is due; while every place is taken, until one is free."""
         now = self._service.clock()
-        due = [claims.next_timer_at(self._service)]
+        due = [timers.next_timer_at(self._service)]
         if self.busy < self._runs:
-            due += [claims.next_poll_at(self._service), inbox.next_due_at(self._service.store, now)]
+            due += [timers.next_poll_at(self._service), inbox.next_due_at(self._service.store, now)]
         found = [at for at in due if at is not None]
         if not found:
             return LONGEST_SLEEP_S
@@ -109,7 +109,7 @@ class TriggerEngine:
         if self._watch.is_set_back(now):
             with self._service.store.write() as tx:
                 inbox.realign(tx, now)
-            changed = claims.realign(self._service)
+            changed = lifecycle.realign(self._service)
             if changed:
                 log.info("The clock was set back; %d schedules were set anew.", changed)
 

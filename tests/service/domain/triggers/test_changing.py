@@ -15,7 +15,7 @@ from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.instance import disconnecting
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import accounts, changing, deployed_triggers, switching_off, turns
+from webapp.service.domain.triggers import accounts, changing, deployed_triggers, lifecycle
 from webapp.service.domain.triggers.changing import Change
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
@@ -207,14 +207,14 @@ def test_deleting_an_account_says_goodbye_and_switches_off(
 
 def test_a_change_meets_another(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene)
-    with turns.taken(service, trigger), pytest.raises(Conflict, match="being changed"):
+    with lifecycle.locked(service, trigger), pytest.raises(Conflict, match="being changed"):
         change(service, trigger, name="Other")
     assert summaries(service, trigger) == ["Was there before"]
 
 
 def test_one_that_is_switched_off_during_a_change_is_free_after_it(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene)
-    with turns.taken(service, trigger), service.store.write() as tx:
-        switching_off.switch_off(tx, service, trigger, "Its account is gone.")
+    with lifecycle.locked(service, trigger), service.store.write() as tx:
+        lifecycle.switch_off(tx, service, trigger, "Its account is gone.")
     assert row(service, trigger)["busy_until"] == 0
     assert change(service, trigger, name="Other").name == "Other"

@@ -15,7 +15,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import accounts, deployed_triggers, deploying, hooks, turns
+from webapp.service.domain.triggers import accounts, calls, deployed_triggers, deploying, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import Filter
 
 Plant = Callable[..., Account]
@@ -88,7 +88,7 @@ def test_a_commit_that_fails_undoes_the_hooks(
 def test_an_account_that_goes_meanwhile_undoes_the_hooks(
     service: Service, scene: Scene, plant: Plant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account, run = plant(), hooks.run
+    account, run = plant(), calls.run_hooks
 
     def slow(*args: Any) -> Any:
         found = run(*args)
@@ -96,7 +96,7 @@ def test_an_account_that_goes_meanwhile_undoes_the_hooks(
             tx.run("DELETE FROM accounts WHERE id = :id", {"id": account.id})
         return found
 
-    monkeypatch.setattr(hooks, "run", slow)
+    monkeypatch.setattr(calls, "run_hooks", slow)
     with pytest.raises(NotFound):
         deploy(service, scene, given=with_account(account))
     assert listed(service, scene) == []
@@ -114,7 +114,7 @@ def test_nothing_is_seen_before_it_stands_but_by_its_endpoint(
         seen.append((listed(service, scene), found and found.id == trigger.id))
         return []
 
-    monkeypatch.setattr(hooks, "run", look)
+    monkeypatch.setattr(calls, "run_hooks", look)
     trigger = deploy(service, scene, "~/echo")
     assert seen == [([], True)]
     assert listed(service, scene) == ["echo"]
@@ -132,7 +132,7 @@ def test_what_a_crash_left_half_way_is_undone(
         deploy(service, scene, given=with_account(plant(), fail="subscribe"))
     monkeypatch.undo()
     assert deploying.purge(service) == 0
-    clock.advance(turns.BUSY)
+    clock.advance(lifecycle.BUSY)
     assert deploying.purge(service) == 1
     assert hooks_told(provider.calls)[-1] == "leave="
     assert deploying.purge(service) == 0
@@ -223,12 +223,12 @@ def test_delete_refuses_while_the_app_does_unless_told_to_go_on(service: Service
 
 def test_one_change_at_a_time(service: Service, scene: Scene, clock: FakeClock) -> None:
     trigger = deploy(service, scene)
-    with turns.taken(service, trigger):
+    with lifecycle.locked(service, trigger):
         with pytest.raises(Conflict, match="being changed"):
             deploying.delete(service, trigger)
         deploying.delete(service, trigger, ignore_hook_errors=True)
     other = deploy(service, scene)
     with service.store.write() as tx:
         tx.run("UPDATE deployed_triggers SET busy_until = :until", {"until": clock.at + 10 * MINUTE})
-    with turns.taken(service, replace(other)):  # a hold from a clock that was ahead is none
+    with lifecycle.locked(service, replace(other)):  # a hold from a clock that was ahead is none
         pass

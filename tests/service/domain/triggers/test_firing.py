@@ -12,7 +12,7 @@ from webapp.service.components.calls import Emitted, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import accounts, claims, deployed_triggers, firing, memory, turns
+from webapp.service.domain.triggers import accounts, deployed_triggers, firing, lifecycle, memory
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Tx
 
@@ -110,8 +110,8 @@ def test_a_dead_account_makes_it_wait_without_failing(
 
 def test_a_run_that_was_overtaken_by_a_change_keeps_nothing(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene)
-    (claimed,) = claims.claim_polls(service, 1)
-    with turns.taken(service, trigger):
+    (claimed,) = lifecycle.claim_polls(service, 1)
+    with lifecycle.locked(service, trigger):
         pass
     assert firing.poll(service, claimed).ok
     assert summaries(service, trigger) == ["Was there before"]
@@ -151,7 +151,7 @@ def test_a_request_whose_caller_waits_keeps_what_was_emitted_before_it_failed(se
 def test_the_trigger_that_went_is_left_alone(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene, "~/echo")
     with service.store.write() as tx:
-        deployed_triggers.remove(tx, trigger.id)
+        lifecycle.remove(tx, trigger.id)
     assert list(firing.request(service, trigger, {"body": {}}).events) == []
 
 
@@ -175,6 +175,6 @@ def test_a_component_that_left_the_catalog_fails_with_a_sentence(service: Servic
 def test_a_native_event_joins_another_change(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene, "http-new-requests")
     joined: list[Tx] = []
-    (event,) = firing.emit(service, trigger, [Emitted({"n": 1}, None, "One", 5)], also=joined.append)
+    (event,) = firing.emit(service, trigger, [Emitted({"n": 1}, None, "One", 5)], in_transaction=joined.append)
     assert (len(joined), event.summary) == (1, "One")
     assert row(service, trigger)["last_event_at"] == service.clock()

@@ -12,7 +12,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts as trigger_accounts
-from webapp.service.domain.triggers import deployed_triggers, hooks, turns
+from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle
 
 
 def delete(service: Service, account: Account) -> None:
@@ -41,9 +41,9 @@ def _unsubscribe(service: Service, account: Account) -> None:
     """Let the triggers of ``account`` say goodbye while its credentials are still there."""
     for trigger in trigger_accounts.using(service.store, account.id):
         try:
-            with turns.taken(service, trigger) as current:
+            with lifecycle.locked(service, trigger) as current:
                 if current.active:
                     configured = deployed_triggers.configured(service, current)
-                    hooks.try_run(service, current, "deactivate", configured)
+                    calls.try_hook(service, current, "deactivate", configured)
         except PatchbayError:
             continue

@@ -17,7 +17,7 @@ from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.projects import external_users, history, projects
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Project
-from webapp.service.domain.triggers import deployed_triggers, deploying
+from webapp.service.domain.triggers import deployed_triggers, deploying, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 ROUNDS = 3  # a deployment that was under way when the tokens ended may still add a trigger
@@ -37,7 +37,7 @@ def user(service: Service, gone: ExternalUser) -> None:
         dynamic_props.drop_user(tx, gone.scene, gone.external_id)
         runs.drop_user(tx, gone.scene, gone.external_id)
         file_stash.drop_user(tx, gone.scene, gone.external_id)
-        deployed_triggers.erase_of_user(tx, gone)
+        lifecycle.erase_of_user(tx, gone)
         accounts.erase_of_user(service, tx, gone)
         history.drop_user(tx, gone.id)
         if external_users.erase(tx, gone):
@@ -61,7 +61,7 @@ def project(service: Service, gone: Project) -> None:
             break
         _undeploy(service, found)
     with service.store.write() as tx:
-        deployed_triggers.erase_of_project(tx, gone.id)
+        lifecycle.erase_of_project(tx, gone.id)
         projects.erase(service, tx, gone.id)
 
 

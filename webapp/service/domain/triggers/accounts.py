@@ -10,7 +10,7 @@ from typing import Any
 from webapp.kit import cursors
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.triggers import deployed_triggers, switching_off
+from webapp.service.domain.triggers import deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Tx
 
@@ -73,7 +73,7 @@ def account_removed(tx: Tx, service: Service, account: Account) -> list[str]:
     reason = f"Its {app.name if app else account.app} account {name} was disconnected; choose another account."
     found = using(tx, account.id)
     for trigger in found:
-        switching_off.switch_off(tx, service, trigger, reason)
+        lifecycle.switch_off(tx, service, trigger, reason)
     return [trigger.name for trigger in found]
 
 

@@ -1,22 +1,50 @@
-"""One call of a trigger's component: its pinned version, with its values, its accounts and what it remembers.
+"""Calls of a trigger's component, in its pinned version: one run, or its hooks one after another.
 
-What goes wrong with the component or an account is a failed Reply, never an exception.
+What goes wrong with the component or an account is a failed Reply, never an exception. What a hook remembered and
+logged is kept at once, before the next begins: so whoever has to undo an activation, even another process after a
+crash, finds what the activation left in ``ctx.db``.
 """
 
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-from webapp.errors import Invalid, NotFound
+from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Unavailable
 from webapp.service.catalog.components import ComponentInfo
-from webapp.service.components.calls import RUN_S, Call, ErrorInfo, Method, Observation, Reply
+from webapp.service.components.calls import RUN_S, Call, Emitted, ErrorInfo, Method, Observation, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
-from webapp.service.domain.triggers import deployed_triggers
+from webapp.service.domain.triggers import deployed_triggers, memory, runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.memory import StateTooLarge
 
+Hook = Literal["deploy", "activate", "deactivate"]
 UNUSABLE = "AccountError"
+
+
+class HookFailed(Exception):
+    """A hook said no."""
+
+    def __init__(self, hook: Hook, reply: Reply) -> None:
+        super().__init__(hook)
+        self.hook, self.reply = hook, reply
+
+    @property
+    def sentence(self) -> str:
+        """Why."""
+        return self.reply.error.message if self.reply.error else "It failed and did not say why."
+
+    @property
+    def unusable(self) -> bool:
+        """Whether its account could not be used, rather than the app having refused."""
+        return self.reply.error is not None and self.reply.error.name == UNUSABLE
+
+    def to_error(self) -> PatchbayError:
+        """What a caller is told."""
+        if self.reply.error is not None and self.reply.error.kind == "runner":
+            return Unavailable(self.sentence)
+        return Invalid(self.sentence)
 
 
 def call(
@@ -40,8 +68,8 @@ def call(
             )
         given = deployed_triggers.configured(service, trigger) if configured is None else configured
         values = prop_values.checked(trigger.props, given, whole=True)
-        found = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
-        granted = grants.grant_accounts(service, found, component.app)
+        accounts = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
+        granted = grants.grant_accounts(service, accounts, component.app)
         endpoint = deployed_triggers.endpoint_url(service, trigger)
     except (AccountUnusable, Invalid, NotFound) as error:
         return failed(service, error.message, round((time.monotonic() - started) * 1000))
@@ -73,6 +101,59 @@ def failed(service: Service, sentence: str, took_ms: int = 0) -> Reply:
     """A reply that says why nothing ran."""
     info = ErrorInfo("exception", UNUSABLE, sentence)
     return Reply(None, observations=(Observation("error", service.clock(), err=info),), error=info, took_ms=took_ms)
+
+
+def run_hooks(
+    service: Service, trigger: DeployedTrigger, hooks: Sequence[Hook], configured: Mapping[str, Any]
+) -> list[Emitted]:
+    """Run those of ``hooks`` that the component has, with the values ``configured``; what they emitted.
+
+    Raises :class:`HookFailed` at the first that fails.
+    """
+    component = component_of(service, trigger)
+    emitted = list[Emitted]()
+    for hook in hooks:
+        if trigger.emitter != "source" or (component is not None and hook not in component.hooks):
+            continue
+        began_at = service.clock()
+        state = memory.read(service, trigger)
+        reply = call(service, trigger, hook, state=state, configured=configured)
+        reply = _kept(service, trigger, hook, began_at, reply)
+        if not reply.ok:
+            raise HookFailed(hook, reply)
+        emitted += reply.events
+    return emitted
+
+
+def try_hook(
+    service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]
+) -> HookFailed | None:
+    """Run one hook of which nothing depends any more; why it failed, if it did."""
+    try:
+        run_hooks(service, trigger, [hook], configured)
+    except HookFailed as failure:
+        return failure
+    return None
+
+
+def _kept(service: Service, trigger: DeployedTrigger, hook: Hook, began_at: int, reply: Reply) -> Reply:
+    try:
+        _keep(service, trigger, hook, began_at, reply, remember=True)
+    except StateTooLarge as error:
+        reply = failed(service, str(error), reply.took_ms)
+        _keep(service, trigger, hook, began_at, reply, remember=False)
+    return reply
+
+
+def _keep(
+    service: Service, trigger: DeployedTrigger, hook: Hook, began_at: int, reply: Reply, *, remember: bool
+) -> None:
+    with service.store.write() as tx:
+        if deployed_triggers.find(tx, trigger.id) is None:
+            raise Conflict("This trigger was deleted meanwhile.")
+        if remember:
+            memory.merge(tx, service, trigger, reply.state)
+        runs.write(tx, service, trigger, hook, began_at, reply, emitted=len(reply.events))
 
 
 def _key(endpoint: str) -> str:

@@ -18,22 +18,17 @@ from webapp.service.domain.projects import history
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers import (
     calls,
+    configuration,
     deployed_triggers,
     deploying,
-    firing,
-    hooks,
+    lifecycle,
     memory,
-    names,
     native,
     schedules,
-    switching_off,
-    turns,
 )
-from webapp.service.domain.triggers import values as trigger_values
+from webapp.service.domain.triggers.calls import HookFailed
+from webapp.service.domain.triggers.configuration import TriggerValues
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.hooks import HookFailed
-from webapp.service.domain.triggers.switching_off import subject
-from webapp.service.domain.triggers.values import TriggerValues
 from webapp.store.contract import Tx
 
 
@@ -77,7 +72,7 @@ def update(service: Service, trigger: DeployedTrigger, change: Change) -> Deploy
     Raises :class:`Invalid` (a value, or a hook that says no), :class:`NotFound` (an account that is not this user's),
     :class:`webapp.errors.Conflict` while somebody else changes it.
     """
-    with turns.taken(service, trigger) as current:
+    with lifecycle.locked(service, trigger) as current:
         plan = _planned(service, current, change)
         emitted = _hooked(service, plan)
         try:
@@ -94,8 +89,8 @@ def _planned(service: Service, current: DeployedTrigger, change: Change) -> _Pla
     now, old = service.clock(), deployed_triggers.configured(service, current)
     active = current.active if change.active is None else change.active
     after = replace(current, active=active, switched_off=None if active else current.switched_off, updated_at=now)
-    if change.name is not None and (name := names.checked(change.name)) != current.name:
-        slug = names.free_slug(service.store, current.external_user_id, name, but=current.id)
+    if change.name is not None and (name := configuration.checked_name(change.name)) != current.name:
+        slug = configuration.free_slug(service.store, current.external_user_id, name, but=current.id)
         after = replace(after, name=name, name_slug=slug)
     if change.emit_on_deploy is not None:
         after = replace(after, emit_on_deploy=change.emit_on_deploy)
@@ -116,10 +111,10 @@ def _values(
     if change.given is None and change.dynamic_props_id is None and not resumes:
         accounts = trigger_accounts.of_triggers(service.store, [after.id])[after.id]
         return TriggerValues(old, {one["prop"]: one["id"] for one in accounts}, dict(after.schedule or {}) or None)
-    merged = trigger_values.merged(old, change.given or {})
+    merged = configuration.merged_values(old, change.given or {})
     kind = native.of_emitter(after.emitter)
     try:
-        return trigger_values.checked(service, after.scene, after.external_id, kind, after.props, merged)
+        return configuration.checked_values(service, after.scene, after.external_id, kind, after.props, merged)
     except NotFound as error:
         if change.given:
             raise
@@ -129,29 +124,29 @@ def _values(
 def _hooked(service: Service, plan: _Plan) -> list[Emitted]:
     """Unsubscribe and subscribe as the change asks for; what was emitted."""
     if plan.unsubscribes:
-        failure = hooks.try_run(service, plan.before, "deactivate", plan.old)
+        failure = calls.try_hook(service, plan.before, "deactivate", plan.old)
         if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
-            raise failure.as_answer()
+            raise failure.to_error()
     if not plan.subscribes:
         return []
     try:
-        return hooks.run(service, plan.after, ["activate"], plan.values.configured)
+        return calls.run_hooks(service, plan.after, ["activate"], plan.values.configured)
     except HookFailed as failure:
         _restore(service, plan)
-        raise failure.as_answer() from failure
+        raise failure.to_error() from failure
 
 
 def _restore(service: Service, plan: _Plan) -> None:
     """Bring back what stood before a change that did not come about."""
     if plan.subscribes:
-        hooks.try_run(service, plan.after, "deactivate", plan.values.configured)
+        calls.try_hook(service, plan.after, "deactivate", plan.values.configured)
     if not plan.unsubscribes:
         return
-    failure = hooks.try_run(service, plan.before, "activate", plan.old)
+    failure = calls.try_hook(service, plan.before, "activate", plan.old)
     if failure is not None:
         reason = f"A change failed, and what stood before could not be brought back. {failure.sentence}"
         with service.store.write() as tx:
-            switching_off.switch_off(tx, service, plan.before, reason)
+            lifecycle.switch_off(tx, service, plan.before, reason)
         service.wake()
 
 
@@ -164,13 +159,13 @@ def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> Non
     after = replace(after, configured_sealed=sealed, next_run_at=_next_run(plan, now), mark=row.mark if row else None)
     if not plan.before.active and after.active:
         after = replace(after, failures=0, last_error=None)
-    if not deployed_triggers.update(tx, after):
+    if not lifecycle.update(tx, after):
         raise Conflict("This trigger was changed meanwhile; look at it again.")
     trigger_accounts.put(tx, after.id, plan.values.accounts)
     if after.emit_on_deploy:
-        firing.record(tx, service, after, fresh)
+        lifecycle.record(tx, service, after, fresh)
     for kind, sentence in _said(plan):
-        history.write(tx, subject(after), now, kind, sentence, good=True)
+        history.write(tx, after.subject, now, kind, sentence, good=True)
 
 
 def _next_run(plan: _Plan, now: int) -> int | None:

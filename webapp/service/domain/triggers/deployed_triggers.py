@@ -1,8 +1,8 @@
-"""Deployed triggers (table ``deployed_triggers``; specification 2.7): reading, listing, writing one row.
+"""Deployed triggers (table ``deployed_triggers``; specification 2.7): reading and listing them.
 
-Every look-up by id goes through an owner: a scene, and for a Connect token its user. What deploying means stands in
-:mod:`deploying`, what a tick does in :mod:`firing`. A row whose hooks are still running at its deployment is found
-by its endpoint alone, since the provider may call it back at once.
+Every look-up by id goes through an owner: a scene, and for a Connect token its user. Rows are written by
+:mod:`lifecycle` alone; what deploying means stands in :mod:`deploying`, what a tick does in :mod:`firing`. A row whose
+hooks are still running at its deployment is found by its endpoint alone, since the provider may call it back at once.
 """
 
 import hashlib
@@ -17,8 +17,8 @@ from webapp.kit import cursors
 from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import counts
 from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
 
@@ -78,6 +78,11 @@ class DeployedTrigger:
     def custom_response(self) -> bool:
         """Whether whoever calls its endpoint waits for the trigger's own answer."""
         return any(one.get("customResponse") for one in self.props)
+
+    @property
+    def subject(self) -> Subject:
+        """Whose history this trigger's is."""
+        return Subject("", self.scene, self.external_user_id, self.app or "", self.id)
 
     @property
     def user(self) -> ExternalUser:
@@ -154,58 +159,6 @@ def of_project(reader: Reader, project_id: str) -> list[DeployedTrigger]:
     return [from_row(row) for row in reader.all(sql, {"project": project_id})]
 
 
-def insert(tx: Tx, trigger: DeployedTrigger, *, endpoint_key: str | None, busy_until: int) -> None:
-    """Add ``trigger``, unseen until :func:`update` says that it is deployed."""
-    values = {
-        **_facts(trigger),
-        "id": trigger.id,
-        "project_id": trigger.scene.project_id,
-        "environment": trigger.scene.environment,
-        "external_user_id": trigger.external_user_id,
-        "external_id": trigger.external_id,
-        "endpoint_hash": endpoint_hash(endpoint_key) if endpoint_key else None,
-        "endpoint_sealed": trigger.endpoint_sealed,
-        "email_local": trigger.email_local,
-        "created_at": trigger.created_at,
-        "turn": trigger.turn,
-        "busy_until": busy_until,
-    }
-    names = ", ".join(values)
-    tx.run(f"INSERT INTO deployed_triggers ({names}) VALUES ({', '.join(':' + one for one in values)})", values)  # noqa: S608
-
-
-def update(tx: Tx, trigger: DeployedTrigger) -> int:
-    """Write ``trigger`` over its row, which is then deployed and no longer busy; 0 when its turn has passed.
-
-    The turn grows, so that a run that began before this change is fenced off.
-    """
-    facts = _facts(trigger)
-    changes = ", ".join(f"{name} = :{name}" for name in facts)
-    return tx.run(
-        f"UPDATE deployed_triggers SET {changes}, deployed = 1, busy_until = 0, lease_until = 0, turn = turn + 1 "  # noqa: S608
-        "WHERE id = :id AND turn = :turn",
-        {**facts, "id": trigger.id, "turn": trigger.turn},
-    )
-
-
-def remove(tx: Tx, trigger_id: str) -> int:
-    """Delete the row, and with it what hangs on it; 0 when it is gone already."""
-    counts.forget(tx, trigger_id)
-    return tx.run("DELETE FROM deployed_triggers WHERE id = :id", {"id": trigger_id})
-
-
-def erase_of_user(tx: Tx, user: ExternalUser) -> None:
-    """Delete what is left of a user who goes: even what is being deployed just now."""
-    for row in tx.all("SELECT id FROM deployed_triggers WHERE external_user_id = :user", {"user": user.id}):
-        remove(tx, row["id"])
-
-
-def erase_of_project(tx: Tx, project_id: str) -> None:
-    """Delete what is left in a project that goes: even what is being deployed just now."""
-    for row in tx.all("SELECT id FROM deployed_triggers WHERE project_id = :project", {"project": project_id}):
-        remove(tx, row["id"])
-
-
 def configured(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
     """The values it was given (``configured_props``), secrets among them."""
     return _opened(service, trigger, lambda one: _load(service, one))
@@ -256,7 +209,7 @@ def place(name: str) -> Callable[[str, str], Place]:
     return lambda project_id, trigger_id: Place(project_id, TABLE, trigger_id, name)
 
 
-def _facts(trigger: DeployedTrigger) -> dict[str, Any]:
+def changing_columns(trigger: DeployedTrigger) -> dict[str, Any]:
     """The columns that a change writes."""
     return {
         **{name: getattr(trigger, name) for name in _CHANGING},

@@ -22,20 +22,16 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers import (
     calls,
+    configuration,
     deployed_triggers,
-    firing,
-    hooks,
+    lifecycle,
     memory,
-    names,
     native,
     schedules,
-    turns,
 )
-from webapp.service.domain.triggers import values as trigger_values
+from webapp.service.domain.triggers.calls import HookFailed
+from webapp.service.domain.triggers.configuration import TriggerValues
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.hooks import HookFailed
-from webapp.service.domain.triggers.switching_off import subject
-from webapp.service.domain.triggers.values import TriggerValues
 from webapp.store.contract import Tx
 
 ENDPOINT_KEY_LENGTH = 32
@@ -66,15 +62,15 @@ def deploy(service: Service, order: Deployment) -> DeployedTrigger:
     """
     kind = native.kind(order.component.key)
     props = components.props_to_fill(service, _as_order(order))
-    values = trigger_values.checked(service, order.scene, order.external_id, kind, props, order.given)
+    values = configuration.checked_values(service, order.scene, order.external_id, kind, props, order.given)
     trigger = _begin(service, order, kind, props, values)
     try:
-        emitted = hooks.run(service, trigger, ["deploy", "activate"], values.configured)
+        emitted = calls.run_hooks(service, trigger, ["deploy", "activate"], values.configured)
         with service.store.write() as tx:
             _finish(tx, service, trigger, values, emitted)
     except HookFailed as failure:
         _undo(service, trigger, values.configured, activated=failure.hook == "activate")
-        raise failure.as_answer() from failure
+        raise failure.to_error() from failure
     except BaseException:
         _undo(service, trigger, values.configured, activated=True)
         raise
@@ -85,27 +81,27 @@ def deploy(service: Service, order: Deployment) -> DeployedTrigger:
 def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bool = False) -> None:
     """Unsubscribe ``trigger`` and remove it with its events. Raises :class:`Conflict` where that fails; with
     ``ignore_hook_errors`` it is removed whatever happens."""
-    with turns.taken(service, trigger, by_force=ignore_hook_errors) as current:
+    with lifecycle.locked(service, trigger, by_force=ignore_hook_errors) as current:
         failure = None
         if current.active:
             configured = deployed_triggers.configured(service, current)
-            failure = hooks.try_run(service, current, "deactivate", configured)
+            failure = calls.try_hook(service, current, "deactivate", configured)
         if failure is not None and not ignore_hook_errors:
             raise Conflict(
                 f"It was not deleted, because it could not be unsubscribed: {failure.sentence} "
                 "Try again, or delete it with ignore_hook_errors=true."
             )
         with service.store.write() as tx:
-            if deployed_triggers.remove(tx, current.id):
+            if lifecycle.remove(tx, current.id):
                 sentence = f"{current.name} was deleted."
-                history.write(tx, subject(current), service.clock(), "trigger_deleted", sentence, good=True)
+                history.write(tx, current.subject, service.clock(), "trigger_deleted", sentence, good=True)
 
 
 def purge(service: Service) -> int:
     """Undo what a crash left half deployed; how many there were."""
     rows = service.store.all(
         "SELECT * FROM deployed_triggers WHERE deployed = 0 AND busy_until NOT BETWEEN :now + 1 AND :now + :busy",
-        {"now": service.clock(), "busy": turns.BUSY},
+        {"now": service.clock(), "busy": lifecycle.BUSY},
     )
     for trigger in map(deployed_triggers.from_row, rows):
         _undo(service, trigger, deployed_triggers.configured(service, trigger), activated=True)
@@ -123,7 +119,7 @@ def _begin(
 ) -> DeployedTrigger:
     """Write the row that nobody sees yet, with its webhooks."""
     now, trigger_id, component = service.clock(), new_id(kind.prefix), order.component
-    name = names.checked(order.name or component.name)
+    name = configuration.checked_name(order.name or component.name)
     key = random_base62(ENDPOINT_KEY_LENGTH) if any(one["type"] in _ADDRESSED for one in props) else None
     with service.store.write() as tx:
         user = external_users.ensure(tx, order.scene, order.external_id, now)
@@ -138,7 +134,7 @@ def _begin(
             component_version=component.version,
             app=component.app,
             name=name,
-            name_slug=names.free_slug(tx, user.id, name),
+            name_slug=configuration.free_slug(tx, user.id, name),
             props=props,
             configured_sealed=deployed_triggers.seal_configured(
                 service, tx, order.scene, trigger_id, values.configured
@@ -161,7 +157,7 @@ def _begin(
             created_at=now,
             updated_at=now,
         )
-        deployed_triggers.insert(tx, trigger, endpoint_key=key, busy_until=now + turns.BUSY)
+        lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + lifecycle.BUSY)
         trigger_accounts.put(tx, trigger_id, values.accounts)
         urls = [order.webhook_url] if order.webhook_url else []
         endpoints.for_trigger(tx, service, trigger, urls, [order.workflow_id] if order.workflow_id else [])
@@ -179,11 +175,11 @@ def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerV
     if current is None:
         raise Conflict("It took too long to deploy; try again.")
     ready = replace(current, schedule_changed_at=now if values.schedule else None)
-    if not deployed_triggers.update(tx, replace(ready, next_run_at=first_run(ready, now), updated_at=now)):
+    if not lifecycle.update(tx, replace(ready, next_run_at=first_run(ready, now), updated_at=now)):
         raise Conflict("It took too long to deploy; try again.")
     if trigger.emit_on_deploy:
-        firing.record(tx, service, trigger, fresh)
-    history.write(tx, subject(trigger), now, "trigger_deployed", f"{trigger.name} was deployed.", good=True)
+        lifecycle.record(tx, service, trigger, fresh)
+    history.write(tx, trigger.subject, now, "trigger_deployed", f"{trigger.name} was deployed.", good=True)
 
 
 def first_run(trigger: DeployedTrigger, now: int) -> int | None:
@@ -198,8 +194,8 @@ def first_run(trigger: DeployedTrigger, now: int) -> int | None:
 def _undo(service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], *, activated: bool) -> None:
     if activated:
         try:
-            hooks.try_run(service, trigger, "deactivate", configured)
+            calls.try_hook(service, trigger, "deactivate", configured)
         except (Conflict, NotFound):
             return
     with service.store.write() as tx:
-        deployed_triggers.remove(tx, trigger.id)
+        lifecycle.remove(tx, trigger.id)

@@ -12,9 +12,8 @@ from typing import Any
 from webapp.kit.clock import HOUR, MINUTE, SECOND
 from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import events
 from webapp.service.domain.deliveries.events import Event
-from webapp.service.domain.triggers import accounts, calls, deployed_triggers, memory, native_payloads, runs, schedules
+from webapp.service.domain.triggers import accounts, calls, lifecycle, memory, native, runs, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.memory import StateTooLarge
 from webapp.service.domain.triggers.runs import Cause
@@ -37,13 +36,13 @@ class RunOutcome:
 
 
 def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
-    """Run the tick of a source that :func:`claims.claim_polls` gave; it is released whatever comes of it."""
+    """Run the tick of a source that :func:`lifecycle.claim_polls` gave; it is released whatever comes of it."""
     now, schedule = service.clock(), claimed.schedule or {}
     if _is_waiting(service, claimed):
         return _let_wait(service, claimed)
     at = schedules.latest(schedule, claimed.next_run_at or now, now)
     state = memory.read(service, claimed)
-    reply = calls.call(service, claimed, "run", state=state, event=native_payloads.of_tick(schedule, at))
+    reply = calls.call(service, claimed, "run", state=state, event=native.tick_payload(schedule, at))
     if not reply.ok and _is_waiting(service, claimed):
         return _let_wait(service, claimed)
     return _settled(service, claimed, "timer", now, reply)
@@ -74,25 +73,21 @@ def request(
 
 
 def emit(
-    service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted], *, also: InTransaction | None = None
+    service: Service,
+    trigger: DeployedTrigger,
+    emitted: Sequence[Emitted],
+    *,
+    in_transaction: InTransaction | None = None,
 ) -> list[Event]:
-    """Record events of ``trigger`` that no run emitted: a native emitter's, or a test. ``also`` joins in."""
+    """Record events of ``trigger`` that no run emitted: a native emitter's, or a test.
+
+    ``in_transaction`` is called first, in the transaction that records them.
+    """
     with service.store.write() as tx:
-        if also is not None:
-            also(tx)
-        made = record(tx, service, trigger, emitted)
+        if in_transaction is not None:
+            in_transaction(tx)
+        made = lifecycle.record(tx, service, trigger, emitted)
     service.wake()
-    return made
-
-
-def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
-    """Write events down with their deliveries; the caller commits and then calls ``service.wake()``."""
-    made = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
-    if made:
-        tx.run(
-            "UPDATE deployed_triggers SET last_event_at = :now WHERE id = :id",
-            {"now": service.clock(), "id": trigger.id},
-        )
     return made
 
 
@@ -102,8 +97,8 @@ def pause_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: in
         return schedules.next_after(schedule, anchor, now)
     wait = BACK_OFF[min(failures, len(BACK_OFF)) - 1]
     if wait < schedules.gap(schedule, anchor, now):
-        following = schedules.next_after(schedule, anchor, now)
-        return min(now + wait, following) if following else now + wait
+        next_tick = schedules.next_after(schedule, anchor, now)
+        return min(now + wait, next_tick) if next_tick else now + wait
     return schedules.next_after(schedule, anchor, now + wait - 1)
 
 
@@ -147,7 +142,8 @@ def _commit(
     if reply.ok or settle is None:
         component = calls.component_of(service, trigger)
         dedupe = component.dedupe if component else None
-        made = record(tx, service, trigger, memory.new_events(tx, trigger, dedupe, reply.events, service.clock()))
+        emitted = memory.new_events(tx, trigger, dedupe, reply.events, service.clock())
+        made = lifecycle.record(tx, service, trigger, emitted)
         memory.merge(tx, service, trigger, reply.state)
     runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(made))
     _write_state(tx, service, trigger, cause, reply)
@@ -156,11 +152,11 @@ def _commit(
 
 def _write_state(tx: Tx, service: Service, trigger: DeployedTrigger, cause: Cause, reply: Reply) -> None:
     now = service.clock()
-    values = {"now": now, "error": reply.error.message if reply.error else None, "id": trigger.id}
-    tx.run("UPDATE deployed_triggers SET last_run_at = :now, last_error = :error WHERE id = :id", values)
+    lifecycle.set_last_run(tx, trigger, now, reply.error.message if reply.error else None)
     if cause == "timer":
         failures = 0 if reply.ok else trigger.failures + 1
-        _release(tx, trigger, failures, pause_after(trigger.schedule or {}, _anchor(trigger), failures, now))
+        next_run_at = pause_after(trigger.schedule or {}, _anchor(trigger), failures, now)
+        lifecycle.schedule_next(tx, trigger, failures=failures, next_run_at=next_run_at)
 
 
 def _is_waiting(service: Service, trigger: DeployedTrigger) -> bool:
@@ -169,18 +165,10 @@ def _is_waiting(service: Service, trigger: DeployedTrigger) -> bool:
 
 def _let_wait(service: Service, claimed: DeployedTrigger) -> RunOutcome:
     """Let the tick pass: the next one looks again, after a minute at the earliest."""
-    following = schedules.next_after(claimed.schedule or {}, _anchor(claimed), service.clock() + MINUTE - 1)
+    next_run_at = schedules.next_after(claimed.schedule or {}, _anchor(claimed), service.clock() + MINUTE - 1)
     with service.store.write() as tx:
-        _release(tx, claimed, claimed.failures, following)
+        lifecycle.schedule_next(tx, claimed, failures=claimed.failures, next_run_at=next_run_at)
     return RunOutcome(False, accounts.WAITS, waits=True)
-
-
-def _release(tx: Tx, claimed: DeployedTrigger, failures: int, following: int | None) -> None:
-    tx.run(
-        "UPDATE deployed_triggers SET lease_until = 0, failures = :failures, next_run_at = :next "
-        "WHERE id = :id AND turn = :turn",
-        {"failures": failures, "next": following, "id": claimed.id, "turn": claimed.turn},
-    )
 
 
 def _anchor(trigger: DeployedTrigger) -> int:

@@ -13,6 +13,7 @@ from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers import lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Tx
 
@@ -67,7 +68,7 @@ def new_events(
     mark = row["mark"] if row else None
     found, after = (_greatest if dedupe == "greatest" else _changed)(mark, emitted)
     if after != mark:
-        tx.run("UPDATE deployed_triggers SET mark = :mark WHERE id = :id", {"mark": after, "id": trigger.id})
+        lifecycle.set_mark(tx, trigger, after)
     return found
 
 

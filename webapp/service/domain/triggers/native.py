@@ -1,8 +1,23 @@
-"""Which kind of emitter a component is: four keys are native, everything else is a source that runs components."""
+"""Native triggers, which run no component: which they are, and the payloads of their requests and ticks.
 
-from dataclasses import dataclass
+A request: ``{method, path, query, headers, body, bodyRaw, client_ip, url}``. Names of headers are in lower case. A
+query parameter that comes several times is a list of its values. ``bodyRaw`` is the body as UTF-8, with U+FFFD in
+place of what is none; ``body`` is what it says as JSON, or else that text. A tick: ``{timestamp, interval_seconds}``
+or ``{timestamp, cron, timezone}``. The payloads of mails are made by :mod:`mails`; sources get the same requests and
+ticks as their event.
+"""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from webapp.service.components.masking import MASK
 from webapp.service.domain.triggers.deployed_triggers import Emitter
+
+MASKED = frozenset({"authorization", "proxy-authorization", "cookie"})
+MAX_DEPTH = 150  # of a body's arrays and objects; the JSON library writes 254 levels, and a body stands inside some
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,6 +27,24 @@ class EmitterKind:
     emitter: Emitter
     prefix: str
     type: str
+
+
+@dataclass(frozen=True, slots=True)
+class InboundRequest:
+    """A request to a trigger's own address. ``path`` is what stands behind the key, at least ``/``.
+
+    ``url`` is the whole address, key included: some providers sign it. Headers may repeat; ``at`` is when it came, in
+    epoch milliseconds.
+    """
+
+    method: str
+    path: str
+    url: str = field(repr=False)
+    query: tuple[tuple[str, str], ...] = field(repr=False)
+    headers: tuple[tuple[str, str], ...] = field(repr=False)
+    body: bytes = field(repr=False)
+    client_ip: str
+    at: int
 
 
 SOURCE = EmitterKind("source", "dc", "DeployedComponent")
@@ -24,7 +57,7 @@ NATIVE = {
     "schedule-cron": TIMER,
     "email-new-email": EMAIL,
 }
-_BY_EMITTER = {one.emitter: one for one in (SOURCE, HTTP, TIMER, EMAIL)}
+_BY_EMITTER = {kind.emitter: kind for kind in (SOURCE, HTTP, TIMER, EMAIL)}
 
 
 def kind(component_key: str) -> EmitterKind:
@@ -35,3 +68,72 @@ def kind(component_key: str) -> EmitterKind:
 def of_emitter(emitter: Emitter) -> EmitterKind:
     """The kind by its emitter."""
     return _BY_EMITTER[emitter]
+
+
+def request_payload(request: InboundRequest) -> dict[str, Any]:
+    """The payload of ``request``. Credentials that came in its headers are masked."""
+    raw = request.body.decode("utf-8", "replace")
+    return {
+        "method": request.method,
+        "path": request.path,
+        "query": _grouped(request.query),
+        "headers": _headers(request.headers),
+        "body": _read(raw, _content_type(request.headers)),
+        "bodyRaw": raw,
+        "client_ip": request.client_ip,
+        "url": request.url,
+    }
+
+
+def tick_payload(schedule: Mapping[str, Any], at: int) -> dict[str, Any]:
+    """The payload of a tick that was due at ``at`` (epoch milliseconds)."""
+    if "intervalSeconds" in schedule:
+        return {"timestamp": at, "interval_seconds": schedule["intervalSeconds"]}
+    return {"timestamp": at, "cron": schedule["cron"], "timezone": schedule.get("timezone") or "UTC"}
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
+    groups: dict[str, list[str]] = {}
+    for name, value in pairs:
+        groups.setdefault(_without_surrogates(name), []).append(_without_surrogates(value))
+    return {name: values[0] if len(values) == 1 else values for name, values in groups.items()}
+
+
+def _headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Repeated headers are joined by commas (RFC 9110 section 5.3)."""
+    headers: dict[str, str] = {}
+    for name, value in pairs:
+        name = name.lower()
+        shown = MASK if name in MASKED else _without_surrogates(value)
+        headers[name] = f"{headers[name]}, {shown}" if name in headers and shown != MASK else shown
+    return headers
+
+
+def _content_type(headers: Iterable[tuple[str, str]]) -> str:
+    return next((value.strip().lower() for name, value in headers if name.lower() == "content-type"), "")
+
+
+def _read(raw: str, content_type: str) -> Any:
+    """``raw`` as JSON where that is what it is: said by its type, or told by how it begins, as curl sends it."""
+    media_type = content_type.partition(";")[0].strip()
+    looks_like_json = raw.lstrip()[:1] in ("{", "[") and not media_type.startswith("multipart/")
+    if not looks_like_json and not (media_type == "application/json" or media_type.endswith("+json")):
+        return raw
+    try:
+        value = orjson.loads(raw)
+        orjson.dumps(_wrapped(value))
+    except (orjson.JSONDecodeError, TypeError):  # not JSON, or nested too deeply to be passed on as such
+        return raw
+    return value
+
+
+def _wrapped(value: Any) -> Any:
+    """``value`` inside so many lists that the JSON library refuses it when it is deeper than :data:`MAX_DEPTH`."""
+    for _ in range(254 - MAX_DEPTH):
+        value = [value]
+    return value
+
+
+def _without_surrogates(text: str) -> str:
+    """``text`` without lone surrogates, which no JSON may hold."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

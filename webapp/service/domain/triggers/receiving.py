@@ -15,11 +15,11 @@ from webapp.kit.text import one_line
 from webapp.service.components.calls import Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash, prop_values
-from webapp.service.domain.triggers import deployed_triggers, firing, inbox, mails, native_payloads
+from webapp.service.domain.triggers import deployed_triggers, firing, inbox, lifecycle, mails, native
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
 from webapp.service.domain.triggers.mails import Mail
-from webapp.service.domain.triggers.native_payloads import InboundRequest
+from webapp.service.domain.triggers.native import InboundRequest
 from webapp.store.contract import Tx
 
 ANSWER_S = 25.0
@@ -66,7 +66,7 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     Raises :class:`NotFound` (paused or deleted meanwhile), :class:`webapp.errors.Throttled` (too many wait),
     :class:`TooLarge`, :class:`webapp.errors.Unavailable`.
     """
-    payload = native_payloads.of_request(received)
+    payload = native.request_payload(received)
     if trigger.emitter == "http":
         return _native(service, trigger, received, payload)
     payload["timestamp"] = received.at
@@ -128,7 +128,7 @@ def _native(
             raise NotFound(_NOTHING)
 
     summary = one_line(f"{received.method} {received.path}", MAX_SUMMARY)
-    firing.emit(service, trigger, [Emitted(payload, None, summary, received.at)], also=still_listening)
+    firing.emit(service, trigger, [Emitted(payload, None, summary, received.at)], in_transaction=still_listening)
     return _wanted(service, trigger)
 
 
@@ -168,7 +168,7 @@ def _record_mail(tx: Tx, service: Service, trigger_id: str, read: Mail) -> int:
         return 0
     payload = {**read.facts, "attachments": _kept(tx, service, trigger, read)}
     summary = one_line(read.facts["subject"], MAX_SUMMARY) or None
-    return len(firing.record(tx, service, trigger, [Emitted(payload, read.message_id, summary, service.clock())]))
+    return len(lifecycle.record(tx, service, trigger, [Emitted(payload, read.message_id, summary, service.clock())]))
 
 
 def _kept(tx: Tx, service: Service, trigger: DeployedTrigger, read: Mail) -> list[dict[str, Any]]:

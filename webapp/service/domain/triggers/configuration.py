@@ -1,5 +1,7 @@
-"""The values that a trigger is deployed with: checked as a whole, before anything changes."""
+"""What a person configures of a trigger: its name and its values, checked as a whole before anything changes."""
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,20 +14,23 @@ from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import schedules
 from webapp.service.domain.triggers.native import EmitterKind
+from webapp.store.contract import Reader
 
+MAX_NAME = 200
+MAX_SLUG = 60
 MAX_VALUES = 1024 * 1024  # they are read at each run, and a list shows those of a hundred triggers
 
 
 @dataclass(frozen=True, slots=True)
 class TriggerValues:
-    """What was found good. ``configured`` are the values as they were given, without null and unknown names."""
+    """Values that were checked. ``configured`` are the values as they were given, without null and unknown names."""
 
     configured: Mapping[str, Any] = field(repr=False)
     accounts: Mapping[str, str]
     schedule: dict[str, Any] | None
 
 
-def checked(
+def checked_values(
     service: Service,
     scene: Scene,
     external_id: str,
@@ -50,6 +55,35 @@ def checked(
     return TriggerValues(kept, values.accounts, schedule)
 
 
-def merged(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def merged_values(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """``before`` with ``changes`` over it, key by key; null removes (WIRE "Update")."""
     return {name: value for name, value in {**before, **changes}.items() if value is not None}
+
+
+def checked_name(name: str) -> str:
+    """``name`` without outer spaces. Raises :class:`Invalid`."""
+    name = name.strip()
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        message = f"Use 1 to {MAX_NAME} printable characters."
+        raise Invalid(f"The name is not valid: {message}", [Detail("name", message)])
+    return name
+
+
+def free_slug(reader: Reader, external_user_id: str, name: str, *, but: str = "") -> str:
+    """The slug for a trigger called ``name``: with -2, -3, … where another (not ``but``) of the user has it."""
+    base = _slug(name)
+    rows = reader.all(
+        "SELECT name_slug FROM deployed_triggers WHERE external_user_id = :user AND id <> :but "
+        "AND name_slug >= :base AND name_slug < :above",
+        {"user": external_user_id, "but": but, "base": base, "above": base + "\U0010ffff"},
+    )
+    taken = {row["name_slug"] for row in rows}
+    number = 1
+    while (slug := base if number == 1 else f"{base}-{number}") in taken:
+        number += 1
+    return slug
+
+
+def _slug(name: str) -> str:
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_SLUG].strip("-") or "trigger"

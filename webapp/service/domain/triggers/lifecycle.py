@@ -1,0 +1,217 @@
+"""Every change of a deployed trigger's row (table ``deployed_triggers``): added, locked, claimed, stopped, removed.
+
+Two columns keep those apart who work on one trigger. ``turn`` grows with each claim and each change, and a run that
+holds an older one writes nothing. ``busy_until`` says that somebody is changing the trigger while its hooks run, and no
+tick is claimed before then. A lease or lock that stands too far ahead was written before the clock was set back; it
+does not hold.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from webapp.errors import Conflict, NotFound
+from webapp.kit.clock import HOUR, MINUTE
+from webapp.service.components.calls import Emitted
+from webapp.service.domain.accounts import notifications
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import counts, events
+from webapp.service.domain.deliveries.events import Event
+from webapp.service.domain.projects import history
+from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.triggers import deployed_triggers, schedules
+from webapp.service.domain.triggers.deployed_triggers import ABSENT, TABLE, DeployedTrigger
+from webapp.store.contract import Tx
+
+BUSY = 5 * MINUTE  # how long a change holds the trigger at most
+LEASE = 2 * MINUTE  # longer than a run may take
+CLOCK_TOLERANCE = 3 * HOUR
+FREE = "busy_until NOT BETWEEN :now + 1 AND :now + :busy"
+DUE = f"next_run_at <= :now AND active = 1 AND deployed = 1 AND {FREE}"
+
+
+def insert(tx: Tx, trigger: DeployedTrigger, *, endpoint_key: str | None, busy_until: int) -> None:
+    """Add ``trigger``, unseen until :func:`update` says that it is deployed."""
+    values = {
+        **deployed_triggers.changing_columns(trigger),
+        "id": trigger.id,
+        "project_id": trigger.scene.project_id,
+        "environment": trigger.scene.environment,
+        "external_user_id": trigger.external_user_id,
+        "external_id": trigger.external_id,
+        "endpoint_hash": deployed_triggers.endpoint_hash(endpoint_key) if endpoint_key else None,
+        "endpoint_sealed": trigger.endpoint_sealed,
+        "email_local": trigger.email_local,
+        "created_at": trigger.created_at,
+        "turn": trigger.turn,
+        "busy_until": busy_until,
+    }
+    names = ", ".join(values)
+    tx.run(f"INSERT INTO {TABLE} ({names}) VALUES ({', '.join(f':{name}' for name in values)})", values)  # noqa: S608
+
+
+def update(tx: Tx, trigger: DeployedTrigger) -> int:
+    """Write ``trigger`` over its row, which is then deployed and no longer busy; 0 when its turn has passed.
+
+    The turn grows, so that a run that began before this change is fenced off.
+    """
+    columns = deployed_triggers.changing_columns(trigger)
+    changes = ", ".join(f"{name} = :{name}" for name in columns)
+    return tx.run(
+        f"UPDATE deployed_triggers SET {changes}, deployed = 1, busy_until = 0, lease_until = 0, turn = turn + 1 "  # noqa: S608
+        "WHERE id = :id AND turn = :turn",
+        {**columns, "id": trigger.id, "turn": trigger.turn},
+    )
+
+
+def remove(tx: Tx, trigger_id: str) -> int:
+    """Delete the row, and with it what hangs on it; 0 when it is gone already."""
+    counts.forget(tx, trigger_id)
+    return tx.run("DELETE FROM deployed_triggers WHERE id = :id", {"id": trigger_id})
+
+
+def erase_of_user(tx: Tx, user: ExternalUser) -> None:
+    """Delete what is left of a user who goes: even what is being deployed just now."""
+    for row in tx.all("SELECT id FROM deployed_triggers WHERE external_user_id = :user", {"user": user.id}):
+        remove(tx, row["id"])
+
+
+def erase_of_project(tx: Tx, project_id: str) -> None:
+    """Delete what is left in a project that goes: even what is being deployed just now."""
+    for row in tx.all("SELECT id FROM deployed_triggers WHERE project_id = :project", {"project": project_id}):
+        remove(tx, row["id"])
+
+
+@contextmanager
+def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False) -> Iterator[DeployedTrigger]:
+    """Hold ``trigger``, which is given as it stands now, while it is changed; runs under way are fenced off.
+
+    Raises :class:`Conflict` while somebody else holds it, but ``by_force``; :class:`NotFound` when it is gone.
+    """
+    now = service.clock()
+    free = "" if by_force else f" AND {FREE}"
+    with service.store.write() as tx:
+        row = tx.one(
+            "UPDATE deployed_triggers SET turn = turn + 1, lease_until = 0, busy_until = :now + :busy "  # noqa: S608
+            f"WHERE id = :id AND deployed = 1{free} RETURNING *",
+            {"id": trigger.id, "now": now, "busy": BUSY},
+        )
+        exists = row or tx.one("SELECT id FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
+    if exists is None:
+        raise NotFound(ABSENT)
+    if row is None:
+        raise Conflict("This trigger is being changed just now; try again in a moment.")
+    current = deployed_triggers.from_row(row)
+    try:
+        yield current
+    finally:
+        with service.store.write() as tx:
+            tx.run(
+                # Not by the turn: who is switched off meanwhile has the next one.
+                "UPDATE deployed_triggers SET busy_until = 0 WHERE id = :id AND busy_until = :until",
+                {"id": current.id, "until": row["busy_until"]},
+            )
+
+
+def switch_off(tx: Tx, service: Service, trigger: DeployedTrigger, reason: str) -> bool:
+    """Switch ``trigger`` off for ``reason`` (a sentence), and tell who should know; False when it was off already.
+
+    The caller commits and then calls ``service.wake()``.
+    """
+    now = service.clock()
+    changed = tx.run(
+        "UPDATE deployed_triggers SET active = 0, switched_off = :reason, next_run_at = NULL, turn = turn + 1, "
+        "updated_at = :now WHERE id = :id AND active = 1",
+        {"reason": reason, "now": now, "id": trigger.id},
+    )
+    if changed:
+        history.write(tx, trigger.subject, now, "trigger_switched_off", f"{trigger.name}: {reason}", good=False)
+        notifications.trigger_deactivated(tx, service, trigger, reason)
+    return bool(changed)
+
+
+def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
+    """Sources whose tick is due, the longest waiting first, each claimed for this caller alone by a lease."""
+    with service.store.write() as tx:
+        rows = tx.all(
+            "UPDATE deployed_triggers SET lease_until = :now + :lease, turn = turn + 1 WHERE id IN (SELECT id FROM "  # noqa: S608
+            f"deployed_triggers WHERE emitter = 'source' AND {DUE} AND "
+            "lease_until NOT BETWEEN :now + 1 AND :now + :lease ORDER BY next_run_at LIMIT :limit) RETURNING *",
+            {"now": service.clock(), "lease": LEASE, "busy": BUSY, "limit": limit},
+        )
+    return sorted(map(deployed_triggers.from_row, rows), key=lambda trigger: trigger.next_run_at or 0)
+
+
+def release(service: Service, claimed: DeployedTrigger) -> None:
+    """Give a claimed poll up, so that the next who asks may claim it."""
+    with service.store.write() as tx:
+        tx.run(
+            "UPDATE deployed_triggers SET lease_until = 0 WHERE id = :id AND turn = :turn",
+            {"id": claimed.id, "turn": claimed.turn},
+        )
+
+
+def schedule_next(tx: Tx, claimed: DeployedTrigger, *, failures: int, next_run_at: int | None) -> None:
+    """End the claim of a poll with its next tick, unless the claim has passed to somebody else."""
+    tx.run(
+        "UPDATE deployed_triggers SET lease_until = 0, failures = :failures, next_run_at = :next "
+        "WHERE id = :id AND turn = :turn",
+        {"failures": failures, "next": next_run_at, "id": claimed.id, "turn": claimed.turn},
+    )
+
+
+def set_fired(tx: Tx, timer: DeployedTrigger, now: int, next_run_at: int | None) -> None:
+    """A native timer has emitted its tick."""
+    tx.run(
+        "UPDATE deployed_triggers SET next_run_at = :next, last_run_at = :now, last_event_at = :now WHERE id = :id",
+        {"next": next_run_at, "now": now, "id": timer.id},
+    )
+
+
+def set_last_run(tx: Tx, trigger: DeployedTrigger, now: int, error: str | None) -> None:
+    """A run has ended, with ``error`` where it failed."""
+    values = {"now": now, "error": error, "id": trigger.id}
+    tx.run("UPDATE deployed_triggers SET last_run_at = :now, last_error = :error WHERE id = :id", values)
+
+
+def set_mark(tx: Tx, trigger: DeployedTrigger, mark: str | None) -> None:
+    """Keep the emitted id that the next run compares with."""
+    tx.run("UPDATE deployed_triggers SET mark = :mark WHERE id = :id", {"mark": mark, "id": trigger.id})
+
+
+def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
+    """Write events down with their deliveries; the caller commits and then calls ``service.wake()``."""
+    made = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
+    if made:
+        values = {"now": service.clock(), "id": trigger.id}
+        tx.run("UPDATE deployed_triggers SET last_event_at = :now WHERE id = :id", values)
+    return made
+
+
+def realign(service: Service) -> int:
+    """Set the ticks anew that were found by a clock which has since been set back; how many there were.
+
+    An interval counts from now. A cron tick stays, since it is a time of the calendar, unless the clock was wrong by
+    more than three hours: then it is looked for anew, as Debian's cron does.
+    """
+    now, changed = service.clock(), 0
+    with service.store.write() as tx:
+        rows = tx.all(
+            "SELECT * FROM deployed_triggers WHERE next_run_at > :now AND schedule IS NOT NULL "
+            "AND COALESCE(last_run_at, schedule_changed_at, created_at) > :now",
+            {"now": now},
+        )
+        for trigger in map(deployed_triggers.from_row, rows):
+            at = _realigned(trigger, now)
+            if at is not None and at != trigger.next_run_at:
+                changed += tx.run(
+                    "UPDATE deployed_triggers SET next_run_at = :at, schedule_changed_at = :anchor WHERE id = :id",
+                    {"at": at, "anchor": min(trigger.schedule_changed_at or now, now), "id": trigger.id},
+                )
+    return changed
+
+
+def _realigned(trigger: DeployedTrigger, now: int) -> int | None:
+    schedule, last = trigger.schedule or {}, trigger.last_run_at or trigger.schedule_changed_at or trigger.created_at
+    if "intervalSeconds" in schedule:
+        return schedules.next_after(schedule, min(trigger.schedule_changed_at or now, now), now)
+    return schedules.next_after(schedule, now, now) if last - now > CLOCK_TOLERANCE else None
