@@ -1,8 +1,8 @@
-"""Who did what to which account, trigger, client or key (table ``audit``): appended in the transaction of the deed.
+"""The audit (table ``audit``): who did what to which account, trigger, client or key.
 
-Who acts is known where a request, a command or a page begins, and is carried to the deed by a context variable
-(:func:`acting`); what happens without anybody's doing is the system's. Nothing here is ever changed or removed, and
-no sentence holds a secret.
+An entry is appended in the transaction that makes it true. Who acts is known where a request, a command or a page
+begins, and a context variable carries it (:func:`acting`); what nobody asked for is done by the system. Entries are
+never changed or removed, and no sentence holds a secret.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,8 @@ from typing import Any, Literal
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.ids import ordered_id
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
 ActorKind = Literal["client", "user", "person", "command", "system"]
 
@@ -32,42 +33,39 @@ _actor: ContextVar[Actor] = ContextVar("actor", default=SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """What was done to what. ``sentence`` is for the operator who reads it later."""
+class AuditEntry:
+    """What somebody did to what, at a time in epoch milliseconds. ``sentence`` is for the operator who reads it."""
 
+    id: str
+    at: int
+    project_id: str | None
+    environment: str | None
+    actor_kind: ActorKind
+    actor: str
+    external_user_id: str | None
     noun: str
     subject_id: str
     verb: str
     sentence: str
-    project_id: str | None = None
-    environment: str | None = None
-    external_user_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One deed as it was written down, at a time in epoch milliseconds."""
-
-    id: str
-    at: int
-    actor: Actor
-    deed: Deed
 
     def to_json(self) -> dict[str, Any]:
         """The entry as the API and the command show it."""
         return {
             "id": self.id,
             "at": iso(self.at),
-            "actor_type": self.actor.kind,
-            "actor": self.actor.id,
-            "noun": self.deed.noun,
-            "subject_id": self.deed.subject_id,
-            "verb": self.deed.verb,
-            "sentence": self.deed.sentence,
-            "project_id": self.deed.project_id,
-            "environment": self.deed.environment,
-            "external_user_id": self.deed.external_user_id,
+            "actor_type": self.actor_kind,
+            "actor": self.actor,
+            "noun": self.noun,
+            "subject_id": self.subject_id,
+            "verb": self.verb,
+            "sentence": self.sentence,
+            "project_id": self.project_id,
+            "environment": self.environment,
+            "external_user_id": self.external_user_id,
         }
+
+
+_ENTRIES = Table("audit", AuditEntry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ class Filter:
 
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
-    """Whatever this thread does within the block is the deed of ``actor``."""
+    """Whatever this thread does within the block is done by ``actor``."""
     token = _actor.set(actor)
     try:
         yield
@@ -97,69 +95,38 @@ def current() -> Actor:
     return _actor.get()
 
 
-def write(tx: Tx, at: int, deed: Deed) -> None:
-    """Append ``deed``, in the transaction that makes it true."""
+def write(
+    tx: Tx,
+    at: int,
+    noun: str,
+    subject_id: str,
+    verb: str,
+    sentence: str,
+    *,
+    project: str | None = None,
+    environment: str | None = None,
+    external_user_id: str | None = None,
+) -> None:
+    """Append what :func:`current` did to a subject of ``project``, in the transaction that makes it true."""
     actor = current()
-    tx.run(
-        "INSERT INTO audit (id, at, project_id, environment, actor_kind, actor, external_user_id, noun, subject_id, "
-        "verb, sentence) VALUES (:id, :at, :project, :environment, :kind, :actor, :user, :noun, :subject, :verb, "
-        ":sentence)",
-        {
-            "id": ordered_id("aud"),
-            "at": at,
-            "project": deed.project_id,
-            "environment": deed.environment,
-            "kind": actor.kind,
-            "actor": actor.id,
-            "user": deed.external_user_id,
-            "noun": deed.noun,
-            "subject": deed.subject_id,
-            "verb": deed.verb,
-            "sentence": deed.sentence,
-        },
-    )
+    where = (project, environment, actor.kind, actor.id, external_user_id)
+    _ENTRIES.insert(tx, AuditEntry(ordered_id("aud"), at, *where, noun, subject_id, verb, sentence))
 
 
-def page(reader: Reader, wanted: Filter, window: cursors.Window) -> cursors.Page[Entry]:
-    """Deeds, newest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    where, params = _where(wanted)
-    mark = cursors.fingerprint("audit", where, params)
-    plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
-    rows = reader.all(
-        f"SELECT * FROM audit WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",  # noqa: S608
-        {**params, **plan.params, "limit": plan.limit},
-    )
-    total = reader.one(f"SELECT COUNT(*) AS n FROM audit WHERE {where}", params)  # noqa: S608
-    found = [_entry(row) for row in rows]
-    return cursors.page(found, window, plan, mark, lambda one: (one.at, one.id), total["n"] if total else 0)
-
-
-def _where(wanted: Filter) -> tuple[str, dict[str, Any]]:
+def page(reader: Reader, filters: Filter, window: cursors.Window) -> cursors.Page[AuditEntry]:
+    """Entries, newest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
     conditions, params = ["1 = 1"], dict[str, Any]()
-    if wanted.project_id is not None:
+    if filters.project_id is not None:
         conditions.append(
-            "(project_id = :project OR project_id IS NULL)" if wanted.workspace else "project_id = :project"
+            "(project_id = :project OR project_id IS NULL)" if filters.workspace else "project_id = :project"
         )
-        params["project"] = wanted.project_id
-    if wanted.environment is not None:
+        params["project"] = filters.project_id
+    if filters.environment is not None:
         conditions.append("(environment = :environment OR environment IS NULL)")
-        params["environment"] = wanted.environment
+        params["environment"] = filters.environment
     for column in ("noun", "subject_id", "actor"):
-        value = getattr(wanted, column)
+        value = getattr(filters, column)
         if value is not None:
             conditions.append(f"{column} = :{column}")
             params[column] = value
-    return " AND ".join(conditions), params
-
-
-def _entry(row: Row) -> Entry:
-    deed = Deed(
-        noun=row["noun"],
-        subject_id=row["subject_id"],
-        verb=row["verb"],
-        sentence=row["sentence"],
-        project_id=row["project_id"],
-        environment=row["environment"],
-        external_user_id=row["external_user_id"],
-    )
-    return Entry(row["id"], row["at"], Actor(row["actor_kind"], row["actor"]), deed)
+    return _ENTRIES.page(reader, window, " AND ".join(conditions), params, order=("at", "id"), descending=True)

@@ -24,7 +24,7 @@ from webapp.app import create_app
 from webapp.kit.cursors import Window
 from webapp.sandbox.app import create_sandbox
 from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import Order
+from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import accounts, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -66,7 +66,7 @@ class Product:
 
     def token(self, user: str = "alice@example.com", **order: Any) -> str:
         """A Connect token for ``user``."""
-        return str(tokens.create(self.service, self.scene, Order(user, **order), client_id=None)["token"])
+        return str(tokens.create(self.service, self.scene, TokenRequest(user, **order), client_id=None)["token"])
 
     def link(self, user: str = "alice@example.com", app: str | None = "sandbox", **order: Any) -> str:
         """The address of a hosted Connect Link."""

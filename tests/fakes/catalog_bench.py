@@ -135,7 +135,7 @@ class Bench:
 
     def connect(self, app: App, kind: str = "right") -> Account:
         """Connect ``app`` the way a person would. Raises :class:`ConnectFailed` kinds."""
-        made = tokens.create(self.service, self.scene, tokens.Order("alice"), client_id=None)
+        made = tokens.create(self.service, self.scene, tokens.TokenRequest("alice"), client_id=None)
         token = tokens.verify(self.service, made["token"])
         fields = {field.name: self.values(app, kind)[field.name] for field in app.custom_fields}
         if app.auth_type == "keys":

@@ -83,7 +83,7 @@ class Installation:
 
     def token(self, user: str = "alice", **order: Any) -> str:
         """A Connect token."""
-        return str(tokens.create(self.service, self.scene, tokens.Order(user, **order), client_id=None)["token"])
+        return str(tokens.create(self.service, self.scene, tokens.TokenRequest(user, **order), client_id=None)["token"])
 
     def link(self, token: str, app: str, **parameters: str) -> str:
         """The address that a product gives to a person."""

@@ -43,7 +43,7 @@ client = provider_clients.choose(service.store, project.id, "acme")
 mine = []
 for turn in itertools.count():
     if turn % 3 == 0:
-        made = tokens.create(service, scene, tokens.Order(f"user-{random.randrange(9)}"), client_id=None)
+        made = tokens.create(service, scene, tokens.TokenRequest(f"user-{random.randrange(9)}"), client_id=None)
         result = TokenResult("a0", f"{new_id('g')}.0", 3600, None, "bearer", {})
         account = connecting.connect_with_grant(
             service, tokens.verify(service, made["token"]), app, client, result, requested=("read", "write"),

@@ -69,7 +69,7 @@ def connected(installation: Installation, scene: Scene, user: str) -> Account:
     """An account by key, made through the API."""
     service = installation.service
     client, _ = clients.create(service, name="Server", project_id=scene.project_id)
-    token = str(tokens.create(service, scene, tokens.Order(user), client_id=None)["token"])
+    token = str(tokens.create(service, scene, tokens.TokenRequest(user), client_id=None)["token"])
     body = {"app_slug": "acme_keys", "cfmap_json": json.dumps({"api_key": GOOD_KEY}), "connect_token": token}
     headers = {"Authorization": f"Bearer {clients.issue(service, client, None).token}"}
     address = f"{installation.url}/v1/connect/{scene.project_id}/accounts"

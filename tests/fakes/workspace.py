@@ -72,7 +72,7 @@ def _filled(made: Workspace, service: Service) -> Workspace:
         "TOKEN": clients.issue(service, client, None).token,
         "PROJECT_ID": project.id,
         "OTHER_PROJECT_ID": other.id,
-        "CTOK": str(tokens.create(service, scene, tokens.Order(USER), client_id=None)["token"]),
+        "CTOK": str(tokens.create(service, scene, tokens.TokenRequest(USER), client_id=None)["token"]),
         "ACCOUNT_ID": _account(service, scene, made.product.sandbox_url),
         "OTHER_ACCOUNT_ID": _account(service, scene, made.product.sandbox_url),
         "CATEGORY_ID": service.catalog.categories()[0].id,

@@ -173,7 +173,7 @@ def test_time_that_was_skipped(day: Day, slept: int, what: str, capsys: pytest.C
 def test_a_clock_that_is_set_back(day: Day, scene: Scene, back: int, capsys: pytest.CaptureFixture[str]) -> None:
     start = day.clock.at
     client, _ = clients.create(day.service, name="Old")
-    made = tokens.create(day.service, scene, tokens.Order("alice", expires_in=600), client_id=None)
+    made = tokens.create(day.service, scene, tokens.TokenRequest("alice", expires_in=600), client_id=None)
     gone = Gone(day.service, made["token"], clients.issue(day.service, client, None).token)
     day.live(160 * MINUTE)  # past the job of the night
     gone.check()

@@ -146,7 +146,9 @@ def test_general_webhooks_notifications_and_workflows(attack: Attack) -> None:
 
     def notified(vector: str) -> bool:
         try:
-            text = tokens.create(service, scene, tokens.Order("alice", webhook_uri=vector), client_id=None)["token"]
+            text = tokens.create(service, scene, tokens.TokenRequest("alice", webhook_uri=vector), client_id=None)[
+                "token"
+            ]
         except Invalid:
             return False
         with service.store.write() as tx:

@@ -35,9 +35,9 @@ def check() -> AnyResponse | None:
 
 
 def leave(_: BaseException | None) -> None:
-    """The request is over: what this thread does next is not the person's deed."""
-    if (deeds := g.pop("deeds", None)) is not None:
-        deeds.__exit__(None, None, None)
+    """The request is over: what this thread does next is not done by the person."""
+    if (acting := g.pop("acting", None)) is not None:
+        acting.__exit__(None, None, None)
 
 
 def prolong(response: Response) -> Response:
@@ -58,8 +58,8 @@ def _recognise() -> None:
     person = users.by_id(board.store, session.user_id) if session else None
     if session and person:
         g.person, g.person_session, g.person_token = person, session, token
-        g.deeds = audit.acting(Actor("person", person.id))
-        g.deeds.__enter__()
+        g.acting = audit.acting(Actor("person", person.id))
+        g.acting.__enter__()
         g.preferences = preferences.of_user(board.store, person.id)
         translation.speak(g.preferences.language)
 

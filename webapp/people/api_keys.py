@@ -6,7 +6,6 @@ A key is kept as its SHA-256 and shown once, when it is given. Giving another on
 import secrets
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.kit.clock import Clock
 from webapp.kit.secrets import hash_token
 from webapp.store.contract import Reader, Store
@@ -23,7 +22,7 @@ def give(store: Store, clock: Clock, user_id: str) -> str:
             " ON CONFLICT (user_id) DO UPDATE SET key_hash = excluded.key_hash, created_at = excluded.created_at",
             {"user": user_id, "hash": hash_token(key), "now": clock()},
         )
-        audit.write(tx, clock(), Deed("key", user_id, "created", "Gave a person an API key; any before it ended."))
+        audit.write(tx, clock(), "key", user_id, "created", "Gave a person an API key; any before it ended.")
     return key
 
 

@@ -13,7 +13,6 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.errors import Conflict, Detail, Invalid
 from webapp.kit.clock import Clock
 from webapp.kit.ids import new_id
@@ -84,7 +83,7 @@ def insert(tx: Tx, new: NewUser) -> User:
         " VALUES (:id, :email, :hash, :role, :at, :at)",
         {"id": user.id, "email": user.email, "hash": new.password_hash, "role": user.role, "at": user.created_at},
     )
-    audit.write(tx, user.created_at, Deed("person", user.id, "created", f"Gave a person a login as {user.role}."))
+    audit.write(tx, user.created_at, "person", user.id, "created", f"Gave a person a login as {user.role}.")
     return user
 
 
@@ -113,7 +112,7 @@ def set_password(store: Store, clock: Clock, *, user_id: str, password: str) -> 
             "UPDATE users SET password_hash = :hash, updated_at = :at WHERE id = :id",
             {"hash": hashed, "at": clock(), "id": user_id},
         )
-        audit.write(tx, clock(), Deed("person", user_id, "password_changed", "Gave a person another password."))
+        audit.write(tx, clock(), "person", user_id, "password_changed", "Gave a person another password.")
 
 
 def by_id(store: Store, user_id: str) -> User | None:

@@ -38,7 +38,7 @@ class World:
 
     def frontend(self, user: str = "alice", scene: Scene | None = None, **order: Any) -> str:
         """A Connect token."""
-        wanted = tokens.Order(user, **order)
+        wanted = tokens.TokenRequest(user, **order)
         return str(tokens.create(self.service, scene or self.scene, wanted, client_id=None)["token"])
 
     def call(

@@ -59,7 +59,7 @@ def test_it_connects(bench: Bench, slug: str) -> None:
 
 
 def _refuses_to_connect(bench: Bench, app: App) -> None:
-    made = tokens.create(bench.service, bench.scene, tokens.Order("alice"), client_id=None)
+    made = tokens.create(bench.service, bench.scene, tokens.TokenRequest("alice"), client_id=None)
     with pytest.raises(Invalid):
         connecting.connect_with_keys(bench.service, tokens.verify(bench.service, made["token"]), app, {})
     assert apps.why_not(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."

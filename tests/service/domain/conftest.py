@@ -67,7 +67,7 @@ class Bench:
 
     def token(self, user: str = "alice", **order: object) -> ConnectToken:
         """A live Connect token for ``user``."""
-        made = tokens.create(self.service, self.scene, tokens.Order(user, **order), client_id=None)  # type: ignore[arg-type]
+        made = tokens.create(self.service, self.scene, tokens.TokenRequest(user, **order), client_id=None)  # type: ignore[arg-type]
         return tokens.verify(self.service, made["token"])
 
     def result(self, **changes: object) -> TokenResult:

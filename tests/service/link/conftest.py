@@ -23,7 +23,7 @@ from webapp.kit.secrets import derive
 from webapp.sandbox.app import create_sandbox
 from webapp.service.catalog.build import build
 from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import Order
+from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -117,7 +117,7 @@ class World:
         return Browser(self)
 
     def token(self, user: str = "alice", **order: Any) -> str:
-        return str(tokens.create(self.service, self.scene, Order(user, **order), client_id=None)["token"])
+        return str(tokens.create(self.service, self.scene, TokenRequest(user, **order), client_id=None)["token"])
 
     def accounts(self) -> list[Account]:
         from webapp.kit.cursors import Window

@@ -15,7 +15,7 @@ from webapp.kit.cursors import MAX_LIMIT, Window
 @JSON
 def audit(project_id: str | None, noun: str | None, subject_id: str | None, last: int, as_json: bool) -> None:
     """Who did what to which account, trigger, client or key, newest first."""
-    wanted, found, after = deeds.Filter(project_id, None, noun, subject_id), list[deeds.Entry](), None
+    wanted, found, after = deeds.Filter(project_id, None, noun, subject_id), list[deeds.AuditEntry](), None
     with opened() as service:
         while len(found) < last:
             page = deeds.page(service.store, wanted, Window(after=after, limit=min(MAX_LIMIT, last - len(found))))
@@ -26,6 +26,6 @@ def audit(project_id: str | None, noun: str | None, subject_id: str | None, last
     table([_row(one) for one in found], as_json, "audit", "Nothing has been done yet.")
 
 
-def _row(entry: deeds.Entry) -> dict[str, object]:
+def _row(entry: deeds.AuditEntry) -> dict[str, object]:
     told = entry.to_json()
     return {name: told[name] for name in ("at", "actor_type", "actor", "noun", "subject_id", "verb", "sentence")}

@@ -47,7 +47,7 @@ def scene(service: Service) -> Scene:
 
 @pytest.fixture(scope="module")
 def account(service: Service, served: Served, scene: Scene) -> Account:
-    made = tokens.create(service, scene, tokens.Order("alice"), client_id=None)
+    made = tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)
     token, app = tokens.verify(service, made["token"]), service.catalog.app("sandbox")
     client = provider_clients.choose(service.store, scene.project_id, "sandbox")
     assert app is not None and client is not None

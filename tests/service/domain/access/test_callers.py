@@ -5,7 +5,7 @@ import pytest
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.service.domain.access import callers, clients, tokens
 from webapp.service.domain.access.callers import Caller
-from webapp.service.domain.access.tokens import Order
+from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Project, Scene
@@ -13,7 +13,7 @@ from webapp.service.domain.projects.projects import Project, Scene
 
 @pytest.fixture
 def frontend(service: Service, scene: Scene) -> Caller:
-    token = tokens.create(service, scene, Order("alice", scope="connect:accounts:read"), client_id=None)["token"]
+    token = tokens.create(service, scene, TokenRequest("alice", scope="connect:accounts:read"), client_id=None)["token"]
     return callers.authenticate(service, token)
 
 

@@ -7,19 +7,19 @@ import pytest
 from webapp.errors import Invalid, Unauthorized
 from webapp.kit.clock import DAY, SECOND, FakeClock, parse_iso
 from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import Order
+from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
 
 
 def make(service: Service, scene: Scene, **wishes: object) -> str:
-    order = Order(**{"external_user_id": "alice", **wishes})  # type: ignore[arg-type]
+    order = TokenRequest(**{"external_user_id": "alice", **wishes})  # type: ignore[arg-type]
     return str(tokens.create(service, scene, order, client_id=None)["token"])
 
 
 def test_the_answer_is_that_of_the_specification(service: Service, scene: Scene, clock: FakeClock) -> None:
-    answer = tokens.create(service, scene, Order("alice", expires_in=90), client_id="c")
+    answer = tokens.create(service, scene, TokenRequest("alice", expires_in=90), client_id="c")
     assert set(answer) == {"token", "expires_at", "connect_link_url"}
     assert re.fullmatch(r"ctok_[0-9a-f]{32}", answer["token"])
     assert parse_iso(answer["expires_at"]) == clock() + 90 * SECOND

@@ -27,7 +27,9 @@ def app_of(post: Post) -> App:
 
 
 def token_of(post: Post, webhook_uri: str | None = None) -> tuple[str, ConnectToken]:
-    made = tokens.create(post.service, post.scene, tokens.Order("alice", webhook_uri=webhook_uri), client_id=None)
+    made = tokens.create(
+        post.service, post.scene, tokens.TokenRequest("alice", webhook_uri=webhook_uri), client_id=None
+    )
     return made["token"], tokens.verify(post.service, made["token"])
 
 

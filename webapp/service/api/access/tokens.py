@@ -47,7 +47,7 @@ class Check(Query):
 def create(call: Call) -> Response:
     """Make a token for one external user."""
     body = call.body(NewToken)
-    order = _order(call, body)
+    order = _token_request(call, body)
     return answers.json(tokens.create(call.service, call.scene, order, client_id=call.caller.client_id))
 
 
@@ -63,12 +63,12 @@ def validate(call: Call) -> Response:
         return answers.json({"success": False, "error": error.message})
 
 
-def _order(call: Call, body: NewToken) -> tokens.Order:
+def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:
     if body.project_id is not None and body.project_id != call.scene.project_id:
         message = "It differs from the project in the path; leave it out."
         raise Invalid(f"project_id is not valid: {message}", [Detail("project_id", message)])
     app = _preset(call, body)
-    return tokens.Order(
+    return tokens.TokenRequest(
         external_user_id=body.external_user_id,
         expires_in=body.expires_in or tokens.MAX_LIFETIME_S,
         scope=body.scope or scopes.CONNECT,

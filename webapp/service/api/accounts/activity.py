@@ -9,7 +9,7 @@ from webapp.service.api.base.operations import Operation
 from webapp.service.api.base.schema import ExternalUserId, Paged
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import external_users, history
-from webapp.service.domain.projects.history import Entry
+from webapp.service.domain.projects.history import HistoryEntry
 
 
 class ActivityList(Paged):
@@ -26,10 +26,10 @@ def index(call: Call) -> Response:
     """Everything that happened, or what happened to one user's accounts and triggers."""
     asked = call.query(ActivityList)
     user_id = call.caller.user_filter(asked.external_user_id)
-    return answers.page(_found(call, user_id, asked), Entry.to_json)
+    return answers.page(_found(call, user_id, asked), HistoryEntry.to_json)
 
 
-def _found(call: Call, user_id: str | None, asked: ActivityList) -> cursors.Page[Entry]:
+def _found(call: Call, user_id: str | None, asked: ActivityList) -> cursors.Page[HistoryEntry]:
     user = external_users.find(call.store, call.scene, user_id) if user_id is not None else None
     if user is None and user_id is not None:
         return cursors.Page([], 0, "", "")

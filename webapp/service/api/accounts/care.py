@@ -12,7 +12,7 @@ from webapp.service.api.base.schema import Body, Paged
 from webapp.service.domain.accounts import accounts, health, serialization
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.projects import history
-from webapp.service.domain.projects.history import Entry
+from webapp.service.domain.projects.history import HistoryEntry
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
@@ -49,7 +49,7 @@ def uses(call: Call) -> Response:
 def past(call: Call) -> Response:
     """What happened to an account, newest first."""
     account = load(call)
-    return answers.page(history.of_account(call.store, account.id, call.query(Paged).window), Entry.to_json)
+    return answers.page(history.of_account(call.store, account.id, call.query(Paged).window), HistoryEntry.to_json)
 
 
 def _use(trigger: DeployedTrigger) -> dict[str, Any]:

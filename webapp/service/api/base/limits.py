@@ -14,11 +14,11 @@ from webapp.service.api.base import bodies
 from webapp.service.api.base.call import Call
 from webapp.service.api.base.operations import Operation
 from webapp.service.domain.access import custom_limits, rate_limits
-from webapp.service.domain.access.rate_limits import Limit, Standing
+from webapp.service.domain.access.rate_limits import Limit, LimitState
 from webapp.service.domain.base.service import Service
 
 HEADER = "x-pd-rate-limit"
-STANDING = "patchbay.standing"
+LIMIT_STATE = "patchbay.limit_state"
 ACCOUNTS, TOOLS, EXECUTIONS, PROXY, TOKENS = "accounts", "tools", "executions", "proxy", "tokens"
 LIMITS = {
     ACCOUNTS: Limit(2_000, 300),
@@ -82,18 +82,18 @@ class Gate:
 
 def show(answer: Response, environ: dict[str, Any]) -> None:
     """Put how the limits stand on ``answer``; nothing on one that counts towards none."""
-    standing: Standing | None = environ.get(STANDING)
-    if standing is not None and "X-RateLimit-Limit" not in answer.headers:
-        answer.headers["X-RateLimit-Limit"] = str(standing.limit)
-        answer.headers["X-RateLimit-Remaining"] = str(standing.remaining)
-        answer.headers["X-RateLimit-Reset"] = str(standing.reset_at)
+    state: LimitState | None = environ.get(LIMIT_STATE)
+    if state is not None and "X-RateLimit-Limit" not in answer.headers:
+        answer.headers["X-RateLimit-Limit"] = str(state.limit)
+        answer.headers["X-RateLimit-Remaining"] = str(state.remaining)
+        answer.headers["X-RateLimit-Reset"] = str(state.reset_at)
 
 
-def _note(environ: dict[str, Any], standing: Standing) -> None:
+def _note(environ: dict[str, Any], state: LimitState) -> None:
     """Of two limits the one with the fewest calls left is shown."""
-    before: Standing | None = environ.get(STANDING)
-    if before is None or standing.remaining < before.remaining:
-        environ[STANDING] = standing
+    before: LimitState | None = environ.get(LIMIT_STATE)
+    if before is None or state.remaining < before.remaining:
+        environ[LIMIT_STATE] = state
 
 
 def _key(call: Call, name: str) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 from flask import Response
 
 from webapp import audit
-from webapp.audit import Entry, Filter
+from webapp.audit import AuditEntry, Filter
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
 from webapp.service.api.base.operations import Operation
@@ -15,7 +15,7 @@ from webapp.service.domain.projects import external_users
 
 
 class AuditList(Paged):
-    """Which deeds: done to one kind of thing, or to one thing, or by somebody."""
+    """Which entries: of what was done to one kind of thing, or to one thing, or by somebody."""
 
     noun: str | None = None
     subject_id: str | None = None
@@ -23,17 +23,17 @@ class AuditList(Paged):
 
 
 def index(call: Call) -> Response:
-    """Deeds in this environment; a client of the whole workspace sees the workspace's too."""
+    """Entries of this environment; a client of the whole workspace sees the workspace's too."""
     asked = call.query(AuditList)
     scene, whole = call.scene, call.caller.project_id is None
     narrowed = (asked.noun or None, asked.subject_id or None)
     wanted = Filter(scene.project_id, scene.environment, *narrowed, workspace=whole, actor=asked.actor or None)
     found = audit.page(call.store, wanted, asked.window)
-    users = {one.deed.external_user_id for one in found.items}
+    users = {one.external_user_id for one in found.items}
     names = external_users.names(call.store, scene, [one for one in users if one])
 
-    def shown(entry: Entry) -> dict[str, Any]:
-        return {**entry.to_json(), "external_user_id": names.get(entry.deed.external_user_id or "")}
+    def shown(entry: AuditEntry) -> dict[str, Any]:
+        return {**entry.to_json(), "external_user_id": names.get(entry.external_user_id or "")}
 
     return answers.page(found, shown)
 

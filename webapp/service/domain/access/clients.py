@@ -14,7 +14,6 @@ from urllib.parse import unquote_plus
 from itsdangerous import BadData, URLSafeSerializer
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.errors import NotFound, Unauthorized
 from webapp.kit import secrets
 from webapp.kit.clock import SECOND
@@ -235,8 +234,8 @@ def _insert(service: Service, client: Client) -> None:
 
 
 def _note(tx: Tx, at: int, client: Client, verb: str, what: str) -> None:
-    deed = Deed("client", client.id, verb, f"The OAuth client {client.name} {what}.", client.project_id)
-    audit.write(tx, at, deed)
+    sentence = f"The OAuth client {client.name} {what}."
+    audit.write(tx, at, "client", client.id, verb, sentence, project=client.project_id)
 
 
 def _client(row: Row) -> Client:

@@ -4,7 +4,6 @@ The token is a bearer secret of little weight; it is stored as a hash like every
 """
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.kit.ids import random_base62
 from webapp.kit.secrets import hash_token
 from webapp.service.domain.access.rate_limits import Limit
@@ -32,7 +31,7 @@ def create(service: Service, limit: Limit) -> str:
             },
         )
         sentence = f"Made a limit of {limit.requests:,} requests in {limit.window_s:,} seconds."
-        audit.write(tx, service.clock(), Deed("rate_limit", hash_token(token)[:12], "created", sentence))
+        audit.write(tx, service.clock(), "rate_limit", hash_token(token)[:12], "created", sentence)
     return token
 
 

@@ -31,7 +31,7 @@ class Limit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LimitState:
     """How a limit stands after a call that it let pass; ``reset_at`` in seconds of Unix time."""
 
     limit: int
@@ -48,14 +48,14 @@ class Limiter:
         self._shared = storage is not self._memory
         self._alone_until = 0.0
 
-    def hit(self, limit: Limit, key: str) -> Standing:
+    def hit(self, limit: Limit, key: str) -> LimitState:
         """Count one call under ``key``. Raises :class:`Throttled` once the window is full."""
         count, end = self._count(key, limit.window_s)
         reset_at = -(-end // SECOND)
         if count > limit.requests:
             wait = max(1, -(-(end - self._clock()) // SECOND))
             raise Throttled(limit.requests, reset_at, wait)
-        return Standing(limit.requests, limit.requests - count, reset_at)
+        return LimitState(limit.requests, limit.requests - count, reset_at)
 
     def _count(self, key: str, window_s: int) -> tuple[int, int]:
         """The count with this call, and the end of its window in epoch milliseconds."""

@@ -33,7 +33,7 @@ MAX_URI = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TokenRequest:
     """What is asked of a new token (specification 2.1); ``expires_in`` is in seconds."""
 
     external_user_id: str
@@ -71,16 +71,16 @@ class ConnectToken:
         return self.user.scene
 
 
-def create(service: Service, scene: Scene, order: Order, *, client_id: str | None) -> dict[str, Any]:
+def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: str | None) -> dict[str, Any]:
     """Make a token and answer as specification 2.2 has it. Raises :class:`Invalid`."""
     token, now = PREFIX + random.token_hex(16), service.clock()
-    origins = _origins(order.allowed_origins)
-    scope = _scope(order.scope)
+    origins = _origins(request.allowed_origins)
+    scope = _scope(request.scope)
     for name in ("success_redirect_uri", "error_redirect_uri", "webhook_uri"):
-        _check_uri(name, getattr(order, name))
-    expires_at = now + order.expires_in * SECOND
+        _check_uri(name, getattr(request, name))
+    expires_at = now + request.expires_in * SECOND
     with service.store.write() as tx:
-        user = external_users.ensure(tx, scene, order.external_user_id, now)
+        user = external_users.ensure(tx, scene, request.external_user_id, now)
         tx.run(
             "INSERT INTO connect_tokens (token_hash, project_id, environment, external_user_id, client_id, scope, "
             "allowed_origins, success_redirect_uri, error_redirect_uri, webhook_uri, allow_progressive_scopes, app, "
@@ -95,15 +95,15 @@ def create(service: Service, scene: Scene, order: Order, *, client_id: str | Non
                 "client": client_id,
                 "scope": scope,
                 "origins": json.dumps(origins),
-                "success": order.success_redirect_uri,
-                "error": order.error_redirect_uri,
-                "webhook": order.webhook_uri,
-                "progressive": int(order.allow_progressive_scopes),
-                "app": order.app,
-                "oauth_app": order.oauth_app_id,
+                "success": request.success_redirect_uri,
+                "error": request.error_redirect_uri,
+                "webhook": request.webhook_uri,
+                "progressive": int(request.allow_progressive_scopes),
+                "app": request.app,
+                "oauth_app": request.oauth_app_id,
                 "now": now,
                 "expires": expires_at,
-                "sealed": _sealed(service, tx, scene, token) if _is_heard(tx, scene, order) else None,
+                "sealed": _sealed(service, tx, scene, token) if _is_heard(tx, scene, request) else None,
             },
         )
         for origin in origins:
@@ -207,9 +207,9 @@ def exact_origin(text: str) -> str | None:
     return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, default) else "")
 
 
-def _is_heard(tx: Tx, scene: Scene, order: Order) -> bool:
+def _is_heard(tx: Tx, scene: Scene, request: TokenRequest) -> bool:
     """Whether somebody will be told what is connected with the token."""
-    return order.webhook_uri is not None or bool(endpoints.general(tx, scene.project_id))
+    return request.webhook_uri is not None or bool(endpoints.general(tx, scene.project_id))
 
 
 def _sealed(service: Service, tx: Tx, scene: Scene, token: str) -> bytes:

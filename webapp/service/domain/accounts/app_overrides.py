@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.errors import Conflict, Detail, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso
@@ -133,7 +132,7 @@ def remove(service: Service, override: AppOverride) -> None:
 
 
 def _note(tx: Tx, at: int, project_id: str, override_id: str, verb: str, sentence: str) -> None:
-    audit.write(tx, at, Deed("app_override", override_id, verb, sentence, project_id))
+    audit.write(tx, at, "app_override", override_id, verb, sentence, project=project_id)
 
 
 def _values(service: Service, project_id: str, app: App, draft: Draft) -> dict[str, Any]:

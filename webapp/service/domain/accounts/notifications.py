@@ -19,7 +19,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoint_state, endpoints, events, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.deliveries.trigger_like import TriggerLike
+from webapp.service.domain.deliveries.trigger_reference import TriggerReference
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Tx
 
@@ -43,7 +43,7 @@ def account_dead(tx: Tx, service: Service, account: Account, reason: str) -> Non
     _tell(tx, service, account.scene, DEAD, facts, endpoints.general(tx, account.scene.project_id), sealed=False)
 
 
-def trigger_deactivated(tx: Tx, service: Service, trigger: TriggerLike, reason: str) -> None:
+def trigger_deactivated(tx: Tx, service: Service, trigger: TriggerReference, reason: str) -> None:
     """The system switched a trigger off."""
     facts = {"trigger": {"id": trigger.id}, "error": reason}
     _tell(tx, service, trigger.scene, DEACTIVATED, facts, endpoints.general(tx, trigger.scene.project_id), sealed=False)
@@ -79,5 +79,5 @@ def _one_off(tx: Tx, service: Service, scene: Scene, url: str) -> Endpoint:
         if found.active:
             return found
         endpoint_state.begin_anew(tx, found, service.clock())
-        return endpoints.one(tx, found.id) or found
+        return endpoints.find(tx, found.id) or found
     return endpoints.add(tx, service, "notification", url, scene=scene)

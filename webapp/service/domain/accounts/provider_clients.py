@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.errors import Conflict, NotFound
 from webapp.kit import cursors
 from webapp.kit.ids import new_id
@@ -235,7 +234,7 @@ def ensure_sandbox(service: Service) -> tuple[str, str]:
 
 
 def _note(tx: Tx, at: int, client: ProviderClient, verb: str, sentence: str) -> None:
-    audit.write(tx, at, Deed("oauth_app", client.id, verb, sentence, client.project_id))
+    audit.write(tx, at, "oauth_app", client.id, verb, sentence, project=client.project_id)
 
 
 def _accounts(reader: Reader, oauth_app_id: str) -> int:

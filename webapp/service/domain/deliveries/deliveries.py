@@ -165,7 +165,7 @@ def _due_endpoints(tx: Tx, now: int) -> list[Endpoint]:
     if sum(count for _, count in rows) == LOOKED_AT:
         ids = [endpoint_id for (endpoint_id,) in tx.tuples(_EVERY_DUE_ENDPOINT, {"now": now})]
     random.shuffle(ids)  # when there is not room for all, everybody's turn comes
-    return [found for endpoint_id in ids if (found := endpoints.one(tx, endpoint_id)) is not None]
+    return [found for endpoint_id in ids if (found := endpoints.find(tx, endpoint_id)) is not None]
 
 
 _EVERY_DUE_ENDPOINT = (

@@ -3,7 +3,6 @@
 from urllib.parse import urlsplit
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Tx
 
@@ -18,15 +17,15 @@ _WORDS = {
 def note(
     tx: Tx, at: int, verb: str, *, endpoint_id: str, owner: str, url: str, project: str | None, environment: str | None
 ) -> None:
-    """Write down that ``verb`` was done. A token's ``webhook_uri`` is nobody's deed."""
+    """Write down that ``verb`` was done. A token's ``webhook_uri`` is made by nobody."""
     if owner == "notification":
         return
     host = urlsplit(url).hostname or "an address"
     sentence = _WORDS[verb].format(what=f"A webhook ({owner})", host=host)
-    audit.write(tx, at, Deed("webhook", endpoint_id, verb, sentence, project, environment))
+    audit.write(tx, at, "webhook", endpoint_id, verb, sentence, project=project, environment=environment)
 
 
 def project_key(tx: Tx, at: int, scene: Scene) -> None:
     """Write down that an environment's own signing key was replaced."""
     sentence = f"The signing key of {scene.environment} was replaced."
-    audit.write(tx, at, Deed("key", scene.project_id, "regenerated", sentence, scene.project_id, scene.environment))
+    audit.write(tx, at, "key", scene.project_id, "regenerated", sentence, **scene.params)

@@ -85,7 +85,7 @@ def reset(service: Service, endpoint: Endpoint) -> Endpoint:
     """Begin anew with an endpoint, as a person wishes: active, happy, and what waits for it is due now."""
     with service.store.write() as tx:
         begin_anew(tx, endpoint, service.clock())
-        found = endpoints.one(tx, endpoint.id) or endpoint
+        found = endpoints.find(tx, endpoint.id) or endpoint
     service.wake()
     return found
 

@@ -22,7 +22,7 @@ from webapp.service.domain.base.keyring import INSTANCE, KeyGone, Place
 from webapp.service.domain.base.sealed import WHOLE_INSTALLATION, SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import counts, endpoint_audit, signing_keys
-from webapp.service.domain.deliveries.trigger_like import TriggerLike
+from webapp.service.domain.deliveries.trigger_reference import TriggerReference
 from webapp.service.domain.projects.projects import Environment, Scene
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_url
@@ -60,7 +60,7 @@ class Endpoint:
 
 
 def for_trigger(
-    tx: Tx, service: Service, trigger: TriggerLike, urls: Sequence[str], workflow_ids: Sequence[str] = ()
+    tx: Tx, service: Service, trigger: TriggerReference, urls: Sequence[str], workflow_ids: Sequence[str] = ()
 ) -> None:
     """Let the events of ``trigger`` go to exactly these URLs and workflows; URLs that stay keep their id and key.
 
@@ -70,7 +70,7 @@ def for_trigger(
     set_workflows(tx, trigger, workflow_ids)
 
 
-def set_urls(tx: Tx, service: Service, trigger: TriggerLike, urls: Sequence[str]) -> None:
+def set_urls(tx: Tx, service: Service, trigger: TriggerReference, urls: Sequence[str]) -> None:
     """The URLs alone; workflows stay what they are. Raises :class:`Invalid`."""
     wanted = list(dict.fromkeys(urls))
     if len(wanted) > MAX_URLS:
@@ -87,11 +87,11 @@ def set_urls(tx: Tx, service: Service, trigger: TriggerLike, urls: Sequence[str]
             tx.run("UPDATE endpoints SET position = :at WHERE id = :id", {"at": position, "id": found.id})
 
 
-def set_workflows(tx: Tx, trigger: TriggerLike, workflow_ids: Sequence[str]) -> None:
+def set_workflows(tx: Tx, trigger: TriggerReference, workflow_ids: Sequence[str]) -> None:
     """The workflows that events of ``trigger`` go to. Raises :class:`Invalid` for one that its scene does not have."""
     wanted = list(dict.fromkeys(workflow_ids))
     for workflow_id in wanted:
-        found = one(tx, workflow_id)
+        found = find(tx, workflow_id)
         if found is None or found.owner != "workflow" or not _stands_in(found, trigger.scene):
             raise _invalid("workflow_id", f"There is no workflow {workflow_id[:40]!r} in this project and environment.")
     tx.run("DELETE FROM trigger_workflows WHERE trigger_id = :trigger", {"trigger": trigger.id})
@@ -117,7 +117,7 @@ def workflows_of(reader: Reader, trigger_id: str) -> list[Endpoint]:
     return [of_row(row) for row in rows]
 
 
-def targets(reader: Reader, trigger: TriggerLike) -> list[Endpoint]:
+def targets(reader: Reader, trigger: TriggerReference) -> list[Endpoint]:
     """Where an event of ``trigger`` goes: its webhooks and workflows, and where it has none the project webhook.
 
     Deactivated ones are among them, so that what they miss can be sent once they are mended.
@@ -154,7 +154,7 @@ def general(reader: Reader, project_id: str) -> list[Endpoint]:
     return _all(reader, where, project=project_id)
 
 
-def one(reader: Reader, endpoint_id: str) -> Endpoint | None:
+def find(reader: Reader, endpoint_id: str) -> Endpoint | None:
     """The endpoint ``endpoint_id``, for those who hold it through its owner."""
     found = _all(reader, "id = :id", id=endpoint_id)
     return found[0] if found else None
@@ -162,7 +162,7 @@ def one(reader: Reader, endpoint_id: str) -> Endpoint | None:
 
 def webhook(reader: Reader, trigger_id: str, webhook_id: str) -> Endpoint:
     """One webhook of a trigger. Raises :class:`NotFound`."""
-    found = one(reader, webhook_id)
+    found = find(reader, webhook_id)
     if found is None or found.trigger_id != trigger_id:
         raise NotFound("There is no such webhook.")
     return found
@@ -258,7 +258,7 @@ def key_of(service: Service, endpoint: Endpoint, scene: Scene | None = None) -> 
     try:
         return service.keys.open_box(_place(endpoint.project_id, endpoint.id), endpoint.key_sealed).decode()
     except KeyGone:  # sealed anew by a rotation since it was read
-        again = one(service.store, endpoint.id)
+        again = find(service.store, endpoint.id)
         if again is None or again.key_sealed == endpoint.key_sealed:
             raise
         return key_of(service, again)

@@ -21,7 +21,7 @@ from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import deliveries, endpoints
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.deliveries.trigger_like import TriggerLike
+from webapp.service.domain.deliveries.trigger_reference import TriggerReference
 from webapp.service.domain.projects.projects import Environment, Scene
 from webapp.store.contract import Reader, Row, Tx
 
@@ -54,7 +54,7 @@ class Event:
 
 
 def record(
-    tx: Tx, service: Service, trigger: TriggerLike, emitted: Sequence[Emitted], *, secret: str | None = None
+    tx: Tx, service: Service, trigger: TriggerReference, emitted: Sequence[Emitted], *, secret: str | None = None
 ) -> list[Event]:
     """Write down what ``trigger`` emitted, with a delivery to each place that its events go to.
 

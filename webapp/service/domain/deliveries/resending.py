@@ -18,7 +18,7 @@ def resend(service: Service, trigger_id: str, delivery_id: str) -> Row:
     Raises :class:`NotFound`, :class:`Conflict` when its webhook is switched off.
     """
     row = log.get(service.store, trigger_id, delivery_id)
-    endpoint = endpoints.one(service.store, row["endpoint_id"])
+    endpoint = endpoints.find(service.store, row["endpoint_id"])
     if endpoint is not None and not endpoint.active:
         raise Conflict("This webhook is switched off; reset its delivery state first, then send again.")
     _due_now(service, "d.id = :id AND d.trigger_id = :trigger", {"id": delivery_id, "trigger": trigger_id})

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.errors import Conflict, NotFound
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts
@@ -41,9 +40,8 @@ def user(service: Service, gone: ExternalUser) -> None:
         accounts.erase_of_user(service, tx, gone)
         history.drop_user(tx, gone.id)
         if external_users.erase(tx, gone):
-            sentence, scene = "Removed an external user with all that was theirs.", gone.scene
-            deed = Deed("user", gone.id, "deleted", sentence, scene.project_id, scene.environment)
-            audit.write(tx, service.clock(), deed)
+            sentence = "Removed an external user with all that was theirs."
+            audit.write(tx, service.clock(), "user", gone.id, "deleted", sentence, **gone.scene.params)
 
 
 def project(service: Service, gone: Project) -> None:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.errors import Conflict
 from webapp.kit.secrets import CannotOpen
 from webapp.service.domain.access import tokens
@@ -81,9 +80,8 @@ def _begin(service: Service) -> RotationReport:
         if unfinished is None:
             for owner in owners:
                 service.keys.add_version(tx, owner)
-            audit.write(
-                tx, service.clock(), Deed("key", "data keys", "rotated", "Began to seal all with new data keys.")
-            )
+            sentence = "Began to seal all with new data keys."
+            audit.write(tx, service.clock(), "key", "data keys", "rotated", sentence)
     return RotationReport(unfinished is not None, len(owners))
 
 

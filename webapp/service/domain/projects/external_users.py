@@ -76,7 +76,7 @@ def find(reader: Reader, scene: Scene, external_id: str) -> ExternalUser | None:
     row = reader.one(
         "SELECT id FROM external_users WHERE project_id = :project AND environment = :environment "
         "AND external_id = :external_id",
-        {**_scene(scene), "external_id": external_id},
+        {**scene.params, "external_id": external_id},
     )
     return ExternalUser(row["id"], external_id, scene) if row else None
 
@@ -105,7 +105,7 @@ def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None 
 
     Raises :class:`webapp.kit.cursors.BadCursor`.
     """
-    where, params = "project_id = :project AND environment = :environment", dict[str, Any](_scene(scene))
+    where, params = "project_id = :project AND environment = :environment", dict[str, Any](scene.params)
     if q:
         where += " AND LOWER(external_id) LIKE LOWER(:q) ESCAPE '!'"
         params["q"] = f"%{like(q)}%"
@@ -115,10 +115,6 @@ def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None 
 def erase(tx: Tx, user: ExternalUser) -> int:
     """Remove the row of ``user``, and with it their tokens, accounts, triggers and runs; 0 when it is gone already."""
     return _USERS.delete(tx, user.id)
-
-
-def _scene(scene: Scene) -> dict[str, str]:
-    return {"project": scene.project_id, "environment": scene.environment}
 
 
 def _invalid(message: str) -> Invalid:

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.ids import ordered_id
@@ -16,7 +15,7 @@ from webapp.store.contract import Reader, Row, Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HistoryEntry:
     """One thing that happened. ``good`` tells whether it is good news."""
 
     id: str
@@ -73,16 +72,16 @@ def write(tx: Tx, subject: Subject, at: int, kind: str, sentence: str, *, good: 
             "sentence": sentence,
         },
     )
-    deed = Deed(
+    audit.write(
+        tx,
+        at,
         "trigger" if subject.trigger_id else "account",
         subject.trigger_id or subject.account_id,
         kind,
         sentence,
-        subject.scene.project_id,
-        subject.scene.environment,
-        subject.external_user_id,
+        **subject.scene.params,
+        external_user_id=subject.external_user_id,
     )
-    audit.write(tx, at, deed)
 
 
 def drop_user(tx: Tx, external_user_id: str) -> int:
@@ -90,7 +89,7 @@ def drop_user(tx: Tx, external_user_id: str) -> int:
     return tx.run("DELETE FROM account_history WHERE external_user_id = :user", {"user": external_user_id})
 
 
-def of_account(reader: Reader, account_id: str, window: cursors.Window) -> cursors.Page[Entry]:
+def of_account(reader: Reader, account_id: str, window: cursors.Window) -> cursors.Page[HistoryEntry]:
     """The history of one account, newest first; the caller has loaded it through its owner."""
     return _page(reader, window, "account_id = :account", {"account": account_id})
 
@@ -106,7 +105,7 @@ class Filter:
     kind: str | None = None
 
 
-def of_scene(reader: Reader, scene: Scene, window: cursors.Window, wanted: Filter) -> cursors.Page[Entry]:
+def of_scene(reader: Reader, scene: Scene, window: cursors.Window, wanted: Filter) -> cursors.Page[HistoryEntry]:
     """What happened in a scene, newest first."""
     where, params = "project_id = :project AND environment = :environment", dict[str, Any]()
     params.update(project=scene.project_id, environment=scene.environment)
@@ -116,7 +115,7 @@ def of_scene(reader: Reader, scene: Scene, window: cursors.Window, wanted: Filte
     return _page(reader, window, where, params)
 
 
-def _page(reader: Reader, window: cursors.Window, where: str, params: dict[str, Any]) -> cursors.Page[Entry]:
+def _page(reader: Reader, window: cursors.Window, where: str, params: dict[str, Any]) -> cursors.Page[HistoryEntry]:
     mark = cursors.fingerprint("history", where, params)
     plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
     rows = reader.all(
@@ -128,8 +127,8 @@ def _page(reader: Reader, window: cursors.Window, where: str, params: dict[str, 
     return cursors.page(found, window, plan, mark, lambda e: (e.at, e.id), total["n"] if total else 0)
 
 
-def _entry(row: Row) -> Entry:
-    return Entry(
+def _entry(row: Row) -> HistoryEntry:
+    return HistoryEntry(
         id=row["id"],
         account_id=row["account_id"] or None,
         trigger_id=row["trigger_id"],

@@ -6,7 +6,6 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from webapp import audit
-from webapp.audit import Deed
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.ids import new_id
@@ -49,6 +48,11 @@ class Scene:
 
     project_id: str
     environment: Environment
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The parameters ``:project`` and ``:environment`` of a statement about it."""
+        return {"project": self.project_id, "environment": self.environment}
 
 
 def environment(text: str) -> Environment:
@@ -146,7 +150,7 @@ def like(text: str) -> str:
 
 
 def _note(tx: Tx, at: int, project_id: str, verb: str, sentence: str) -> None:
-    audit.write(tx, at, Deed("project", project_id, verb, sentence, project_id))
+    audit.write(tx, at, "project", project_id, verb, sentence, project=project_id)
 
 
 def _checked(project: Project) -> Project:
