@@ -1,57 +1,18 @@
 """What commands share: the settings, the opened service, and how a result is shown."""
 
-import importlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp import audit
-from webapp.audit import Actor
-from webapp.cli.sentences import sentence_of
-from webapp.cli.serving.logs import configure
-from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
+if TYPE_CHECKING:
+    from webapp.service.domain.base.service import Service
+
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-
-
-class Group(click.Group):
-    """Loads each command's module when it is asked for, and turns errors that are the user's to solve into a sentence.
-
-    ``parts`` names each command's ``module:object``.
-    """
-
-    def __init__(self, *args: Any, parts: Mapping[str, str], **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._parts = parts
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of the table."""
-        return list(self._parts)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command ``cmd_name``, imported now."""
-        if cmd_name not in self._parts:
-            return None
-        module, _, name = self._parts[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
-        return command
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
-        try:
-            return super().invoke(ctx)
-        except (click.exceptions.Exit, click.ClickException, click.Abort):
-            raise
-        except Exception as error:
-            sentence = sentence_of(error)
-            if sentence is None:
-                raise
-            raise click.ClickException(sentence) from error
 
 
 def settings_from_env(port: int | None = None) -> Settings:
@@ -60,14 +21,18 @@ def settings_from_env(port: int | None = None) -> Settings:
 
 
 @contextmanager
-def opened() -> Iterator[Service]:
-    """The service over the data folder, as another process beside ``serve``."""
+def opened() -> "Iterator[Service]":
+    """The service over the data folder, as another process beside ``serve``; imported when it is opened."""
+    from webapp import audit
+    from webapp.cli.serving.logs import configure
+    from webapp.service.domain.instance.opening import close_service, open_service
+
     settings = settings_from_env()
     configure(settings.log_level, form=settings.log_format)
     service = open_service(settings)
     command = click.get_current_context().command_path
     try:
-        with audit.acting(Actor("command", command)):
+        with audit.acting(audit.Actor("command", command)):
             yield service
     finally:
         close_service(service)

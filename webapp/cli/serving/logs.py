@@ -9,8 +9,6 @@ import time
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-import structlog
-
 from webapp.kit import request_ids
 
 TIMES = "%Y-%m-%dT%H:%M:%S"
@@ -39,6 +37,8 @@ def _text(process: str) -> logging.Formatter:
 
 
 def _json(process: str) -> logging.Formatter:
+    import structlog  # imported only by whoever asks for JSON: it takes long
+
     def told(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
         record: logging.LogRecord = event["_record"]
         stamp = f"{time.strftime(TIMES, time.gmtime(record.created))}.{record.msecs:03.0f}Z"

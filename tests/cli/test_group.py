@@ -1,0 +1,49 @@
+"""The list of commands costs next to nothing, and says of each command what the table says."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from webapp.cli.main import PARTS, main
+
+IMPORTED = (
+    "import sys\nfrom webapp.cli.main import main\nmain([{arguments}], standalone_mode=False)\nprint(*sys.modules)"
+)
+
+
+def modules(*arguments: str) -> set[str]:
+    """What a fresh process has imported after the command."""
+    program = IMPORTED.format(arguments=", ".join(map(repr, arguments)))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_help_imports_no_command() -> None:
+    ours = {name for name in modules("--help") if name.partition(".")[0] == "webapp"}
+    assert ours == {"webapp", "webapp.cli", "webapp.cli.main", "webapp.cli.group"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["project", "--help"], ["migrate", "--help"]])
+def test_help_does_not_wait_for_what_only_some_commands_need(arguments: list[str]) -> None:
+    assert not {"structlog", "flask", "waitress", "authlib.jose"} & modules(*arguments)
+
+
+def test_help_lists_every_command_in_one_line() -> None:
+    shown = CliRunner().invoke(main, ["--help"]).output
+    lines = shown.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in lines] == list(PARTS)
+    assert all(line.endswith(PARTS[line.split()[0]].summary) for line in lines)
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_is_the_command_of_its_name(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None and command.name == name and command.help
+
+
+def test_what_is_no_command_is_said() -> None:
+    done = CliRunner().invoke(main, ["nothing"])
+    assert done.exit_code == 2 and "No such command 'nothing'" in done.output
