@@ -29,7 +29,8 @@ from tests.fakes.declared import (
     heard,
 )
 from webapp.kit.clock import FakeClock
-from webapp.service.catalog.app import App, absolute
+from webapp.service.catalog.app import App
+from webapp.service.catalog.requests import absolute
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import apps, connecting, provider, provider_clients
@@ -40,9 +41,10 @@ from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound import oauth
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.exchange import AnySocket, Transport
 from webapp.service.outbound.guard import Guard, Target
 from webapp.service.outbound.outcomes import Response
-from webapp.service.outbound.sockets import LimitedSocket, LimitedTLSSocket, Limits
+from webapp.service.outbound.sockets import Limits
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.settings import Settings
 
@@ -50,17 +52,23 @@ SLUGS = sorted(file.parent.name for file in BUILT_IN.glob("*/app.toml"))
 STATE, VERIFIER = "state-1", "v" * 43
 
 
-class Rerouted(OutboundClient):
-    """The outbound client, whose connections to port 443 arrive at ``port`` instead; every check comes before that."""
+@dataclass(frozen=True)
+class Rerouting(Transport):
+    """Connections to port 443 arrive at ``port`` instead; every check comes before that."""
 
-    def __init__(self, guard: Guard, *, ca_file: str, port: int) -> None:
-        super().__init__(guard, user_agent="Patchbay-Test", ca_file=ca_file)
-        self._port = port
+    port: int
 
-    def _open(self, target: Target, limits: Limits) -> LimitedSocket | LimitedTLSSocket:
+    def connect(self, target: Target, limits: Limits) -> AnySocket:
         if target.url.port == 443:
-            target = replace(target, url=replace(target.url, port=self._port))
-        return super()._open(target, limits)
+            target = replace(target, url=replace(target.url, port=self.port))
+        return super().connect(target, limits)
+
+
+def rerouted(guard: Guard, *, ca_file: str, port: int) -> OutboundClient:
+    """The outbound client over :class:`Rerouting`."""
+    client = OutboundClient(guard, user_agent="Patchbay-Test", ca_file=ca_file)
+    client._transport = Rerouting(guard, "Patchbay-Test", client.tls, port)
+    return client
 
 
 class Front(ThreadingHTTPServer):
@@ -225,8 +233,8 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
         for front in (plain, secure):
             stack.enter_context(_Running(front))
         guard = Guard([*names, "db.example.com"], resolver=lambda *_: [ip_address("127.0.0.1")])
-        rerouted = Rerouted(guard, ca_file=authority.ca_file, port=secure.port)
-        service = replace(service, outbound=rerouted)
+        client = rerouted(guard, ca_file=authority.ca_file, port=secure.port)
+        service = replace(service, outbound=client)
         project = projects.create(service, name="Shop", support_email="help@shop.example")
         for app in (apps.get(service, slug) for slug in SLUGS):
             if app.oauth:

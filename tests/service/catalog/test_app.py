@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.service.catalog.samples import KEYS, OAUTH
-from webapp.service.catalog.app import App, absolute
+from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
+from webapp.service.catalog.requests import absolute
 from webapp.service.outbound.credentials import Placement, apply
 from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.probe import BodyRule, RefusalRules
@@ -92,23 +93,20 @@ def test_requests(declare: Declare, opened: Callable[..., Catalog]) -> None:
     assert fill_hosts(request.allowed_hosts, {"subdomain": "road"}) == ("road.acme.example",)
 
 
-def test_identity_and_health_fall_back_to_the_test(shipped: Catalog) -> None:
+def test_identity_falls_back_to_the_test(shipped: Catalog) -> None:
     sandbox = of(shipped, "sandbox")
-    assert sandbox.identity_request == sandbox.test_request == sandbox.health_request
+    assert sandbox.identity_request == sandbox.test_request
     assert sandbox.identity_paths == ("id", "name")
     stripe = of(shipped, "stripe")
     assert stripe.identity_request is None
     assert stripe.identity_paths == ("", "")
 
 
-def test_identity_and_health_of_their_own(declare: Declare, opened: Callable[..., Catalog]) -> None:
-    health = '\n[health]\nmethod = "HEAD"\nurl = "/ping"\nsource = "https://docs.globex.example/ping"\n'
-    declare("globex", OAUTH.replace("[identity]\n", '[identity]\nurl = "/who"\n') + health)
+def test_an_identity_request_of_its_own(declare: Declare, opened: Callable[..., Catalog]) -> None:
+    declare("globex", OAUTH.replace("[identity]\n", '[identity]\nurl = "/who"\n'))
     globex = of(opened(), "globex")
     assert globex.identity_request is not None
     assert globex.identity_request.url == "https://api.globex.example/who"
-    assert globex.health_request is not None
-    assert (globex.health_request.method, globex.health_request.url) == ("HEAD", "https://api.globex.example/ping")
 
 
 def test_postgres_has_no_http_request(shipped: Catalog) -> None:
@@ -152,7 +150,7 @@ def test_only_the_sandbox_is_the_sandbox(shipped: Catalog) -> None:
 def test_every_request_stays_within_the_allowed_hosts(shipped: Catalog, slug: str) -> None:
     app = of(shipped, slug)
     rules = HostRules.of(*app.allowed_hosts)
-    for request in (app.test_request, app.identity_request, app.health_request):
+    for request in (app.test_request, app.identity_request):
         if request is not None:
             url = parse_url(fill_url(request.url, {}))
             assert isinstance(url, Url)

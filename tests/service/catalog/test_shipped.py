@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from webapp.service.catalog.app import absolute, host_rule
+from webapp.service.catalog.requests import absolute, host_rule
 from webapp.service.catalog.sources import read
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.catalog.variables import expand

@@ -6,7 +6,7 @@ Templates are judged by filling them with samples, the way a request would fill 
 from collections.abc import Iterator
 
 from webapp.service.catalog import variables
-from webapp.service.catalog.app import absolute, host_rule
+from webapp.service.catalog.requests import absolute, host_rule
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.outcomes import Failure

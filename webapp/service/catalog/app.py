@@ -1,7 +1,7 @@
-"""An app as the running service sees it: listed facts at hand, the rest read when asked for, and all of it in the
-form in which ``outbound`` works: Provider, Placement, RequestSpec, RefusalRules.
+"""An app as the running service sees it. What lists show is held in memory; the rest is read when it is asked for.
 
-It holds no credential. ``values`` are an account's credentials by name, such as ``oauth_access_token``.
+The app gives its facts in the forms that ``outbound`` takes: Provider, Placement, RequestSpec, RefusalRules. It holds
+no credential.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,15 +11,11 @@ from typing import Any
 import orjson
 
 from webapp.service.catalog.oauth import OAuth
-from webapp.service.catalog.requests import Request
+from webapp.service.catalog.requests import Request, absolute, host_rule
 from webapp.service.catalog.spec import AppSpec, AuthType, CustomField
 from webapp.service.outbound.credentials import Placement
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.oauth import Provider
-from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec
-from webapp.service.outbound.templates import TemplateError, fill_url
-from webapp.service.outbound.urls import parse_url
 
 SANDBOX = "sandbox"
 
@@ -33,7 +29,7 @@ def _client(oauth_app_id: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """One app of the catalog. ``json`` is its App object (specification 2.3), ready to be embedded.
+    """One app of the catalog. ``json`` is its App object, ready to be embedded.
 
     ``sort_name`` is the folded name; ``name_words`` holds it and the slug, each after a line break, then the words of
     both, each after a space; ``own`` tells an app of the operator's.
@@ -58,14 +54,14 @@ class App:
     read_spec: Callable[[str], AppSpec] = field(repr=False, compare=False)
 
     def with_client(self, oauth_app_id: str | None) -> bytes:
-        """``json`` that names the OAuth client which a connection uses (WIRE "App")."""
+        """``json`` that names the OAuth client which a connection uses."""
         return self.json if oauth_app_id is None else self.json.removesuffix(_NO_CLIENT) + _client(oauth_app_id)
 
     @property
     def api_dict(self) -> dict[str, Any]:
         """A fresh copy of the App object, for a caller that adds to it."""
-        found: dict[str, Any] = orjson.loads(self.json)
-        return found
+        fields: dict[str, Any] = orjson.loads(self.json)
+        return fields
 
     @property
     def spec(self) -> AppSpec:
@@ -111,9 +107,9 @@ class App:
     def placements(self) -> tuple[Placement, ...]:
         """Where the credential goes in a request. Empty where it stands in the address."""
         return tuple(
-            Placement(one.place, one.name, one.value, one.username, one.password)
-            for one in self.spec.credentials
-            if one.place != "url"
+            Placement(credential.place, credential.name, credential.value, credential.username, credential.password)
+            for credential in self.spec.credentials
+            if credential.place != "url"
         )
 
     @property
@@ -126,11 +122,6 @@ class App:
         """The request that tells whether a credential works; None where it is not one over HTTP."""
         test = self.spec.test
         return self._request(test) if test and test.kind == "http" else None
-
-    @property
-    def health_request(self) -> RequestSpec | None:
-        """The request for periodic checks; the test request where the app declares no lighter one."""
-        return self._request(self.spec.health) if self.spec.health else self.test_request
 
     @property
     def identity_request(self) -> RequestSpec | None:
@@ -171,34 +162,34 @@ class App:
     @property
     def refusal_rules(self) -> RefusalRules:
         """How its provider says that a credential is wrong."""
-        found = self.spec.refusals
-        if found is None:
+        refusals = self.spec.refusals
+        if refusals is None:
             return RefusalRules()
-        rule = found.body
+        rule = refusals.body
         body = BodyRule(rule.path, rule.equals, rule.error_path, frozenset(rule.refused)) if rule else None
-        return RefusalRules(frozenset(found.statuses), body)
+        return RefusalRules(frozenset(refusals.statuses), body)
 
     @property
     def functional_scopes(self) -> tuple[str, ...]:
         """The scopes without which the test request fails."""
-        return tuple(one.scope for one in self.spec.scopes if one.functional)
+        return tuple(scope.scope for scope in self.spec.scopes if scope.functional)
 
     @property
     def default_scopes(self) -> tuple[str, ...]:
         """The scopes to ask for when nobody names a profile."""
-        return tuple(one.scope for one in self.spec.scopes if one.default)
+        return tuple(scope.scope for scope in self.spec.scopes if scope.default)
 
     def profile_scopes(self, profile: str) -> tuple[str, ...] | None:
         """The scopes of a profile; None for a name that the app does not have."""
-        return next((one.scopes for one in self.spec.scope_profiles if one.name == profile), None)
+        return next((each.scopes for each in self.spec.scope_profiles if each.name == profile), None)
 
     def scope_words(self, scope: str) -> str:
         """What ``scope`` allows, in plain words; the scope itself where it is not known."""
-        return next((one.words for one in self.spec.scopes if one.scope == scope), scope)
+        return next((each.words for each in self.spec.scopes if each.scope == scope), scope)
 
     def implied(self, scope: str, granted: Sequence[str]) -> bool:
         """Whether another scope in ``granted`` covers ``scope``, so that it need not be named."""
-        return any(scope in one.includes for one in self.spec.scopes if one.scope in granted)
+        return any(scope in each.includes for each in self.spec.scopes if each.scope in granted)
 
     def provider(self, client_id: str, client_secret: str | None, fields: Mapping[str, str] | None = None) -> Provider:
         """The OAuth provider together with a client; ``fields`` fill ``{field}`` in its addresses.
@@ -206,32 +197,9 @@ class App:
         Raises :class:`TemplateError` for a field that is missing or does not fit, ``ValueError`` for an app without
         OAuth.
         """
-        oauth = self.oauth
-        if oauth is None:
+        if self.oauth is None:
             raise ValueError(f"{self.slug} has no OAuth")
-        given = fields or {}
-        token_url = fill_url(oauth.token_url, given)
-        revoke_url = fill_url(oauth.revoke_url, given) if oauth.revoke_url else None
-        return Provider(
-            authorize_url=fill_url(oauth.authorize_url, given),
-            token_url=token_url,
-            client_id=client_id,
-            client_secret=client_secret,
-            revoke_url=revoke_url,
-            issuer=fill_url(oauth.issuer, given) if oauth.issuer else None,
-            iss_required=oauth.iss_required,
-            token_auth_method="none" if client_secret is None else oauth.token_auth_method,
-            pkce=oauth.pkce,
-            scope_param=oauth.scope_param,
-            scope_separator=oauth.scope_separator,
-            extra_authorize_params=oauth.authorize_params,
-            extra_token_params=oauth.token_params,
-            token_at=oauth.token_at,
-            json_body=oauth.token_body == "json",  # noqa: S105
-            error_codes=oauth.error_codes,
-            token_headers=oauth.token_headers,
-            allowed_hosts=HostRules.of(*{host_rule(url) for url in (token_url, revoke_url) if url}),
-        )
+        return self.oauth.provider(client_id, client_secret, fields or {})
 
     def _request(self, request: Request) -> RequestSpec:
         return RequestSpec(
@@ -243,21 +211,3 @@ class App:
             placements=self.placements,
             allowed_hosts=self.allowed_hosts,
         )
-
-
-def absolute(base_url: str | None, url: str) -> str:
-    """``url`` as a whole address: one that begins with ``/`` follows ``base_url``."""
-    return f"{(base_url or '').rstrip('/')}{url}" if url.startswith("/") else url
-
-
-def host_rule(text: str) -> str:
-    """A host rule; a whole address, such as a filled variable, becomes its host and port.
-
-    Raises :class:`TemplateError`.
-    """
-    if "://" not in text:
-        return text
-    url = parse_url(text)
-    if isinstance(url, Failure):
-        raise TemplateError(url.sentence)
-    return f"[{url.host}]:{url.port}" if ":" in url.host else f"{url.host}:{url.port}"

@@ -1,52 +1,28 @@
-"""The catalog at run time: apps by slug or id, categories, and search, over a ``catalog.db`` that never changes.
+"""The catalog at run time: apps by slug or id, categories, components, and search. Threads may share one.
 
-The listed facts of every app are kept in memory; full-text matching and whole specs are read from the file through
-one connection. Safe to use from many threads. Building the file is ``build``'s.
+It reads a ``catalog.db`` that never changes. What lists show is kept in memory (``rows``); full-text matching and
+whole specs are read from the file through one connection. Building the file is ``build``'s.
 """
 
 import functools
-import json
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 
 from webapp.kit import cursors
-from webapp.kit.ids import stable_id
+from webapp.service.catalog import rows
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
-from webapp.service.catalog.components import OWN, ComponentFilter, ComponentInfo, Components, component
-from webapp.service.catalog.filters import Filter, fold, words
+from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components
+from webapp.service.catalog.filters import Filter
 from webapp.service.catalog.listing import Listing, SortDirection, SortKey, grouped, nearest_first, order
-from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.catalog.rows import Category
 from webapp.service.catalog.spec import AppSpec
 
 __all__ = ["App", "Catalog", "Category"]
-
-_LISTED = (
-    "SELECT id, slug, name, description, auth_type, categories, category_names, featured_weight, custom_fields, "
-    "scope_profiles, logo_hash, actions, triggers, variables, own FROM apps ORDER BY slug"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Category:
-    """One shelf of the catalog, with the number of its apps."""
-
-    id: str
-    slug: str
-    name: str
-    description: str
-    apps: int
-
-    @property
-    def api_dict(self) -> dict[str, Any]:
-        """As ``GET /v1/connect/app_categories`` shows it."""
-        return {"id": self.id, "name": self.name, "description": self.description}
 
 
 class Catalog:
@@ -62,10 +38,12 @@ class Catalog:
         self._listing = functools.lru_cache(maxsize=64)(self._make_listing)
         self._matching = functools.lru_cache(maxsize=64)(self._match)
         self._embedded = functools.lru_cache(maxsize=1024)(self._embed)
-        self._by_row = self._load_apps(public_url)
+        self._by_row = rows.apps(self._rows(rows.APPS), public_url, self._variables, self._spec)
         self._by_name = {key: app for app in self._by_row.values() for key in (app.slug, app.id)}
-        self._categories = self._load_categories()
-        self._components = Components(self._load_components(folder))
+        self._categories = rows.categories(self._rows(rows.CATEGORIES), self._by_row.values())
+        self._components = Components(
+            rows.components(self._rows(rows.COMPONENTS), self._by_name, self._variables, folder)
+        )
 
     @classmethod
     def open(cls, path: Path, *, public_url: str, variables: Mapping[str, str] | None = None) -> "Catalog":
@@ -133,7 +111,7 @@ class Catalog:
 
     def category(self, category_id: str) -> Category | None:
         """The category with that id, or None."""
-        return next((one for one in self._categories if one.id == category_id), None)
+        return next((category for category in self._categories if category.id == category_id), None)
 
     def category_counts(
         self,
@@ -182,77 +160,18 @@ class Catalog:
         return tuple(sorted(self._by_row, key=lambda row: by.key_of(self._by_row[row])))
 
     def _match(self, narrowed: Filter) -> frozenset[int]:
-        found: Collection[int] = self._by_row.keys() if narrowed.words is None else self._full_text(narrowed.words)
+        matching: Collection[int] = self._by_row.keys() if narrowed.words is None else self._full_text(narrowed.words)
         if narrowed.narrows:
-            found = [row for row in found if narrowed.admits(self._by_row[row])]
-        return frozenset(found)
+            matching = [row for row in matching if narrowed.admits(self._by_row[row])]
+        return frozenset(matching)
 
     def _full_text(self, words: tuple[str, ...]) -> list[int]:
         if not words:
             return []
         query = " ".join(f'"{word}"*' for word in words)
         # One array, because to step through thousands of rows costs more than to find them.
-        ((found,),) = self._rows("SELECT json_group_array(rowid) FROM words_fts WHERE words_fts MATCH ?", query)
-        return [row for row in orjson.loads(found) if row in self._by_row]
-
-    def _load_apps(self, public_url: str) -> dict[int, App]:
-        rows = self._rows(_LISTED)
-        known = self._variables.keys()
-        return {row["id"]: self._app(row, public_url) for row in rows if set(json.loads(row["variables"])) <= known}
-
-    def _app(self, row: sqlite3.Row, public_url: str) -> App:
-        slug, categories = row["slug"], json.loads(row["categories"])
-        public = {
-            "id": stable_id("app", slug),
-            "name_slug": slug,
-            "name": row["name"],
-            "img_src": f"{public_url}/logos/{slug}.svg?v={row['logo_hash']}",
-            "custom_fields_json": placeholders.expand_json(row["custom_fields"], self._variables),
-            "categories": json.loads(row["category_names"]),
-            "featured_weight": row["featured_weight"],
-            "description": row["description"],
-            "auth_type": row["auth_type"],
-            "scope_profiles": json.loads(row["scope_profiles"]),
-            "oauth_app_id": None,  # last, so that App.with_client can put a project's own in its place
-        }
-        return App(
-            id=public["id"],
-            slug=slug,
-            name=row["name"],
-            sort_name=fold(row["name"]),
-            name_words="\n".join(("", fold(row["name"]), f"{slug} {' '.join(words(row['name'] + ' ' + slug))}")),
-            description=row["description"],
-            auth_type=row["auth_type"],
-            category_ids=tuple(stable_id("appcat", one) for one in categories),
-            categories=tuple(public["categories"]),
-            featured_weight=row["featured_weight"],
-            img_src=public["img_src"],
-            actions=row["actions"],
-            triggers=row["triggers"],
-            variables=frozenset(json.loads(row["variables"])),
-            own=bool(row["own"]),
-            json=orjson.dumps(public),
-            read_spec=self._spec,
-        )
-
-    def _load_categories(self) -> tuple[Category, ...]:
-        shelved = [category_id for app in self._by_row.values() for category_id in app.category_ids]
-        rows = self._rows("SELECT slug, name, description FROM categories")
-        found = [
-            Category(category_id, row["slug"], row["name"], row["description"], shelved.count(category_id))
-            for row in rows
-            if (category_id := stable_id("appcat", row["slug"])) in shelved
-        ]
-        return tuple(sorted(found, key=lambda one: fold(one.name)))
-
-    def _load_components(self, folder: Path) -> Iterator[ComponentInfo]:
-        """Every component but those of apps that do not exist here; ``folder`` is where the catalog stands."""
-        for row in self._rows("SELECT * FROM components ORDER BY key, version"):
-            app = self._by_name.get(row["app"]) if row["app"] else None
-            if app is not None or row["key"].startswith(OWN):
-                root = BUILT_IN if row["root"] is None else (folder / row["root"]).resolve()
-                told = placeholders.fill(row["description"], self._variables)
-                yield component({**dict(row), "description": told}, app.name if app else None, root)
+        ((matching,),) = self._rows("SELECT json_group_array(rowid) FROM words_fts WHERE words_fts MATCH ?", query)
+        return [row for row in orjson.loads(matching) if row in self._by_row]
 
     def _read_spec(self, slug: str) -> AppSpec:
         (row,) = self._rows("SELECT spec FROM apps WHERE slug = ?", slug)

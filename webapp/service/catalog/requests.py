@@ -8,6 +8,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from webapp.service.catalog.facts import Address, Facts, Text
+from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.templates import TemplateError
+from webapp.service.outbound.urls import parse_url
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -80,3 +83,21 @@ class Refusals(Facts):
     statuses: tuple[int, ...] = (401, 403)
     body: BodyRefusal | None = None
     source: Address
+
+
+def absolute(base_url: str | None, url: str) -> str:
+    """``url`` as a whole address: one that begins with ``/`` follows ``base_url``."""
+    return f"{(base_url or '').rstrip('/')}{url}" if url.startswith("/") else url
+
+
+def host_rule(text: str) -> str:
+    """A host rule; a whole address, such as a filled variable, becomes its host and port.
+
+    Raises :class:`TemplateError`.
+    """
+    if "://" not in text:
+        return text
+    url = parse_url(text)
+    if isinstance(url, Failure):
+        raise TemplateError(url.sentence)
+    return f"[{url.host}]:{url.port}" if ":" in url.host else f"{url.host}:{url.port}"

@@ -39,7 +39,6 @@ class Response:
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     url: str = field(repr=False)
-    elapsed_ms: int = 0
 
     @property
     def ok(self) -> bool:

@@ -1,16 +1,15 @@
-"""A PostgreSQL account: whether it works, and which tables it sees. Connect through the guard, ask, hang up.
+"""A PostgreSQL account: connects to its server through the guard, and tells whether the account works.
 
 The name is looked up and checked once and libpq connects to that address (`hostaddr`), while the certificate is
 checked against the name. No file, service or client certificate of the machine is used. A server that stalls is
 cut off at the deadline.
 """
 
-import itertools
 import os
 import socket
 import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -26,20 +25,6 @@ from webapp.service.outbound.urls import parse_host
 T = TypeVar("T")
 SSLMode = Literal["disable", "prefer", "require", "verify-full"]
 MAX_ADDRESSES = 2
-MAX_COLUMNS = 5_000
-# Every column of every table and view outside the system's own schemas; the rows are the planner's estimate.
-# https://www.postgresql.org/docs/current/infoschema-columns.html, …/catalog-pg-class.html (reltuples)
-_COLUMNS = """
-select c.table_schema::text, c.table_name::text, c.column_name::text, c.data_type::text, c.is_nullable = 'YES',
-       c.column_default::text, coalesce(c.table_schema = current_schema(), false),
-       case when k.relkind <> 'v' then k.reltuples::bigint end
-from information_schema.columns c
-left join pg_catalog.pg_namespace n on n.nspname = c.table_schema
-left join pg_catalog.pg_class k on k.relname = c.table_name and k.relnamespace = n.oid
-where c.table_schema not in ('pg_catalog', 'information_schema')
-order by c.table_schema <> current_schema(), c.table_schema, c.table_name, c.ordinal_position
-limit %s
-"""
 # What the server says of the credentials (appendix A, class 28) or of the database and its permissions.
 _REFUSALS = {
     "28P01": "PostgreSQL refused the user name or password. Check both.",
@@ -71,53 +56,15 @@ class PostgresOutcome:
     version: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table; `kind` is its data type in PostgreSQL's words."""
-
-    name: str
-    kind: str
-    nullable: bool
-    default: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One table or view. `title` is how a statement names it; `rows` an estimate, None where there is none."""
-
-    schema: str
-    name: str
-    title: str
-    rows: int | None
-    columns: tuple[Column, ...]
-
-
 def check_postgres(guard: Guard, account: PostgresAccount, *, deadline_s: float = 10.0) -> PostgresOutcome:
     """Connect and run `select current_user, version()`, all within `deadline_s` seconds."""
-    return _within(guard, account, deadline_s, lambda addresses, deadline: _ask(account, addresses, deadline))
-
-
-def tables(guard: Guard, account: PostgresAccount, *, deadline_s: float = 15.0) -> tuple[Table, ...] | PostgresOutcome:
-    """The tables and views that the account sees, its own schema first, of at most 5,000 columns; or why not."""
-    return _within(guard, account, deadline_s, lambda addresses, deadline: _look(account, addresses, deadline))
+    return connected(guard, account, deadline_s, lambda connection, _: _ask(account, connection))
 
 
 def connected(
     guard: Guard, account: PostgresAccount, deadline_s: float, work: Callable[[psycopg.Connection[Any], Deadline], T]
 ) -> T | PostgresOutcome:
-    """What `work` finds over a connection, hung up after it and cut off at the deadline; or why there is none."""
-
-    def at(addresses: list[str], deadline: Deadline) -> T:
-        with _connect(account, addresses, deadline) as connection, _Watchdog(connection.fileno(), deadline):
-            return work(connection, deadline)
-
-    return _within(guard, account, deadline_s, at)
-
-
-def _within(
-    guard: Guard, account: PostgresAccount, deadline_s: float, work: Callable[[list[str], Deadline], T]
-) -> T | PostgresOutcome:
-    """What `work` finds at the account's checked addresses, or what kept it from finding anything."""
+    """The result of `work`, given a connection that is cut off at the deadline; or why no connection came about."""
     deadline = Deadline(deadline_s)
     if "\x00" in account.user + account.password + account.database:
         return PostgresOutcome("refused", "A field holds an invisible character. Type it again.")
@@ -125,7 +72,9 @@ def _within(
     if isinstance(addresses, Failure):
         return PostgresOutcome("trouble", addresses.sentence)
     try:
-        return work([str(address) for address in addresses[:MAX_ADDRESSES]], deadline)
+        literals = [str(address) for address in addresses[:MAX_ADDRESSES]]
+        with _connect(account, literals, deadline) as connection, _Watchdog(connection.fileno(), deadline):
+            return work(connection, deadline)
     except TimeoutError:
         return _trouble(account, "did not answer in time")
     except psycopg.Error as error:
@@ -133,26 +82,11 @@ def _within(
         return _explain(account, error)
 
 
-def _ask(account: PostgresAccount, addresses: list[str], deadline: Deadline) -> PostgresOutcome:
-    with _connect(account, addresses, deadline) as connection, _Watchdog(connection.fileno(), deadline):
-        row = connection.execute("select current_user::text, version()").fetchone()
+def _ask(account: PostgresAccount, connection: psycopg.Connection[Any]) -> PostgresOutcome:
+    row = connection.execute("select current_user::text, version()").fetchone()
     if row is None:
         return _trouble(account, "did not answer the test query")
     return PostgresOutcome("ok", "", str(row[0]), str(row[1]))
-
-
-def _look(account: PostgresAccount, addresses: list[str], deadline: Deadline) -> tuple[Table, ...]:
-    with _connect(account, addresses, deadline) as connection, _Watchdog(connection.fileno(), deadline):
-        rows = connection.execute(_COLUMNS, (MAX_COLUMNS,)).fetchall()
-    return tuple(_tables(rows))
-
-
-def _tables(rows: Iterable[tuple[Any, ...]]) -> Iterable[Table]:
-    """The rows of `_COLUMNS`, which stand in the order of their tables, put together."""
-    for (schema, name, own, count), found in itertools.groupby(rows, lambda row: (row[0], row[1], row[6], row[7])):
-        columns = tuple(Column(row[2], row[3], row[4], row[5]) for row in found)
-        rows_known = count if count is not None and count >= 0 else None  # -1: never counted
-        yield Table(schema, name, name if own else f"{schema}.{name}", rows_known, columns)
 
 
 def _connect(

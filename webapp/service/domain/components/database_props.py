@@ -8,7 +8,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.components.grants import AccountUnusable
-from webapp.service.outbound import postgres
+from webapp.service.outbound import postgres, postgres_tables
 
 Prop = Mapping[str, Any]
 
@@ -34,13 +34,13 @@ def tables(service: Service, account: Account) -> dict[str, Any]:
     where = provider.postgres_account(grants.credentials_of(service, account))
     if where is None:
         raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")
-    found = postgres.tables(service.client_for(app).guard, where)
+    found = postgres_tables.tables(service.client_for(app).guard, where)
     if isinstance(found, postgres.PostgresOutcome):
         raise AccountUnusable(found.sentence)
     return {table.title: _shown(table) for table in found}
 
 
-def _shown(table: postgres.Table) -> dict[str, Any]:
+def _shown(table: postgres_tables.Table) -> dict[str, Any]:
     columns = {
         column.name: {
             "columnDefault": column.default,

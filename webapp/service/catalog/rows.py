@@ -1,0 +1,116 @@
+"""The rows of ``catalog.db`` as apps, categories and components, in the forms that the running service keeps in memory.
+
+An app that needs a variable which this installation lacks is left out, and so are the components of such an app.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from webapp.kit.ids import stable_id
+from webapp.service.catalog import variables as placeholders
+from webapp.service.catalog.app import App
+from webapp.service.catalog.components import OWN, ComponentInfo, component
+from webapp.service.catalog.filters import fold, words
+from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.catalog.spec import AppSpec
+
+APPS = (
+    "SELECT id, slug, name, description, auth_type, categories, category_names, featured_weight, custom_fields, "
+    "scope_profiles, logo_hash, actions, triggers, variables, own FROM apps ORDER BY slug"
+)
+CATEGORIES = "SELECT slug, name, description FROM categories"
+COMPONENTS = "SELECT * FROM components ORDER BY key, version"
+Rows = Iterable[sqlite3.Row]
+ReadSpec = Callable[[str], AppSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One shelf of the catalog, with the number of its apps."""
+
+    id: str
+    slug: str
+    name: str
+    description: str
+    apps: int
+
+    @property
+    def api_dict(self) -> dict[str, Any]:
+        """As ``GET /v1/connect/app_categories`` shows it."""
+        return {"id": self.id, "name": self.name, "description": self.description}
+
+
+def apps(
+    rows: Rows, public_url: str, variables: Mapping[str, str], read_spec: Callable[[str], AppSpec]
+) -> dict[int, App]:
+    """The apps by their row numbers; ``public_url`` is where logos are served."""
+    return {
+        row["id"]: _app(row, public_url, variables, read_spec)
+        for row in rows
+        if set(json.loads(row["variables"])) <= variables.keys()
+    }
+
+
+def categories(rows: Rows, apps: Collection[App]) -> tuple[Category, ...]:
+    """The categories that hold one of ``apps``, by name."""
+    shelved = [category_id for app in apps for category_id in app.category_ids]
+    listed = [
+        Category(category_id, row["slug"], row["name"], row["description"], shelved.count(category_id))
+        for row in rows
+        if (category_id := stable_id("appcat", row["slug"])) in shelved
+    ]
+    return tuple(sorted(listed, key=lambda category: fold(category.name)))
+
+
+def components(
+    rows: Rows, apps: Mapping[str, App], variables: Mapping[str, str], folder: Path
+) -> Iterator[ComponentInfo]:
+    """The components of ``apps`` (by slug) and the operator's own; ``folder`` is where the catalog stands."""
+    for row in rows:
+        app = apps.get(row["app"]) if row["app"] else None
+        if app is not None or row["key"].startswith(OWN):
+            root = BUILT_IN if row["root"] is None else (folder / row["root"]).resolve()
+            description = placeholders.fill(row["description"], variables)
+            yield component({**dict(row), "description": description}, app.name if app else None, root)
+
+
+def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_spec: ReadSpec) -> App:
+    slug = row["slug"]
+    public = {
+        "id": stable_id("app", slug),
+        "name_slug": slug,
+        "name": row["name"],
+        "img_src": f"{public_url}/logos/{slug}.svg?v={row['logo_hash']}",
+        "custom_fields_json": placeholders.expand_json(row["custom_fields"], variables),
+        "categories": json.loads(row["category_names"]),
+        "featured_weight": row["featured_weight"],
+        "description": row["description"],
+        "auth_type": row["auth_type"],
+        "scope_profiles": json.loads(row["scope_profiles"]),
+        "oauth_app_id": None,  # last, so that App.with_client can put a project's own in its place
+    }
+    return App(
+        id=public["id"],
+        slug=slug,
+        name=row["name"],
+        sort_name=fold(row["name"]),
+        name_words="\n".join(("", fold(row["name"]), f"{slug} {' '.join(words(row['name'] + ' ' + slug))}")),
+        description=row["description"],
+        auth_type=row["auth_type"],
+        category_ids=tuple(stable_id("appcat", category) for category in json.loads(row["categories"])),
+        categories=tuple(public["categories"]),
+        featured_weight=row["featured_weight"],
+        img_src=public["img_src"],
+        actions=row["actions"],
+        triggers=row["triggers"],
+        variables=frozenset(json.loads(row["variables"])),
+        own=bool(row["own"]),
+        json=orjson.dumps(public),
+        read_spec=read_spec,
+    )
