@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 RANKS = {
     "webapp.kit": 1,
     "webapp.errors": 1,
+    "webapp.setting_values": 0,
     "webapp.settings": 1,
     "webapp.frontend": 1,
     "webapp.store": 2,
