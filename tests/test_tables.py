@@ -14,12 +14,8 @@ WRITE = re.compile(
 )
 DOMAIN = "service/domain/"
 STILL_SHARED = {  # to be emptied
-    "accounts": {"accounts/accounts.py", "accounts/credentials.py", "accounts/health.py", "accounts/lifecycle.py",
-                 "accounts/refreshing.py"},
     "data_keys": {"base/keyring.py", "instance/rotation.py"},
     "deliveries": {"deliveries/deliveries.py", "deliveries/endpoint_state.py"},
-    "deployed_triggers": {"triggers/claims.py", "triggers/deployed_triggers.py", "triggers/firing.py",
-                          "triggers/memory.py", "triggers/switching_off.py", "triggers/turns.py"},
     "endpoints": {"deliveries/endpoint_state.py", "deliveries/endpoints.py"},
     "events": {"deliveries/events.py", "instance/retention.py"},
 }  # fmt: skip

@@ -33,7 +33,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.requests import absolute
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import apps, connecting, provider, provider_clients
+from webapp.service.domain.accounts import connecting, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -121,7 +121,7 @@ class Bench:
     database: database.DatabaseServer
 
     def app(self, slug: str) -> App:
-        return apps.get(self.service, slug)
+        return self.service.app(slug)
 
     def provider(self, app: App, **facts: Any) -> DeclaredProvider:
         """The provider of ``app``, taking requests from now on."""
@@ -226,7 +226,7 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
         settings = Settings.from_env({"PATCHBAY_SANDBOX_PORT": str(plain.port)}, data=data)
         service = open_service(settings, FakeClock())
         stack.callback(close_service, service)
-        hosts = {host for slug in SLUGS for host in _hosts(apps.get(service, slug))} | {"localhost"}
+        hosts = {host for slug in SLUGS for host in _hosts(service.app(slug))} | {"localhost"}
         names = sorted(hosts | {"mail.example.com"})
         secure.scheme = "https"
         secure.socket = authority.context(*names).wrap_socket(secure.socket, server_side=True)
@@ -236,7 +236,7 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
         client = rerouted(guard, ca_file=authority.ca_file, port=secure.port)
         service = replace(service, outbound=client)
         project = projects.create(service, name="Shop", support_email="help@shop.example")
-        for app in (apps.get(service, slug) for slug in SLUGS):
+        for app in (service.app(slug) for slug in SLUGS):
             if app.oauth:
                 secret = None if app.oauth.token_auth_method == "none" else CLIENT_SECRET
                 provider_clients.add(

@@ -20,7 +20,7 @@ from webapp.kit.ids import new_id
 from webapp.people import users
 from webapp.service.api.reference.examples import USER
 from webapp.service.domain.access import clients, tokens
-from webapp.service.domain.accounts import accounts, credentials, provider_clients
+from webapp.service.domain.accounts import credentials, lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -93,7 +93,7 @@ def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
     with service.store.write() as tx:
         sealed, version = credentials.seal(service, tx, scene.project_id, account_id, values)
         user = external_users.ensure(tx, scene, USER, at)
-        accounts.insert(
+        lifecycle.insert(
             tx,
             Account(
                 scene=scene, healthy=True, dead=False, authorized_scopes=("profile", "tasks:read", "tasks:write"),

@@ -21,7 +21,7 @@ from webapp.kit.clock import FakeClock
 from webapp.kit.ids import new_id
 from webapp.service.catalog.build import ensure
 from webapp.service.components.runner import Runner
-from webapp.service.domain.accounts import accounts, credentials
+from webapp.service.domain.accounts import credentials, lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -285,7 +285,7 @@ def plant_in() -> Callable[[Service, Scene], Plant]:
                     "updated_at": now,
                 }  # fmt: skip
                 account = Account(**{**facts, **changes})  # type: ignore[arg-type]
-                accounts.insert(tx, account)
+                lifecycle.insert(tx, account)
             return account
 
         return plant

@@ -80,7 +80,7 @@ class Bench:
         *,
         token: ConnectToken | None = None,
         account_id: str | None = None,
-        also: OnCommit | None = None,
+        on_commit: OnCommit | None = None,
         **changes: object,
     ) -> Account:
         """Connect an account of Acme, with the first tokens changed as told."""
@@ -89,7 +89,7 @@ class Bench:
         assert client is not None
         return connecting.connect_with_grant(
             self.service, token, self.app, client, self.result(**changes),
-            requested=("read", "write"), profile="full", fields={}, account_id=account_id, also=also,
+            requested=("read", "write"), profile="full", fields={}, account_id=account_id, on_commit=on_commit,
         )  # fmt: skip
 
 

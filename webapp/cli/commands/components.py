@@ -13,7 +13,6 @@ from webapp.errors import Conflict, Invalid, NotFound
 from webapp.service.components.calls import AccountGrant, Call, Method, Reply
 from webapp.service.components.checker import NAME, check
 from webapp.service.components.runner import Runner
-from webapp.service.domain.accounts import apps
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 
@@ -177,7 +176,7 @@ def _accounts(service: Service, path: Path, text: str | None) -> tuple[dict[str,
     values = {name: str(value) for name, value in _object("--credentials", raw).items()}
     declared = service.runner.call(Call(path=str(path), method="declare"))
     props = [] if declared.error else [one for one in declared.value["configurable_props"] if one["type"] == "app"]
-    used = {one["name"]: apps.get(service, one["app"]) for one in props}
+    used = {one["name"]: service.app(one["app"]) for one in props}
     allow_hosts = grants.allow_hosts(service, list(used.values()))
     return {name: grants.account_grant(one, values) for name, one in used.items()}, allow_hosts
 

@@ -12,7 +12,7 @@ import unicodedata
 from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound, PatchbayError
-from webapp.service.domain.accounts import apps, attempts, connecting, provider, provider_clients
+from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.base.failures import (
@@ -75,7 +75,7 @@ def finish(service: Service, attempt: Attempt) -> Attempt:
 
 
 def _connect(service: Service, attempt: Attempt) -> Account:
-    app = apps.get(service, attempt.app)
+    app = service.app(attempt.app)
     client = provider_clients.choose(service.store, attempt.project_id, app.slug, attempt.oauth_app_id)
     if client is None:
         raise NoClient
@@ -101,7 +101,7 @@ def _connect(service: Service, attempt: Attempt) -> Account:
         profile=attempt.scope_profile,
         fields=fields,
         account_id=attempt.account_id,
-        also=attempts.record_connected(attempt),
+        on_commit=attempts.record_connected(attempt),
     )
 
 

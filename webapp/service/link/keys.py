@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 
 from webapp.errors import Invalid, NotFound, PatchbayError
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import accounts, apps, attempts, connecting, provider, provider_clients
+from webapp.service.domain.accounts import accounts, attempts, connecting, provider, provider_clients
 from webapp.service.domain.accounts import fields as domain_fields
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
@@ -32,7 +32,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         attempt = attempts.find(service, secret)
         if attempt is None or attempt.token_hash != current.token.hash:
             raise AttemptUnknown
-        app = apps.get(service, attempt.app)
+        app = service.app(attempt.app)
         account = _account(service, current, attempt)
         if app.auth_type == "oauth":
             return _to_the_sign_in(service, current, app, account, secret)
@@ -72,7 +72,7 @@ def _connect(
     attempt = attempts.claim_keys(service, attempt)
     try:
         also = attempts.record_connected(attempt)
-        connecting.connect_with_keys(service, current.token, app, given, account_id=attempt.account_id, also=also)
+        connecting.connect_with_keys(service, current.token, app, given, account_id=attempt.account_id, on_commit=also)
     except Invalid as error:
         attempts.reopen(service, attempt)
         return forms.show(service, current, app, account, given=given, details=error.details, secret=secret, status=422)

@@ -5,7 +5,7 @@ import json
 from flask import Response
 
 from webapp.errors import NotFound
-from webapp.service.domain.accounts import accounts, apps, attempts
+from webapp.service.domain.accounts import accounts, attempts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.base.service import Service
@@ -20,13 +20,13 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
         app = service.catalog.app(attempt.app)
         return answers.ended(service, ending, attempt.error_sentence or ending.sentence, app=app)
     if attempt.status != "connected":
-        return answers.page(service, "link/waiting.html", app=apps.get(service, attempt.app), secret=secret)
+        return answers.page(service, "link/waiting.html", app=service.app(attempt.app), secret=secret)
     account = _account(service, attempt)
     token = attempts.token_of(service.store, attempt)
     return answers.page(
         service,
         "link/_connected.html" if answers.is_fragment() else "link/connected.html",
-        app=apps.get(service, attempt.app),
+        app=service.app(attempt.app),
         account=account,
         origins=json.dumps(token.allowed_origins),
         back=redirects.with_parameter(token.success_redirect_uri, "account_id", account.id),
@@ -37,14 +37,14 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
 def show_in_window(service: Service, attempt: Attempt) -> Response:
     """The outcome where the provider sent the browser: a window to close, or the tab itself."""
     if attempt.status in ("started", "exchanging"):
-        return answers.page(service, "link/exchanging.html", app=apps.get(service, attempt.app))
+        return answers.page(service, "link/exchanging.html", app=service.app(attempt.app))
     if attempt.mode == "tab":
         return show(service, attempt)
     ending = endings.of_code(attempt.error_code) if attempt.status == "failed" else None
     return answers.page(
         service,
         "link/window.html",
-        app=apps.get(service, attempt.app),
+        app=service.app(attempt.app),
         ending=ending,
         sentence=attempt.error_sentence,
     )

@@ -62,7 +62,7 @@ def show(service: Service, current: Visit) -> Response:
     if slug is None or request.values.get("choose"):
         return chooser(service, current)
     try:
-        app = apps.get(service, slug)
+        app = service.app(slug)
         why_not = apps.why_not(service, app, current.project.id, current.oauth_app_id)
     except NotFound as error:
         raise Ended(endings.NO_SUCH_APP, error.message) from error

@@ -7,7 +7,7 @@ the cookie that binds ``state`` to this browser (RFC 6749 section 10.12), then s
 from flask import Blueprint, Response, request
 
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import apps, attempts, provider, provider_clients
+from webapp.service.domain.accounts import attempts, provider, provider_clients
 from webapp.service.domain.accounts.attempts import Attempt, SignInStart
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.failures import AttemptUnknown, LinkExpired, NoClient, RejectedByProvider
@@ -39,7 +39,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     token = attempts.token_of(service.store, attempt)
     if token.expires_at <= service.clock():
         raise LinkExpired
-    app = apps.get(service, attempt.app)
+    app = service.app(attempt.app)
     client = provider_clients.choose(service.store, attempt.project_id, app.slug, attempt.oauth_app_id)
     if client is None:
         raise NoClient

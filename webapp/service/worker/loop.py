@@ -134,7 +134,7 @@ def _refresh(service: Service, pool: ThreadPoolExecutor) -> None:
 
 
 def _check(service: Service, pool: ThreadPoolExecutor) -> None:
-    due = health.claim_due(service, REFRESHES_AT_ONCE * 4)
+    due = lifecycle.claim_checks(service, REFRESHES_AT_ONCE * 4)
     list(pool.map(lambda account: _shielded("check an account", lambda: health.check(service, account)), due))
 
 

@@ -7,7 +7,7 @@ import pytest
 from webapp.errors import Invalid, NotFound
 from webapp.kit.clock import FakeClock
 from webapp.kit.cursors import BadCursor, Window
-from webapp.service.domain.accounts import accounts, credentials
+from webapp.service.domain.accounts import accounts, credentials, lifecycle
 from webapp.service.domain.accounts.accounts import Account, Filter
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import disconnecting
@@ -97,12 +97,12 @@ def test_cursors_of_other_filters_are_refused(service: Service, scene: Scene, pl
 def test_renaming(service: Service, plant: Plant, clock: FakeClock) -> None:
     account = plant()
     clock.advance(5)
-    renamed = accounts.rename(service, account, "  Work  ")
+    renamed = lifecycle.rename(service, account, "  Work  ")
     assert renamed.name == "Work" and renamed.updated_at == clock()
-    assert accounts.rename(service, renamed, "   ").name is None
+    assert lifecycle.rename(service, renamed, "   ").name is None
     for bad in ("x" * 201, "a\nb", "a\0"):
         with pytest.raises(Invalid):
-            accounts.rename(service, account, bad)
+            lifecycle.rename(service, account, bad)
 
 
 def test_removing_keeps_the_history_and_the_counts(service: Service, scene: Scene, plant: Plant) -> None:

@@ -30,7 +30,7 @@ def test_an_account_whose_attempt_has_ended_otherwise_is_undone(bench: Any) -> N
     begun = started(bench, opened(bench)[1])
     attempts.fail(bench.service, begun.attempt, Cancelled())
     with pytest.raises(AttemptUnknown):
-        bench.connect(also=attempts.record_connected(begun.attempt))
+        bench.connect(on_commit=attempts.record_connected(begun.attempt))
     assert bench.service.store.all("SELECT id FROM accounts") == []
 
 

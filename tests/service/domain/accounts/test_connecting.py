@@ -147,11 +147,11 @@ def test_a_slow_check_does_not_overwrite_a_newer_reconnect(bench) -> None:
 
 def test_renaming(bench) -> None:
     account = bench.connect()
-    assert accounts.rename(bench.service, account, "  Büro  ").name == "Büro"
-    assert accounts.rename(bench.service, account, " ").name is None
+    assert lifecycle.rename(bench.service, account, "  Büro  ").name == "Büro"
+    assert lifecycle.rename(bench.service, account, " ").name is None
     for bad in ("x" * 201, "a\nb", "a\x00"):
         with pytest.raises(Invalid):
-            accounts.rename(bench.service, account, bad)
+            lifecycle.rename(bench.service, account, bad)
 
 
 def test_credentials_are_handed_out_for_the_developers_own_client_alone(bench) -> None:
@@ -195,11 +195,11 @@ def test_an_oauth_app_is_not_connected_by_keys(bench) -> None:
 
 def test_a_working_account_is_looked_after_again_within_six_hours(bench) -> None:
     account = bench.connect()
-    assert health.claim_due(bench.service, 10) == []
+    assert lifecycle.claim_checks(bench.service, 10) == []
     bench.clock.advance(6 * HOUR)
-    (claimed,) = health.claim_due(bench.service, 10)
+    (claimed,) = lifecycle.claim_checks(bench.service, 10)
     assert claimed.id == account.id
-    assert health.claim_due(bench.service, 10) == []  # nobody else takes it meanwhile
+    assert lifecycle.claim_checks(bench.service, 10) == []  # nobody else takes it meanwhile
     checked = health.check(bench.service, claimed)
     assert checked.last_checked_at == bench.clock()
     assert 4.8 * HOUR < (checked.next_check_at or 0) - bench.clock() <= 6 * HOUR
@@ -212,12 +212,12 @@ def test_a_provider_that_is_down_for_six_hours_is_asked_a_bounded_number_of_time
     before = bench.acme.me_calls
     for _ in range(6 * 60):
         bench.clock.advance(60_000)
-        for due in health.claim_due(bench.service, 10):
+        for due in lifecycle.claim_checks(bench.service, 10):
             health.check(bench.service, due)
     assert 6 <= bench.acme.me_calls - before <= 15
     down = accounts.get(bench.service.store, bench.scene, account.id)
     assert (down.healthy, down.dead) == (False, False)
     bench.acme.me_status = 200
     bench.clock.advance(HOUR)
-    (due,) = health.claim_due(bench.service, 10)
+    (due,) = lifecycle.claim_checks(bench.service, 10)
     assert health.check(bench.service, due).healthy

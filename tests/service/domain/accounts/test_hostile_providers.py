@@ -22,7 +22,7 @@ from tests.fakes.provider import APP_TOML, Play
 from webapp import frontend
 from webapp.errors import Refused, UpstreamFailed
 from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, health, refreshing, serialization
+from webapp.service.domain.accounts import accounts, attempts, credentials, health, refreshing
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
 from webapp.service.domain.base.failures import ProviderDown, WrongAccount
@@ -276,7 +276,7 @@ def test_a_hostile_name_is_bounded_stored_printable_and_shown_escaped(bench: Any
 
 def accounts_dump(bench: Any, account: Account) -> bytes:
     """The account as the API and the dashboard see it."""
-    return orjson.dumps(serialization.to_json(bench.service, account, extensions=True))
+    return orjson.dumps(accounts.to_json(bench.service, account, extensions=True))
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_an_undone_connection_is_not_told(post: Post) -> None:
         raise RuntimeError("the attempt ended otherwise")
 
     with pytest.raises(RuntimeError):
-        connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY}, also=too_late)
+        connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY}, on_commit=too_late)
     assert post.service.store.all("SELECT * FROM events") == []
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from webapp.errors import Refused, UpstreamFailed
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
-from webapp.service.domain.accounts import accounts, credentials, refreshing
+from webapp.service.domain.accounts import accounts, credentials, lifecycle, refreshing
 
 
 def test_a_good_token_is_left_alone(bench) -> None:
@@ -104,9 +104,9 @@ def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench)
 def test_a_holder_that_died_gives_way_when_its_lease_ends(bench) -> None:
     account = bench.connect()
     bench.clock.advance(2 * HOUR)
-    assert refreshing._claim(bench.service, account) is not None  # and is then killed
-    assert refreshing._claim(bench.service, account) is None
-    bench.clock.advance(refreshing.LEASE + SECOND)
+    assert lifecycle.claim_refresh(bench.service, account) is not None  # and is then killed
+    assert lifecycle.claim_refresh(bench.service, account) is None
+    bench.clock.advance(lifecycle.REFRESH_LEASE + SECOND)
     assert refreshing.ensure_fresh(bench.service, account).healthy
 
 

@@ -15,7 +15,7 @@ from tests.fakes.provider import FakeProvider
 from webapp.errors import Conflict
 from webapp.kit import secrets
 from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, provider_clients, refreshing
+from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, provider_clients, refreshing
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import Service
@@ -108,7 +108,7 @@ def test_whoever_read_a_row_before_reads_it_again_when_its_key_is_gone(
 def test_a_refresh_under_way_is_neither_lost_nor_overwritten(bench: Any, open_bench: Callable[[], Any]) -> None:
     account, other = bench.connect(), open_bench().service
     bench.clock.advance(2 * HOUR)
-    claimed = refreshing._claim(other, account)  # it has its lease, and talks to the provider
+    claimed = lifecycle.claim_refresh(other, account)  # it has its lease, and talks to the provider
     rotation.rotate(bench.service)
     after = refreshing._exchange(other, claimed)
     assert (after.revision, after.credentials_key) == (account.revision + 1, 2)

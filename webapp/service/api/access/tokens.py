@@ -14,7 +14,7 @@ from webapp.service.api.base.schema import Body, ExternalUserId, ProjectId, Quer
 from webapp.service.catalog.index import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import accounts, apps, provider_clients
+from webapp.service.domain.accounts import accounts, provider_clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
@@ -86,7 +86,7 @@ def _preset(call: Call, body: NewToken) -> App | None:
     """The app that the token's link opens with, and a check that the OAuth client asked for fits."""
     field = "app_id"
     try:
-        app = apps.get(call.service, body.app_id) if body.app_id is not None else None
+        app = call.service.app(body.app_id) if body.app_id is not None else None
         field = "oauth_app_id"
         if body.oauth_app_id is not None:
             _check_client(call.service, call.scene.project_id, app, body.oauth_app_id)
@@ -104,7 +104,7 @@ def _check_client(service: Service, project_id: str, app: App | None, oauth_app_
 def _facts(service: Service, token: ConnectToken, asked: Check) -> dict[str, Any]:
     """The answer of a valid token. Raises :class:`NotFound` for an app, client or account that is not there."""
     slug, oauth_app_id = asked.app_id or token.app, asked.oauth_app_id or token.oauth_app_id
-    app = apps.get(service, slug) if slug else None
+    app = service.app(slug) if slug else None
     if oauth_app_id:
         _check_client(service, token.scene.project_id, app, oauth_app_id)
     if asked.account_id:

@@ -26,7 +26,6 @@ from webapp.service.domain.accounts import (
     credentials,
     fields,
     refreshing,
-    serialization,
 )
 from webapp.service.domain.accounts.accounts import Account, Filter
 from webapp.service.domain.base import scopes
@@ -110,7 +109,7 @@ def create(call: Call) -> Response:
     account = connecting.connect_with_keys(
         call.service, token, app, given, name=body.name, account_id=body.account_id or None
     )
-    return answers.json(serialization.to_json(call.service, account))
+    return answers.json(accounts.to_json(call.service, account))
 
 
 def remove(call: Call) -> Response:
@@ -123,7 +122,7 @@ def remove_of_app(call: Call) -> Response:
     """Remove every account of an app."""
     user_id = call.caller.user_filter(call.query(AppRemoval).external_user_id)
     user = _known_user(call, user_id)
-    app = apps.get(call.service, call.path["app"])
+    app = call.service.app(call.path["app"])
     if user_id is None or user is not None:
         disconnecting.delete_of_app(call.service, call.scene, app.slug, user=user)
     return answers.empty()
@@ -138,9 +137,9 @@ def _drawing(call: Call, asked: Shape) -> Callable[[Account], dict[str, Any]]:
     """What draws an account as it was asked for."""
     service, extensions = call.service, asked.extensions
     if not asked.include_credentials:
-        return lambda account: serialization.to_json(service, account, extensions=extensions)
+        return lambda account: accounts.to_json(service, account, extensions=extensions)
     opened = functools.partial(credentials.for_developer, service)
-    return lambda account: serialization.to_json(service, account, credentials=opened(account), extensions=extensions)
+    return lambda account: accounts.to_json(service, account, credentials=opened(account), extensions=extensions)
 
 
 def _check_credentials(call: Call, asked: Shape) -> None:

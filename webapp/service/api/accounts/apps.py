@@ -59,7 +59,7 @@ def index(call: Call) -> Response:
 
 def show(call: Call) -> Response:
     """One app."""
-    app = apps.get(call.service, call.path["app"])
+    app = call.service.app(call.path["app"])
     own = provider_clients.own_clients(call.service.store, call.caller.project_id).get(app.slug)
     if call.query(Extended).extensions:
         return answers.json({"data": {**_extended(call, app), "oauth_app_id": own}})

@@ -9,7 +9,7 @@ from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.base.schema import Body, Paged
-from webapp.service.domain.accounts import accounts, health, serialization
+from webapp.service.domain.accounts import accounts, health, lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.history import HistoryEntry
@@ -26,7 +26,7 @@ class NewName(Body):
 def rename(call: Call) -> Response:
     """Give an account its own name."""
     account = load(call)
-    renamed = accounts.rename(call.service, account, call.body(NewName).name)
+    renamed = lifecycle.rename(call.service, account, call.body(NewName).name)
     return _shown(call, renamed)
 
 
@@ -57,7 +57,7 @@ def _use(trigger: DeployedTrigger) -> dict[str, Any]:
 
 
 def _shown(call: Call, account: Account) -> Response:
-    return answers.json(serialization.to_json(call.service, account, extensions=True))
+    return answers.json(accounts.to_json(call.service, account, extensions=True))
 
 
 ONE = "P/accounts/<account_id>"

@@ -77,7 +77,7 @@ def create(service: Service, project_id: str, app: App, draft: Draft) -> AppOver
 
 def update(service: Service, override: AppOverride, draft: Draft) -> AppOverride:
     """Make ``override`` what ``draft`` says. Raises like :func:`create`."""
-    values = _values(service, override.project_id, apps.get(service, override.app), draft)
+    values = _values(service, override.project_id, service.app(override.app), draft)
     with service.store.write() as tx:
         if draft.name.strip() != override.name:
             _check_free(tx, override.project_id, draft.name.strip())

@@ -2,18 +2,9 @@
 
 from typing import Any
 
-from webapp.errors import NotFound
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base.service import Service
-
-
-def get(service: Service, slug_or_id: str) -> App:
-    """The app with that slug or id. Raises :class:`NotFound`."""
-    app = service.catalog.app(slug_or_id)
-    if app is None:
-        raise NotFound("There is no such app.")
-    return app
 
 
 def slug_of(service: Service, slug_or_id: str) -> str:

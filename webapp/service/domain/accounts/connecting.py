@@ -14,7 +14,7 @@ from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.ids import new_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import accounts, credentials, fields, lifecycle, notifications, provider, refreshing
+from webapp.service.domain.accounts import accounts, credentials, fields, lifecycle, notifications, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
@@ -24,11 +24,11 @@ from webapp.service.outbound.tokens import TokenResult
 from webapp.store.contract import Tx
 
 OnCommit = Callable[[Tx, str], None]
-"""What else is written in the transaction that commits an account, given the account's id."""
+"""Called with the account's id in the transaction that commits it, to write what belongs to it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class AcceptedCredentials:
     """Credentials that the provider accepted, on their way to an account."""
 
     app: App
@@ -51,7 +51,7 @@ def connect_with_keys(
     *,
     name: str | None = None,
     account_id: str | None = None,
-    also: OnCommit | None = None,
+    on_commit: OnCommit | None = None,
 ) -> Account:
     """Connect ``app`` by the values of its custom fields, which are tested first.
 
@@ -64,14 +64,14 @@ def connect_with_keys(
         raise Invalid(message, [Detail("app_slug", message)])
     existing = _existing(service, token, app, account_id)
     values = fields.checked(app, given)
-    name = accounts.checked_name(name)
+    name = lifecycle.checked_name(name)
     outcome = provider.identify(service, app, values)
     project = projects.get(service.store, token.scene.project_id)
     if outcome.kind != "ok" and project.connect_require_key_auth_test:
         raise _not_accepted(outcome)
     trouble = None if outcome.kind == "ok" else outcome.sentence
-    draft = Draft(app, values, outcome.identity_id, outcome.identity_name, trouble, name)
-    return _commit(service, token, draft, existing, also)
+    accepted = AcceptedCredentials(app, values, outcome.identity_id, outcome.identity_name, trouble, name)
+    return _commit(service, token, accepted, existing, on_commit)
 
 
 def connect_with_grant(
@@ -85,7 +85,7 @@ def connect_with_grant(
     profile: str | None,
     fields: Mapping[str, str],
     account_id: str | None,
-    also: OnCommit | None = None,
+    on_commit: OnCommit | None = None,
 ) -> Account:
     """Connect ``app`` by the tokens that its provider has just issued.
 
@@ -107,7 +107,7 @@ def connect_with_grant(
         raise _not_accepted(outcome)
     if outcome.identity_id:
         values[credentials.UID] = outcome.identity_id
-    draft = Draft(
+    accepted = AcceptedCredentials(
         app,
         values,
         outcome.identity_id,
@@ -115,9 +115,9 @@ def connect_with_grant(
         oauth_app_id=client.id,
         scopes=granted,
         profile=profile,
-        expires_at=refreshing.expiry_time(service, result),
+        expires_at=lifecycle.expiry_time(service, result),
     )
-    return _commit(service, token, draft, existing, also)
+    return _commit(service, token, accepted, existing, on_commit)
 
 
 def _existing(service: Service, token: ConnectToken, app: App, account_id: str | None) -> Account | None:
@@ -143,23 +143,27 @@ def _not_accepted(outcome: provider.CheckResult) -> CredentialsRefused | Provide
 
 
 def _commit(
-    service: Service, token: ConnectToken, draft: Draft, existing: Account | None, also: OnCommit | None
+    service: Service,
+    token: ConnectToken,
+    accepted: AcceptedCredentials,
+    existing: Account | None,
+    on_commit: OnCommit | None,
 ) -> Account:
     if existing is not None:
-        _check_identity(draft, existing)
-    label = f" as {draft.identity_name}" if draft.identity_name else ""
+        _check_identity(accepted, existing)
+    label = f" as {accepted.identity_name}" if accepted.identity_name else ""
     with _by(token), service.store.write() as tx:
-        account = _account(service, tx, token, draft, existing)
+        account = _account(service, tx, token, accepted, existing)
         if existing is None:
-            accounts.insert(tx, account)
+            lifecycle.insert(tx, account)
         else:
-            _replace(tx, existing, account)
+            lifecycle.replace(tx, existing, account)
         kind, verb = ("connected", "Connected") if existing is None else ("reconnected", "Reconnected")
         history.write(tx, account.subject, account.updated_at, kind, f"{verb}{label}.", good=True)
-        if draft.trouble:
-            history.write(tx, account.subject, account.updated_at, "trouble", draft.trouble, good=False)
-        if also is not None:
-            also(tx, account.id)
+        if accepted.trouble:
+            history.write(tx, account.subject, account.updated_at, "trouble", accepted.trouble, good=False)
+        if on_commit is not None:
+            on_commit(tx, account.id)
         committed = accounts.get(tx, account.scene, account.id)
         notifications.connected(tx, service, token, committed)
     service.wake()
@@ -171,46 +175,50 @@ def _by(token: ConnectToken) -> AbstractContextManager[None]:
     return nullcontext() if audit.current() != audit.SYSTEM else audit.acting(Actor("user", token.user.external_id))
 
 
-def _check_identity(draft: Draft, existing: Account) -> None:
-    if existing.identity_id and not draft.identity_id and draft.app.identity_request and not draft.trouble:
+def _check_identity(accepted: AcceptedCredentials, existing: Account) -> None:
+    if existing.identity_id and not accepted.identity_id and accepted.app.identity_request and not accepted.trouble:
         raise ProviderDown(
-            f"{draft.app.name} did not say whose account you signed in to, so it cannot take the place of "
+            f"{accepted.app.name} did not say whose account you signed in to, so it cannot take the place of "
             f"{existing.identity_name or existing.identity_id}. Try again in a few minutes."
         )
-    if existing.identity_id and draft.identity_id and existing.identity_id != draft.identity_id:
+    if existing.identity_id and accepted.identity_id and existing.identity_id != accepted.identity_id:
         raise WrongAccount(
             f"This account belongs to {existing.identity_name or existing.identity_id}, but you signed in as "
-            f"{draft.identity_name or draft.identity_id}. Sign in with the first one, or connect the other anew."
+            f"{accepted.identity_name or accepted.identity_id}. Sign in with the first one, or connect the other anew."
         )
 
 
-def _account(service: Service, tx: Tx, token: ConnectToken, draft: Draft, existing: Account | None) -> Account:
+def _account(
+    service: Service, tx: Tx, token: ConnectToken, accepted: AcceptedCredentials, existing: Account | None
+) -> Account:
     now = service.clock()
     account_id = existing.id if existing else new_id("apn")
-    sealed, version = credentials.seal(service, tx, token.scene.project_id, account_id, draft.values)
+    sealed, version = credentials.seal(service, tx, token.scene.project_id, account_id, accepted.values)
     fresh = Account(
         id=account_id,
         scene=token.scene,
         external_user_id=token.user.id,
         external_id=token.user.external_id,
-        app=draft.app.slug,
-        oauth_app_id=draft.oauth_app_id,
-        name=draft.name,
-        identity_id=draft.identity_id,
-        identity_name=draft.identity_name,
-        healthy=draft.trouble is None,
+        app=accepted.app.slug,
+        oauth_app_id=accepted.oauth_app_id,
+        name=accepted.name,
+        identity_id=accepted.identity_id,
+        identity_name=accepted.identity_name,
+        healthy=accepted.trouble is None,
         dead=False,
-        error=draft.trouble,
-        authorized_scopes=draft.scopes,
-        scope_profile=draft.profile,
+        error=accepted.trouble,
+        authorized_scopes=accepted.scopes,
+        scope_profile=accepted.profile,
         credentials_sealed=sealed,
         credentials_key=version,
-        expires_at=draft.expires_at,
+        expires_at=accepted.expires_at,
         last_refreshed_at=None,
-        next_refresh_at=_next_refresh(now, draft),
+        next_refresh_at=_next_refresh(now, accepted),
         last_checked_at=now,
-        next_check_at=lifecycle.check_time(account_id, now) if draft.trouble is None else now + lifecycle.back_off(1),
-        failures=0 if draft.trouble is None else 1,
+        next_check_at=lifecycle.check_time(account_id, now)
+        if accepted.trouble is None
+        else now + lifecycle.back_off(1),
+        failures=0 if accepted.trouble is None else 1,
         lease_until=0,
         revision=0,
         created_at=now,
@@ -219,22 +227,14 @@ def _account(service: Service, tx: Tx, token: ConnectToken, draft: Draft, existi
     if existing is None:
         return fresh
     return fresh._replace(
-        name=draft.name or existing.name,
-        identity_id=draft.identity_id or existing.identity_id,
-        identity_name=draft.identity_name or existing.identity_name,
+        name=accepted.name or existing.name,
+        identity_id=accepted.identity_id or existing.identity_id,
+        identity_name=accepted.identity_name or existing.identity_name,
         created_at=existing.created_at,
     )
 
 
-def _next_refresh(now: int, draft: Draft) -> int | None:
-    if draft.values.get(credentials.REFRESH_TOKEN):
-        return lifecycle.refresh_time(now, draft.expires_at)
-    return draft.expires_at
-
-
-def _replace(tx: Tx, existing: Account, account: Account) -> None:
-    """Put the reconnected account in the old one's place, whatever a refresh did to it meanwhile."""
-    if accounts.replace(tx, account) == 0:
-        raise NotFound("The account was disconnected meanwhile. Connect it anew.")
-    if existing.oauth_app_id != account.oauth_app_id:
-        accounts.recount(tx, existing, account)
+def _next_refresh(now: int, accepted: AcceptedCredentials) -> int | None:
+    if accepted.values.get(credentials.REFRESH_TOKEN):
+        return lifecycle.refresh_time(now, accepted.expires_at)
+    return accepted.expires_at

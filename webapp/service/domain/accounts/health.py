@@ -1,16 +1,12 @@
-"""Testing an account now, and revoking its access upstream."""
+"""Testing an account at its provider, and revoking its access there."""
 
 from webapp.errors import Conflict, PatchbayError, Refused, UpstreamFailed
-from webapp.kit.clock import MINUTE
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import accounts, apps, credentials, lifecycle, provider, refreshing
+from webapp.service.domain.accounts import credentials, lifecycle, provider, refreshing
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history
-from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import OAuthFailure
-
-CLAIMED_FOR = 10 * MINUTE
 
 
 def check(service: Service, account: Account) -> Account:
@@ -20,7 +16,7 @@ def check(service: Service, account: Account) -> Account:
     """
     if account.dead:
         return account
-    app = apps.get(service, account.app)
+    app = service.app(account.app)
     try:
         account = refreshing.ensure_fresh(service, account)
     except PatchbayError:
@@ -34,19 +30,6 @@ def check(service: Service, account: Account) -> Account:
     return _refused(service, app, account, outcome.sentence)
 
 
-def claim_due(service: Service, limit: int) -> list[Account]:
-    """Accounts that want looking after now, each claimed for 10 minutes, so that no other process takes it too."""
-    now = service.clock()
-    with service.store.write() as tx:
-        rows = tx.all(
-            "UPDATE accounts SET next_check_at = :later WHERE id IN (SELECT id FROM accounts WHERE next_check_at "
-            "IS NOT NULL AND next_check_at <= :now AND dead = 0 ORDER BY next_check_at LIMIT :limit) "
-            "RETURNING id, project_id, environment",
-            {"now": now, "later": now + CLAIMED_FOR, "limit": limit},
-        )
-        return [accounts.get(tx, Scene(row["project_id"], row["environment"]), row["id"]) for row in rows]
-
-
 def next_due_at(service: Service) -> int | None:
     """When the next account wants looking after, in epoch milliseconds."""
     row = service.store.one("SELECT MIN(next_check_at) AS at FROM accounts WHERE next_check_at IS NOT NULL")
@@ -58,7 +41,7 @@ def revoke(service: Service, account: Account) -> Account:
 
     Raises :class:`Conflict` where the provider has no way to do it, :class:`UpstreamFailed` when it does not answer.
     """
-    app = apps.get(service, account.app)
+    app = service.app(account.app)
     if not app.can_revoke:
         raise Conflict(f"{app.name} cannot revoke access from here. Remove it in your settings at {app.name}.")
     if account.dead:

@@ -1,23 +1,36 @@
-"""The states of an account, written in one place: working, retrying, needs you (WIRE "Account states").
+"""Every change of an account's row (table ``accounts``): connected, renewed, failing, dead, renamed, removed.
 
-Each verb takes the account as it was read and writes only if its credentials are still the same revision, so that
-a slow check never overwrites a newer reconnect or refresh.
+An account is working, retrying or needs its person. Whoever changes one of these states gives the account as it was
+read, and it is written only if its credentials are still of the same ``revision``, so that a slow check never
+overwrites a newer reconnect or refresh. A refresh holds a lease in the row, and a check puts the next one off.
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from webapp.errors import NotFound
+from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.kit.ids import random_base62
 from webapp.service.domain.accounts import accounts, credentials, notifications
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import counters
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history
+from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.tokens import TokenResult
 from webapp.store.contract import Tx
+from webapp.store.table import Table
 
+MAX_NAME = 200
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
 EARLY = 5 * MINUTE
 CHECK_EVERY = 6 * HOUR
+CHECK_CLAIM = 10 * MINUTE
+REFRESH_LEASE = 40 * SECOND  # longer than the deadline of a refresh
+_ACCOUNTS = Table("accounts", Account)
+_KEPT = ("id", "project_id", "environment", "external_user_id", "external_id", "revision", "created_at")
+_REPLACE = ", ".join(f"{name} = :{name}" for name in _ACCOUNTS.columns.split(", ") if name not in _KEPT)
 
 
 def back_off(failures: int) -> int:
@@ -35,6 +48,95 @@ def refresh_time(now: int, expires_at: int | None) -> int | None:
 def check_time(account_id: str, now: int) -> int:
     """When to look after a working account next: in 6 hours, up to a fifth earlier, so that they spread out."""
     return now + CHECK_EVERY - zlib.crc32(account_id.encode()) % (CHECK_EVERY // 5)
+
+
+def expiry_time(service: Service, result: TokenResult) -> int | None:
+    """When the token of ``result`` expires, in epoch milliseconds; None when the provider does not say."""
+    return None if result.expires_in is None else service.clock() + result.expires_in * SECOND
+
+
+def checked_name(name: str | None) -> str | None:
+    """``name`` without outer spaces; nothing is None. Raises :class:`Invalid`."""
+    name = (name or "").strip() or None
+    if name and (len(name) > MAX_NAME or not name.isprintable()):
+        message = f"Use at most {MAX_NAME} printable characters."
+        raise Invalid(f"The name is not valid: {message}", [Detail("name", message)])
+    return name
+
+
+def insert(tx: Tx, account: Account) -> None:
+    """Add ``account`` and count it."""
+    _ACCOUNTS.insert(tx, account)
+    counters.add(tx, accounts.counter_names(account), 1)
+
+
+def replace(tx: Tx, before: Account, after: Account) -> None:
+    """Write ``after`` over the row of ``before``, with a revision above the row's, whatever a refresh did to it.
+
+    Raises :class:`NotFound` when it was removed meanwhile.
+    """
+    sql = f"UPDATE accounts SET {_REPLACE}, revision = revision + 1, lease_holder = NULL WHERE id = :id"  # noqa: S608
+    values = {name: value for name, value in _ACCOUNTS.values(after).items() if name == "id" or name not in _KEPT}
+    if not tx.run(sql, values):
+        raise NotFound("The account was disconnected meanwhile. Connect it anew.")
+    if before.oauth_app_id != after.oauth_app_id:
+        counters.add(tx, accounts.counter_names(before), -1)
+        counters.add(tx, accounts.counter_names(after), 1)
+
+
+def rename(service: Service, account: Account, name: str | None) -> Account:
+    """Give ``account`` its own name, or none. Raises :class:`Invalid`."""
+    name = checked_name(name)
+    now = service.clock()
+    with service.store.write() as tx:
+        _ACCOUNTS.update(tx, account.id, name=name, updated_at=now)
+        sentence = f"Renamed to “{name}”." if name else "The name was removed."
+        history.write(tx, account.subject, now, "renamed", sentence, good=True)
+        return accounts.get(tx, account.scene, account.id)
+
+
+def remove(tx: Tx, removed: Iterable[Account], now: int) -> None:
+    """Remove the rows of accounts with their credentials; what that stops is :mod:`instance.disconnecting`'s to say."""
+    for account in removed:
+        if _ACCOUNTS.delete(tx, account.id):
+            counters.add(tx, accounts.counter_names(account), -1)
+            history.write(tx, account.subject, now, "disconnected", "Disconnected.", good=True)
+
+
+def erase_of_user(service: Service, tx: Tx, user: ExternalUser) -> None:
+    """Remove every account of a user who goes, in the transaction that removes them."""
+    remove(tx, accounts.of_user(tx, user), service.clock())
+
+
+def claim_refresh(service: Service, account: Account) -> Account | None:
+    """``account`` with its lease, for whoever refreshes it; None while someone has it or the credentials changed."""
+    now = service.clock()
+    with service.store.write() as tx:
+        claimed = tx.run(
+            "UPDATE accounts SET lease_until = :until, lease_holder = :holder "
+            "WHERE id = :id AND revision = :revision AND dead = 0 AND lease_until <= :now",
+            {
+                "until": now + REFRESH_LEASE,
+                "holder": random_base62(12),
+                "id": account.id,
+                "revision": account.revision,
+                "now": now,
+            },
+        )
+        return accounts.get(tx, account.scene, account.id) if claimed else None
+
+
+def claim_checks(service: Service, limit: int) -> list[Account]:
+    """Accounts that want a check now, each claimed for 10 minutes, so that no other process takes it too."""
+    now = service.clock()
+    with service.store.write() as tx:
+        rows = tx.all(
+            "UPDATE accounts SET next_check_at = :later WHERE id IN (SELECT id FROM accounts WHERE next_check_at "
+            "IS NOT NULL AND next_check_at <= :now AND dead = 0 ORDER BY next_check_at LIMIT :limit) "
+            "RETURNING id, project_id, environment",
+            {"now": now, "later": now + CHECK_CLAIM, "limit": limit},
+        )
+        return [accounts.get(tx, Scene(row["project_id"], row["environment"]), row["id"]) for row in rows]
 
 
 def realign(service: Service) -> None:

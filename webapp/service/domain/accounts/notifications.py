@@ -14,7 +14,7 @@ import orjson
 from webapp.kit.ids import stable_id
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import serialization
+from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoint_state, endpoints, events, signing_keys
@@ -29,7 +29,7 @@ DEAD, DEACTIVATED = "ACCOUNT_DEAD", "TRIGGER_DEACTIVATED"
 
 def connected(tx: Tx, service: Service, token: ConnectToken, account: Account) -> None:
     """An account was connected or reconnected with ``token``."""
-    _about_connection(tx, service, token, SUCCESS, account=serialization.to_json(service, account))
+    _about_connection(tx, service, token, SUCCESS, account=accounts.to_json(service, account))
 
 
 def connect_failed(tx: Tx, service: Service, token: ConnectToken, sentence: str) -> None:
@@ -39,7 +39,7 @@ def connect_failed(tx: Tx, service: Service, token: ConnectToken, sentence: str)
 
 def account_dead(tx: Tx, service: Service, account: Account, reason: str) -> None:
     """An account's credentials are refused for good."""
-    facts = {"account": serialization.to_json(service, account), "error": reason}
+    facts = {"account": accounts.to_json(service, account), "error": reason}
     _tell(tx, service, account.scene, DEAD, facts, endpoints.general(tx, account.scene.project_id), sealed=False)
 
 

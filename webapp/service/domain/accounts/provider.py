@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from webapp.kit.text import one_line
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import apps, provider_clients
+from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.service import Service
@@ -67,7 +67,7 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
 
 def refresh(service: Service, account: Account, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
     """New tokens for ``account``. Raises :class:`webapp.errors.NotFound` when its app or client is gone."""
-    app = apps.get(service, account.app)
+    app = service.app(account.app)
     client = provider_clients.get(service.store, account.oauth_app_id or "")
     token = values["oauth_refresh_token"]
     return oauth.refresh(service.client_for(app), oauth_provider(service, app, client, values), refresh_token=token)
@@ -78,7 +78,7 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
 
     Raises :class:`webapp.errors.NotFound` when its app or client is gone.
     """
-    app = apps.get(service, account.app)
+    app = service.app(account.app)
     client = provider_clients.get(service.store, account.oauth_app_id or "")
     if app.revocation_request is not None:
         return _revoke_by_request(service, app, app.revocation_request, client, values)

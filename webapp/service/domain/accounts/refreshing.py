@@ -7,10 +7,10 @@ refresh token keeps the old one (RFC 6749 section 6).
 """
 
 import time
+from contextlib import suppress
 
 from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import SECOND
-from webapp.kit.ids import random_base62
 from webapp.service.domain.accounts import accounts, credentials, lifecycle, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -18,7 +18,6 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 
 MARGIN = 30 * SECOND
-LEASE = 40 * SECOND
 WAIT_S = 45.0
 _POLL_S = 0.05
 
@@ -50,7 +49,7 @@ def refresh(service: Service, account: Account) -> Account:
             return current
         if current.failures and (current.next_refresh_at or 0) > service.clock():
             return _cooling_down(service, current)
-        claimed = _claim(service, current)
+        claimed = lifecycle.claim_refresh(service, current)
         if claimed is not None:
             return _exchange(service, claimed)
         time.sleep(_POLL_S)
@@ -65,13 +64,11 @@ def due(service: Service, limit: int) -> list[Account]:
         "AND next_refresh_at <= :now AND lease_until <= :now AND dead = 0 ORDER BY next_refresh_at LIMIT :limit",
         {"now": now, "limit": limit},
     )
-    found = []
+    due = []
     for row in rows:
-        try:
-            found.append(accounts.get(service.store, Scene(row["project_id"], row["environment"]), row["id"]))
-        except NotFound:
-            continue
-    return found
+        with suppress(NotFound):
+            due.append(accounts.get(service.store, Scene(row["project_id"], row["environment"]), row["id"]))
+    return due
 
 
 def next_due_at(service: Service) -> int | None:
@@ -86,30 +83,12 @@ def _cooling_down(service: Service, account: Account) -> Account:
     raise UpstreamFailed(account.error)
 
 
-def _claim(service: Service, account: Account) -> Account | None:
-    """Take the account's lease, unless someone has it or the credentials changed."""
-    now = service.clock()
-    with service.store.write() as tx:
-        taken = tx.run(
-            "UPDATE accounts SET lease_until = :until, lease_holder = :holder "
-            "WHERE id = :id AND revision = :revision AND dead = 0 AND lease_until <= :now",
-            {
-                "until": now + LEASE,
-                "holder": random_base62(12),
-                "id": account.id,
-                "revision": account.revision,
-                "now": now,
-            },
-        )
-        return accounts.get(tx, account.scene, account.id) if taken else None
-
-
 def _exchange(service: Service, account: Account) -> Account:
     """Refresh under the lease, and write down what came of it."""
     values = credentials.read(service, account)
     if not values.get(credentials.REFRESH_TOKEN):
-        lifecycle.mark_dead(service, account, _no_way(service, account))
-        raise Refused(_no_way(service, account))
+        lifecycle.mark_dead(service, account, _not_renewable(service, account))
+        raise Refused(_not_renewable(service, account))
     try:
         result = provider.refresh(service, account, values)
     except NotFound:
@@ -118,20 +97,15 @@ def _exchange(service: Service, account: Account) -> Account:
         raise UpstreamFailed(sentence) from None
     if isinstance(result, OAuthFailure):
         return _failed(service, account, result)
-    return lifecycle.save_refresh(service, account, merged_credentials(values, result), expiry_time(service, result))
+    return lifecycle.save_refresh(service, account, _merged(values, result), lifecycle.expiry_time(service, result))
 
 
-def merged_credentials(values: dict[str, str], result: TokenResult) -> dict[str, str]:
+def _merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:
     """The credentials after a refresh: the new tokens over what was there."""
-    found = {**values, credentials.ACCESS_TOKEN: result.access_token}
+    merged = {**values, credentials.ACCESS_TOKEN: result.access_token}
     if result.refresh_token:
-        found[credentials.REFRESH_TOKEN] = result.refresh_token
-    return found
-
-
-def expiry_time(service: Service, result: TokenResult) -> int | None:
-    """When the token of ``result`` expires, in epoch milliseconds; None when the provider does not say."""
-    return None if result.expires_in is None else service.clock() + result.expires_in * SECOND
+        merged[credentials.REFRESH_TOKEN] = result.refresh_token
+    return merged
 
 
 def _failed(service: Service, account: Account, failure: OAuthFailure) -> Account:
@@ -142,7 +116,7 @@ def _failed(service: Service, account: Account, failure: OAuthFailure) -> Accoun
     return _cooling_down(service, after)
 
 
-def _no_way(service: Service, account: Account) -> str:
+def _not_renewable(service: Service, account: Account) -> str:
     app = service.catalog.app(account.app)
     name = app.name if app else account.app
     return f"The access has expired and {name} gave no way to renew it. Reconnect the account."

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from webapp.errors import NotFound
 from webapp.kit.clock import Clock
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
@@ -33,6 +34,13 @@ class Service:
     outbound: OutboundClient
     runner: Runner
     wake: Callable[[], None] = _nobody
+
+    def app(self, slug_or_id: str) -> App:
+        """The app with that slug or id. Raises :class:`NotFound`."""
+        app = self.catalog.app(slug_or_id)
+        if app is None:
+            raise NotFound("There is no such app.")
+        return app
 
     def client_for(self, app: App) -> OutboundClient:
         """The outbound client for ``app``: the built-in third party is open to its own apps alone."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from webapp.service.domain.accounts import apps, provider
+from webapp.service.domain.accounts import provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
@@ -30,7 +30,7 @@ def is_postgres(service: Service, prop: Prop) -> bool:
 
 def tables(service: Service, account: Account) -> dict[str, Any]:
     """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
-    app = apps.get(service, account.app)
+    app = service.app(account.app)
     where = provider.postgres_account(grants.credentials_of(service, account))
     if where is None:
         raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")

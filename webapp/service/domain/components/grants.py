@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from webapp.errors import Detail, Invalid, NotFound, PatchbayError, Refused
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant
-from webapp.service.domain.accounts import accounts, apps, credentials, refreshing
+from webapp.service.domain.accounts import accounts, credentials, refreshing
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components.prop_values import FIELD
@@ -59,7 +59,7 @@ def find_accounts(
 
 def grant_accounts(service: Service, found: Mapping[str, Account], app_slug: str | None) -> CallGrants:
     """``found`` as a component may use them. Raises :class:`AccountUnusable`, with a sentence for the person."""
-    used = {name: apps.get(service, account.app) for name, account in found.items()}
+    used = {name: service.app(account.app) for name, account in found.items()}
     own = service.catalog.app(app_slug) if app_slug else None
     given = {name: account_grant(used[name], _values(service, used[name], account)) for name, account in found.items()}
     return CallGrants(given, allow_hosts(service, [*used.values(), *([own] if own else [])]))
@@ -67,7 +67,7 @@ def grant_accounts(service: Service, found: Mapping[str, Account], app_slug: str
 
 def credentials_of(service: Service, account: Account) -> dict[str, str]:
     """The credentials of ``account``, refreshed if they must be. Raises :class:`AccountUnusable`."""
-    return _values(service, apps.get(service, account.app), account)
+    return _values(service, service.app(account.app), account)
 
 
 def _values(service: Service, app: App, account: Account) -> dict[str, str]:

@@ -16,7 +16,7 @@ import orjson
 from webapp.errors import Forbidden, Invalid, PatchbayError, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.masking import MASK, Mask
-from webapp.service.domain.accounts import apps, credentials, refreshing
+from webapp.service.domain.accounts import credentials, refreshing
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
@@ -54,7 +54,7 @@ def send(service: Service, account: Account, order: ProxyRequest) -> Stream:
     account must be reconnected), :class:`UpstreamFailed`, :class:`UpstreamTimedOut`.
     """
     ends = time.monotonic() + DEADLINE_S
-    app, given = apps.get(service, account.app), _given(service, account)
+    app, given = service.app(account.app), _given(service, account)
     credential, client = _credential(given), service.client_for(app)
     url, rules = _absolute(given, order.target), HostRules.of(*given.allowed_hosts)
     checked = client.guard.check(url)
@@ -85,7 +85,7 @@ def _given(service: Service, account: Account) -> AccountGrant:
     values = credentials.read(service, refreshing.ensure_fresh(service, account))
     values.pop(credentials.REFRESH_TOKEN, None)
     try:
-        return grants.account_grant(apps.get(service, account.app), values)
+        return grants.account_grant(service.app(account.app), values)
     except grants.AccountUnusable as error:
         raise Refused(error.message) from error
 

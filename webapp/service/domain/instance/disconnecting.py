@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from webapp.errors import PatchbayError
 from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.external_users import ExternalUser
@@ -22,18 +23,18 @@ def delete(service: Service, account: Account) -> None:
 
 def delete_of_app(service: Service, scene: Scene, app: str, *, user: ExternalUser | None) -> int:
     """Remove every account of ``app`` in ``scene`` (of ``user`` when one is given); how many there were."""
-    found = accounts.of_app(service.store, scene, app, user=user)
-    _remove(service, found)
-    return len(found)
+    removed = accounts.of_app(service.store, scene, app, user=user)
+    _remove(service, removed)
+    return len(removed)
 
 
-def _remove(service: Service, found: Sequence[Account]) -> None:
-    for account in found:
+def _remove(service: Service, removed: Sequence[Account]) -> None:
+    for account in removed:
         _unsubscribe(service, account)
     with service.store.write() as tx:
-        for account in found:
+        for account in removed:
             trigger_accounts.account_removed(tx, service, account)
-        accounts.remove(tx, found, service.clock())
+        account_lifecycle.remove(tx, removed, service.clock())
     service.wake()
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from webapp import audit
 from webapp.errors import Conflict, NotFound
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.projects import external_users, history, projects
@@ -37,7 +37,7 @@ def user(service: Service, gone: ExternalUser) -> None:
         runs.drop_user(tx, gone.scene, gone.external_id)
         file_stash.drop_user(tx, gone.scene, gone.external_id)
         lifecycle.erase_of_user(tx, gone)
-        accounts.erase_of_user(service, tx, gone)
+        account_lifecycle.erase_of_user(service, tx, gone)
         history.drop_user(tx, gone.id)
         if external_users.erase(tx, gone):
             sentence = "Removed an external user with all that was theirs."
