@@ -11,6 +11,7 @@ from webapp.errors import Detail, Invalid
 from webapp.kit.clock import Clock
 from webapp.kit.translation import DEFAULT, LANGUAGES, gettext
 from webapp.store.contract import Store
+from webapp.store.table import Table
 
 THEMES = ("auto", "light", "dark")
 BROWSER_ZONE = ""  # the zone that the browser is in
@@ -25,14 +26,14 @@ class Preferences:
     language: str = DEFAULT
 
 
+_PREFERENCES = Table("preferences", Preferences, key="user_id", write_only=("user_id", "updated_at"))
+
+
 def of_user(store: Store, user_id: str) -> Preferences:
     """What this person chose. A language or zone that is no longer known falls back to the default."""
-    row = store.one("SELECT theme, time_zone, language FROM preferences WHERE user_id = :user", {"user": user_id})
-    if row is None:
-        return Preferences()
-    known = row["time_zone"] in time_zones()
-    language = row["language"] if row["language"] in LANGUAGES else DEFAULT
-    return Preferences(row["theme"], row["time_zone"] if known else BROWSER_ZONE, language)
+    chosen = _PREFERENCES.get(store, user_id) or Preferences()
+    zone = chosen.time_zone if chosen.time_zone in time_zones() else BROWSER_ZONE
+    return Preferences(chosen.theme, zone, chosen.language if chosen.language in LANGUAGES else DEFAULT)
 
 
 def save(store: Store, clock: Clock, user_id: str, chosen: Preferences) -> None:
@@ -41,16 +42,7 @@ def save(store: Store, clock: Clock, user_id: str, chosen: Preferences) -> None:
     if problems:
         raise Invalid(problems[0].message, problems)
     with store.write() as tx:
-        tx.run(
-            "INSERT INTO preferences (user_id, theme, time_zone, language, updated_at)"
-            " VALUES (:user, :theme, :zone, :language, :now) ON CONFLICT (user_id) DO UPDATE SET"
-            " theme = excluded.theme, time_zone = excluded.time_zone, language = excluded.language,"
-            " updated_at = excluded.updated_at",
-            {
-                "user": user_id, "theme": chosen.theme, "zone": chosen.time_zone, "language": chosen.language,
-                "now": clock(),
-            },
-        )  # fmt: skip
+        _PREFERENCES.upsert(tx, chosen, user_id=user_id, updated_at=clock())
 
 
 @functools.cache
@@ -61,11 +53,11 @@ def time_zones() -> tuple[str, ...]:
 
 
 def _problems(chosen: Preferences) -> list[Detail]:
-    found = []
+    problems = []
     if chosen.theme not in THEMES:
-        found.append(Detail("theme", gettext("Choose light, dark, or the same as the system.")))
+        problems.append(Detail("theme", gettext("Choose light, dark, or the same as the system.")))
     if chosen.time_zone not in time_zones():
-        found.append(Detail("time_zone", gettext("Choose a time zone from the list.")))
+        problems.append(Detail("time_zone", gettext("Choose a time zone from the list.")))
     if chosen.language not in LANGUAGES:
-        found.append(Detail("language", gettext("Choose a language from the list.")))
-    return found
+        problems.append(Detail("language", gettext("Choose a language from the list.")))
+    return problems

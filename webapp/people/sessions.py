@@ -4,22 +4,23 @@ A session slides: it ends 14 days after it was last used. Which cookie carries t
 """
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from webapp.kit.clock import DAY, MINUTE, Clock
 from webapp.kit.secrets import hash_token
-from webapp.store.contract import Row, Store
+from webapp.store.contract import Store
+from webapp.store.table import Table
 
 LIFETIME = 14 * DAY
 TOUCH_EVERY = MINUTE
-_ID_LENGTH = 16  # of the hash: names a session on a page without being of use to anybody
+_ID_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
     """One signed-in browser. Times are epoch milliseconds."""
 
-    id: str
+    token_hash: str = field(repr=False)
     user_id: str
     user_agent: str
     address: str
@@ -27,50 +28,45 @@ class Session:
     seen_at: int
     expires_at: int
 
+    @property
+    def id(self) -> str:
+        """Names it on a page, without being of use to anybody: the beginning of the hash."""
+        return self.token_hash[:_ID_LENGTH]
+
+
+_SESSIONS = Table("sessions", Session, key="token_hash")
+
 
 def start(store: Store, clock: Clock, *, user_id: str, user_agent: str, address: str) -> str:
     """Sign a person in and return the token, which exists nowhere else. Sessions past their end are swept away."""
     token, now = secrets.token_urlsafe(32), clock()
     with store.write() as tx:
         tx.run("DELETE FROM sessions WHERE expires_at <= :now", {"now": now})
-        tx.run(
-            "INSERT INTO sessions (token_hash, user_id, user_agent, address, created_at, seen_at, expires_at)"
-            " VALUES (:hash, :user, :agent, :address, :now, :now, :expires)",
-            {
-                "hash": hash_token(token), "user": user_id, "agent": user_agent[:300], "address": address[:64],
-                "now": now, "expires": now + LIFETIME,
-            },
-        )  # fmt: skip
+        whose = (user_id, user_agent[:300], address[:64])
+        _SESSIONS.insert(tx, Session(hash_token(token), *whose, now, now, now + LIFETIME))
     return token
 
 
 def find(store: Store, clock: Clock, token: str) -> Session | None:
     """The live session of ``token``, if any. Seeing it moves its end, written down at most once a minute."""
-    row = store.one("SELECT * FROM sessions WHERE token_hash = :hash", {"hash": hash_token(token)})
-    now = clock()
-    if row is None:
+    session, now = _SESSIONS.get(store, hash_token(token)), clock()
+    if session is None:
         return None
-    if row["expires_at"] <= now:
+    if session.expires_at <= now:
         with store.write() as tx:  # a clock that is set back does not revive it
-            tx.run("DELETE FROM sessions WHERE token_hash = :token_hash", {"token_hash": row["token_hash"]})
+            _SESSIONS.delete(tx, session.token_hash)
         return None
-    if now - row["seen_at"] >= TOUCH_EVERY:
-        row |= {"seen_at": now, "expires_at": now + LIFETIME}
+    if now - session.seen_at >= TOUCH_EVERY:
+        session = replace(session, seen_at=now, expires_at=now + LIFETIME)
         with store.write() as tx:
-            tx.run(
-                "UPDATE sessions SET seen_at = :seen_at, expires_at = :expires_at WHERE token_hash = :token_hash",
-                {name: row[name] for name in ("seen_at", "expires_at", "token_hash")},
-            )
-    return _session(row)
+            _SESSIONS.update(tx, session.token_hash, seen_at=session.seen_at, expires_at=session.expires_at)
+    return session
 
 
 def of_user(store: Store, clock: Clock, user_id: str) -> list[Session]:
     """A person's live sessions, the one used last first."""
-    rows = store.all(
-        "SELECT * FROM sessions WHERE user_id = :user AND expires_at > :now ORDER BY seen_at DESC, token_hash",
-        {"user": user_id, "now": clock()},
-    )
-    return [_session(row) for row in rows]
+    where = "user_id = :user AND expires_at > :now ORDER BY seen_at DESC, token_hash"
+    return _SESSIONS.all(store, where, {"user": user_id, "now": clock()})
 
 
 def end(store: Store, *, user_id: str, session_id: str) -> bool:
@@ -91,15 +87,3 @@ def end_others(store: Store, *, user_id: str, keep: str) -> int:
             "DELETE FROM sessions WHERE user_id = :user AND substr(token_hash, 1, :length) <> :id",
             {"user": user_id, "length": _ID_LENGTH, "id": keep},
         )
-
-
-def _session(row: Row) -> Session:
-    return Session(
-        id=row["token_hash"][:_ID_LENGTH],
-        user_id=row["user_id"],
-        user_agent=row["user_agent"],
-        address=row["address"],
-        created_at=row["created_at"],
-        seen_at=row["seen_at"],
-        expires_at=row["expires_at"],
-    )

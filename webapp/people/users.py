@@ -17,7 +17,8 @@ from webapp.errors import Conflict, Detail, Invalid
 from webapp.kit.clock import Clock
 from webapp.kit.ids import new_id
 from webapp.kit.translation import gettext
-from webapp.store.contract import Row, Store, Tx
+from webapp.store.contract import Store, Tx
+from webapp.store.table import Table
 
 ROLES = ("owner", "developer", "member")
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
@@ -40,6 +41,9 @@ class User:
     role: str
     created_at: int
     updated_at: int
+
+
+_USERS = Table("users", User, write_only=("password_hash",))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +82,22 @@ def insert(tx: Tx, new: NewUser) -> User:
     user = new.user
     if tx.one("SELECT 1 FROM users WHERE email = :email", {"email": user.email}):
         raise Conflict(f"{user.email} already has a login here; sign in with it, or use another address.")
-    tx.run(
-        "INSERT INTO users (id, email, password_hash, role, created_at, updated_at)"
-        " VALUES (:id, :email, :hash, :role, :at, :at)",
-        {"id": user.id, "email": user.email, "hash": new.password_hash, "role": user.role, "at": user.created_at},
-    )
+    _USERS.insert(tx, user, password_hash=new.password_hash)
     audit.write(tx, user.created_at, "person", user.id, "created", f"Gave a person a login as {user.role}.")
     return user
 
 
 def authenticate(store: Store, *, email: str, password: str) -> User | None:
     """The person with this address and password, or none; both answers take the same time."""
-    row = store.one("SELECT * FROM users WHERE email = :email", {"email": normal_email(email)})
-    stored = row["password_hash"] if row else _DUMMY
-    matches = _verify(stored, unicodedata.normalize("NFKC", password)[:MAX_PASSWORD])
-    return _user(row) if row and matches else None
+    user = by_email(store, email)
+    matches = _verify(_password_hash(store, user), unicodedata.normalize("NFKC", password)[:MAX_PASSWORD])
+    return user if matches else None
 
 
 def has_password(store: Store, user_id: str, password: str) -> bool:
     """Whether ``password`` is this person's; asked again before it is changed."""
-    row = store.one("SELECT password_hash FROM users WHERE id = :id", {"id": user_id})
-    return _verify(row["password_hash"] if row else _DUMMY, unicodedata.normalize("NFKC", password)) and bool(row)
+    user = by_id(store, user_id)
+    return _verify(_password_hash(store, user), unicodedata.normalize("NFKC", password)) and user is not None
 
 
 def set_password(store: Store, clock: Clock, *, user_id: str, password: str) -> None:
@@ -108,28 +107,23 @@ def set_password(store: Store, clock: Clock, *, user_id: str, password: str) -> 
         raise Invalid(problems[0].message, problems)
     hashed = _hash(password)
     with store.write() as tx:
-        tx.run(
-            "UPDATE users SET password_hash = :hash, updated_at = :at WHERE id = :id",
-            {"hash": hashed, "at": clock(), "id": user_id},
-        )
+        _USERS.update(tx, user_id, password_hash=hashed, updated_at=clock())
         audit.write(tx, clock(), "person", user_id, "password_changed", "Gave a person another password.")
 
 
 def by_id(store: Store, user_id: str) -> User | None:
     """The person with this id, if any."""
-    row = store.one("SELECT * FROM users WHERE id = :id", {"id": user_id})
-    return _user(row) if row else None
+    return _USERS.get(store, user_id)
 
 
 def by_email(store: Store, email: str) -> User | None:
     """The person with this address, if any; letter case does not matter."""
-    row = store.one("SELECT * FROM users WHERE email = :email", {"email": normal_email(email)})
-    return _user(row) if row else None
+    return _USERS.one(store, "email = :email", {"email": normal_email(email)})
 
 
 def all_users(store: Store) -> list[User]:
     """Everybody who can sign in, oldest first."""
-    return [_user(row) for row in store.all("SELECT * FROM users ORDER BY created_at, id")]
+    return _USERS.all(store, "1 = 1 ORDER BY created_at, id")
 
 
 def any_user(reader: Store | Tx) -> bool:
@@ -171,6 +165,12 @@ def _encodes(text: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
+def _password_hash(store: Store, user: User | None) -> str:
+    """What a password is checked against; for nobody, a hash that takes as long and matches nothing."""
+    row = store.one("SELECT password_hash FROM users WHERE id = :id", {"id": user.id if user else ""})
+    return str(row["password_hash"]) if row else _DUMMY
+
+
 def _hash(password: str) -> str:
     with _turns:
         return _hasher.hash(password)
@@ -184,7 +184,3 @@ def _verify(stored: str, password: str) -> bool:
             return _hasher.verify(stored, password)
         except VerificationError:
             return False
-
-
-def _user(row: Row) -> User:
-    return User(row["id"], row["email"], row["role"], row["created_at"], row["updated_at"])

@@ -1,6 +1,7 @@
-"""What happened to accounts and triggers (table ``account_history``): append-only, kept after they are gone.
+"""The history of accounts and triggers (table ``account_history``): append-only, kept after they are gone.
 
-Sentences never hold a secret; whoever writes one words it for the person who reads it.
+Each entry goes to the audit as well. Sentences never hold a secret; whoever writes one words it for the person who
+reads it.
 """
 
 from dataclasses import asdict, dataclass
@@ -11,17 +12,23 @@ from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.ids import ordered_id
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One thing that happened. ``good`` tells whether it is good news."""
+    """One thing that happened to an account, or to a trigger: ``account_id`` is then "", as ``app`` may be.
+
+    ``good`` tells whether it is good news.
+    """
 
     id: str
-    account_id: str | None
+    account_id: str
     trigger_id: str | None
-    app: str | None
+    scene: Scene
+    external_user_id: str
+    app: str
     at: int
     kind: str
     good: bool
@@ -31,14 +38,17 @@ class HistoryEntry:
         """The entry as the API shows it."""
         return {
             "id": self.id,
-            "account_id": self.account_id,
+            "account_id": self.account_id or None,
             "trigger_id": self.trigger_id,
-            "app": self.app,
+            "app": self.app or None,
             "at": iso(self.at),
             "kind": self.kind,
             "good": self.good,
             "sentence": self.sentence,
         }
+
+
+_ENTRIES = Table("account_history", HistoryEntry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +64,8 @@ class Subject:
 
 def write(tx: Tx, subject: Subject, at: int, kind: str, sentence: str, *, good: bool) -> None:
     """Append one entry, in the transaction that makes it true, and say in the audit whose deed it is."""
-    tx.run(
-        "INSERT INTO account_history (id, account_id, trigger_id, project_id, environment, external_user_id, app, at, "
-        "kind, good, sentence) VALUES (:id, :account, :trigger, :project, :environment, :user, :app, :at, :kind, "
-        ":good, :sentence)",
-        {
-            "id": ordered_id("ev"),
-            "account": subject.account_id,
-            "trigger": subject.trigger_id,
-            "project": subject.scene.project_id,
-            "environment": subject.scene.environment,
-            "user": subject.external_user_id,
-            "app": subject.app,
-            "at": at,
-            "kind": kind,
-            "good": int(good),
-            "sentence": sentence,
-        },
-    )
+    where = (subject.account_id, subject.trigger_id, subject.scene, subject.external_user_id, subject.app)
+    _ENTRIES.insert(tx, HistoryEntry(ordered_id("ev"), *where, at, kind, good, sentence))
     audit.write(
         tx,
         at,
@@ -105,36 +99,14 @@ class Filter:
     kind: str | None = None
 
 
-def of_scene(reader: Reader, scene: Scene, window: cursors.Window, wanted: Filter) -> cursors.Page[HistoryEntry]:
+def of_scene(reader: Reader, scene: Scene, window: cursors.Window, filters: Filter) -> cursors.Page[HistoryEntry]:
     """What happened in a scene, newest first."""
-    where, params = "project_id = :project AND environment = :environment", dict[str, Any]()
-    params.update(project=scene.project_id, environment=scene.environment)
-    for column, value in asdict(wanted).items():
+    where, params = "project_id = :project AND environment = :environment", dict[str, Any](scene.params)
+    for column, value in asdict(filters).items():
         if value is not None:
             where, params[column] = f"{where} AND {column} = :{column}", value
     return _page(reader, window, where, params)
 
 
 def _page(reader: Reader, window: cursors.Window, where: str, params: dict[str, Any]) -> cursors.Page[HistoryEntry]:
-    mark = cursors.fingerprint("history", where, params)
-    plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
-    rows = reader.all(
-        f"SELECT * FROM account_history WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",  # noqa: S608
-        {**params, **plan.params, "limit": plan.limit},
-    )
-    total = reader.one(f"SELECT COUNT(*) AS n FROM account_history WHERE {where}", params)  # noqa: S608
-    found = [_entry(row) for row in rows]
-    return cursors.page(found, window, plan, mark, lambda e: (e.at, e.id), total["n"] if total else 0)
-
-
-def _entry(row: Row) -> HistoryEntry:
-    return HistoryEntry(
-        id=row["id"],
-        account_id=row["account_id"] or None,
-        trigger_id=row["trigger_id"],
-        app=row["app"] or None,
-        at=row["at"],
-        kind=row["kind"],
-        good=bool(row["good"]),
-        sentence=row["sentence"],
-    )
+    return _ENTRIES.page(reader, window, where, params, order=("at", "id"), descending=True)

@@ -4,13 +4,13 @@ What an image is, its first bytes tell, never what the sender says. SVG is not t
 """
 
 import base64
-import binascii
 import re
 from dataclasses import dataclass
 
 from webapp.errors import Detail, Invalid, NotFound, TooLarge
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader
+from webapp.store.table import Table
 
 MAX_BYTES = 1024 * 1024
 _DATA_URI = re.compile(r"data:[a-z]+/[a-z0-9.+-]+;base64,([A-Za-z0-9+/=\s]+)", re.IGNORECASE)  # RFC 2397
@@ -24,20 +24,26 @@ _FIRST_BYTES = (
 
 @dataclass(frozen=True, slots=True)
 class Logo:
-    """An image and what it is. ``updated_at`` is in epoch milliseconds."""
+    """A project's image and what it is. ``updated_at`` is in epoch milliseconds."""
 
+    project_id: str
     media_type: str
     image: bytes
     updated_at: int
 
 
+_LOGOS = Table("project_logos", Logo, key="project_id")
+
+
 def from_data_uri(text: str) -> bytes:
     """The bytes in a base64 data URI. Raises :class:`Invalid`."""
-    found = _DATA_URI.fullmatch(text.strip())
+    match = _DATA_URI.fullmatch(text.strip())
+    if match is None:
+        raise _refused()
     try:
-        return base64.b64decode(found[1], validate=False) if found else _refuse()
-    except (binascii.Error, ValueError):
-        return _refuse()
+        return base64.b64decode(match[1], validate=False)
+    except ValueError as error:
+        raise _refused() from error
 
 
 def put(service: Service, project_id: str, image: bytes) -> None:
@@ -46,22 +52,17 @@ def put(service: Service, project_id: str, image: bytes) -> None:
         raise TooLarge(f"The logo has {len(image):,} bytes; send one of at most {MAX_BYTES:,}.")
     media_type = next((kind for kind, first in _FIRST_BYTES if first.match(image)), None)
     if media_type is None:
-        _refuse()
+        raise _refused()
     with service.store.write() as tx:
-        tx.run(
-            "INSERT INTO project_logos (project_id, media_type, image, updated_at) "
-            "VALUES (:project, :media_type, :image, :now) ON CONFLICT (project_id) DO UPDATE SET "
-            "media_type = excluded.media_type, image = excluded.image, updated_at = excluded.updated_at",
-            {"project": project_id, "media_type": media_type, "image": image, "now": service.clock()},
-        )
+        _LOGOS.upsert(tx, Logo(project_id, media_type, image, service.clock()))
 
 
 def get(reader: Reader, project_id: str) -> Logo:
     """The logo of a project. Raises :class:`NotFound`, alike for a project that is not there."""
-    row = reader.one("SELECT * FROM project_logos WHERE project_id = :project", {"project": project_id})
-    if row is None:
+    logo = _LOGOS.get(reader, project_id)
+    if logo is None:
         raise NotFound("There is no such logo.")
-    return Logo(row["media_type"], row["image"], row["updated_at"])
+    return logo
 
 
 def address(reader: Reader, project_id: str) -> str:
@@ -70,6 +71,6 @@ def address(reader: Reader, project_id: str) -> str:
     return f"/v1/connect/projects/{project_id}/logo?v={row['updated_at']}" if row else ""
 
 
-def _refuse() -> bytes:
+def _refused() -> Invalid:
     message = "Send a PNG, JPEG, GIF or WebP image, as a base64 data URI or as a file."
-    raise Invalid(f"logo is not valid: {message}", [Detail("logo", message)])
+    return Invalid(f"logo is not valid: {message}", [Detail("logo", message)])

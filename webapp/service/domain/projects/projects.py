@@ -11,7 +11,8 @@ from webapp.kit import cursors
 from webapp.kit.ids import new_id
 from webapp.service.domain.base import counters
 from webapp.service.domain.base.service import Service
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
 Environment = Literal["development", "production"]
 MAX_NAME = 100
@@ -40,6 +41,9 @@ class Project:
             "support_email": self.support_email,
             "connect_require_key_auth_test": self.connect_require_key_auth_test,
         }
+
+
+_PROJECTS = Table("projects", Project)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +78,7 @@ def create(
     support_email = support_email or f"support@{urlsplit(service.settings.public_url).hostname}"
     project = _checked(Project(new_id("proj"), name, app_name or name, support_email, require_key_test, now, now))
     with service.store.write() as tx:
-        tx.run(
-            "INSERT INTO projects (id, name, app_name, support_email, connect_require_key_auth_test, created_at, "
-            "updated_at) VALUES (:id, :name, :app_name, :support_email, :test, :now, :now)",
-            {**project.to_json(), "test": int(require_key_test), "now": now},
-        )
+        _PROJECTS.insert(tx, project)
         service.keys.add_project(tx, project.id)
         _note(tx, now, project.id, "created", f"Made the project “{project.name}”.")
     return project
@@ -88,15 +88,9 @@ def update(service: Service, project: Project, **changes: Any) -> Project:
     """Change fields of ``project``, those of its JSON but the id. Raises :class:`Invalid` with a detail per field."""
     changed = _checked(replace(project, **changes, updated_at=service.clock()))
     with service.store.write() as tx:
-        tx.run(
-            "UPDATE projects SET name = :name, app_name = :app_name, support_email = :support_email, "
-            "connect_require_key_auth_test = :test, updated_at = :now WHERE id = :id",
-            {
-                **changed.to_json(),
-                "test": int(changed.connect_require_key_auth_test),
-                "now": changed.updated_at,
-            },
-        )
+        columns = changed.to_json() | {"updated_at": changed.updated_at}
+        del columns["id"]
+        _PROJECTS.update(tx, project.id, **columns)
         _note(tx, changed.updated_at, project.id, "updated", f"Changed the project: {', '.join(changes)}.")
         return get(tx, project.id)
 
@@ -104,44 +98,35 @@ def update(service: Service, project: Project, **changes: Any) -> Project:
 def erase(service: Service, tx: Tx, project_id: str) -> None:
     """Remove a project with everything that belongs to it, and the keys without which no copy of it opens."""
     _note(tx, service.clock(), project_id, "deleted", f"Removed the project “{get(tx, project_id).name}”.")
-    tx.run("DELETE FROM projects WHERE id = :id", {"id": project_id})
+    _PROJECTS.delete(tx, project_id)
     counters.drop(tx, f"{project_id}|")
     service.keys.forget_project(tx, project_id)
 
 
 def get(reader: Reader, project_id: str, *, only: str | None = None) -> Project:
     """The project ``project_id``, for a client that sees ``only`` one project or all. Raises :class:`NotFound`."""
-    row = reader.one("SELECT * FROM projects WHERE id = :id", {"id": project_id})
-    if row is None or (only is not None and only != project_id):
+    project = _PROJECTS.get(reader, project_id)
+    if project is None or (only is not None and only != project_id):
         raise NotFound("There is no such project.")
-    return _project(row)
+    return project
 
 
 def first(reader: Reader) -> Project | None:
     """The oldest project: where an installation works unless told otherwise."""
-    row = reader.one("SELECT * FROM projects ORDER BY created_at, id LIMIT 1")
-    return _project(row) if row else None
+    return _PROJECTS.one(reader, "1 = 1 ORDER BY created_at, id LIMIT 1")
 
 
 def page(
     reader: Reader, window: cursors.Window, *, q: str | None = None, only: str | None = None
 ) -> cursors.Page[Project]:
     """Projects in the order of their making, whose name holds ``q``. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    mark = cursors.fingerprint("projects", q, only)
-    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
     where, params = "1 = 1", dict[str, Any]()
     if only is not None:
         where, params = where + " AND id = :only", {"only": only}
     if q:
         where += " AND (LOWER(name) LIKE :q ESCAPE '!' OR LOWER(app_name) LIKE :q ESCAPE '!')"
         params["q"] = f"%{like(q.lower())}%"
-    rows = reader.all(
-        f"SELECT * FROM projects WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",  # noqa: S608
-        {**params, **plan.params, "limit": plan.limit},
-    )
-    total = reader.one(f"SELECT COUNT(*) AS n FROM projects WHERE {where}", params)  # noqa: S608
-    found = [_project(row) for row in rows]
-    return cursors.page(found, window, plan, mark, lambda p: (p.created_at, p.id), total["n"] if total else 0)
+    return _PROJECTS.page(reader, window, where, params)
 
 
 def like(text: str) -> str:
@@ -166,15 +151,3 @@ def _checked(project: Project) -> Project:
     if details:
         raise Invalid(f"{details[0].field} is not valid: {details[0].message}", details)
     return replace(project, name=name, app_name=app_name, support_email=email)
-
-
-def _project(row: Row) -> Project:
-    return Project(
-        id=row["id"],
-        name=row["name"],
-        app_name=row["app_name"],
-        support_email=row["support_email"],
-        connect_require_key_auth_test=bool(row["connect_require_key_auth_test"]),
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )

@@ -1,7 +1,7 @@
-"""What was used, hour by hour (table ``usage``): actions run, requests proxied, events delivered; one credit each.
+"""Usage, hour by hour (table ``usage``): actions run, requests proxied, events delivered; one credit each.
 
-Counts ride in the transaction that makes them true. Where there is none, as for a proxied request, they are gathered
-in memory and written together, at most :data:`FLUSH_S` later; a process that is killed loses those alone.
+Uses are counted in the transaction that makes them true. Where there is none, as for a proxied request, they are
+gathered in memory and written together, at most :data:`FLUSH_S` later; a process that is killed loses those alone.
 """
 
 import threading
@@ -28,7 +28,7 @@ Key = tuple[Scene, int, Kind]
 
 @dataclass(slots=True)
 class _Pending:
-    """What one store has not been told yet."""
+    """The uses that were not written to one store yet."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     counts: Counter[Key] = field(default_factory=Counter)
@@ -40,17 +40,11 @@ _making = threading.Lock()
 
 
 def add(tx: Tx, scene: Scene, kind: Kind, at: int, by: int = 1) -> None:
-    """Count ``by`` uses at the time ``at``, in the transaction that makes them true."""
+    """Count ``by`` uses at the time ``at`` (epoch milliseconds), in the transaction that makes them true."""
     tx.run(
         "INSERT INTO usage (project_id, environment, hour, kind, n) VALUES (:project, :environment, :hour, :kind, :by) "
         "ON CONFLICT (project_id, environment, hour, kind) DO UPDATE SET n = usage.n + excluded.n",
-        {
-            "project": scene.project_id,
-            "environment": scene.environment,
-            "hour": at // HOUR * HOUR,
-            "kind": kind,
-            "by": by,
-        },
+        {**scene.params, "hour": at // HOUR * HOUR, "kind": kind, "by": by},
     )
 
 
@@ -94,13 +88,13 @@ def hours(reader: Reader, since: int, until: int, *, project_id: str | None = No
         f"SELECT hour, kind, SUM(n) AS n FROM usage WHERE {where} GROUP BY hour, kind ORDER BY hour",  # noqa: S608
         params,
     )
-    found: dict[int, dict[str, Any]] = {}
+    records: dict[int, dict[str, Any]] = {}
     for row in rows:
         hour, n = row["hour"], int(row["n"])
-        record = found.setdefault(hour, _record(hour))
+        record = records.setdefault(hour, _record(hour))
         record[KINDS[row["kind"]]] += n
         record["credits_used"] += n
-    return list(found.values())
+    return list(records.values())
 
 
 def purge(service: Service) -> int:
