@@ -19,7 +19,7 @@ from webapp.service.domain.deliveries.events import Event
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.triggers import deployed_triggers, schedules
-from webapp.service.domain.triggers.deployed_triggers import ABSENT, TABLE, DeployedTrigger
+from webapp.service.domain.triggers.deployed_triggers import ABSENT, DeployedTrigger
 from webapp.store.contract import Tx
 
 BUSY = 5 * MINUTE  # how long a change holds the trigger at most
@@ -46,7 +46,7 @@ def insert(tx: Tx, trigger: DeployedTrigger, *, endpoint_key: str | None, busy_u
         "busy_until": busy_until,
     }
     names = ", ".join(values)
-    tx.run(f"INSERT INTO {TABLE} ({names}) VALUES ({', '.join(f':{name}' for name in values)})", values)  # noqa: S608
+    tx.run(f"INSERT INTO deployed_triggers ({names}) VALUES ({', '.join(f':{name}' for name in values)})", values)  # noqa: S608
 
 
 def update(tx: Tx, trigger: DeployedTrigger) -> int:
