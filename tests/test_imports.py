@@ -37,6 +37,7 @@ RANKS = {
     "webapp.service.inbound": 6,
     "webapp.service.worker": 6,
     "webapp.dashboard": 7,
+    "webapp.manual": 7,
     "webapp.sandbox": 7,
     "webapp.trust": 8,
     "webapp.telemetry": 8,

@@ -10,6 +10,7 @@ from webapp.dashboard import wiring as dashboard
 from webapp.errors import PatchbayError
 from webapp.kit import heartbeat, request_ids, translation
 from webapp.kit.clock import Clock, now
+from webapp.manual import wiring as manual
 from webapp.service.api import wiring as api
 from webapp.service.api.base.slashes import collapse_slashes
 from webapp.service.domain.access import clients
@@ -55,6 +56,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     api.register(app, service)
     link.register(app, service)
     inbound.register(app, service)
+    manual.register(app, settings)
     client_id, client_secret = clients.dashboard(service)
     dashboard.register(
         app,

@@ -20,7 +20,10 @@ NOBODY = {
     "session_id": "ls_none", "secret": "nothing", "attempt_id": "nothing", "component_id": "acme-nothing",
     "kind": "actions", "key": "acme-nothing", "name": "nothing", "run_id": "run_none",
 }  # fmt: skip
-PUBLIC_FILES = ("static", "logo", "healthz", "readyz", "api_reference.description", "api_reference.reference")
+PUBLIC_FILES = (
+    "static", "logo", "healthz", "readyz", "api_reference.description", "api_reference.reference",
+    "manual.index", "manual.find", "manual.page",
+)  # fmt: skip
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 

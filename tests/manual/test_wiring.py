@@ -1,0 +1,79 @@
+"""The manual in a browser's place: served to everybody, without scripts or cookies, with headers, searchable."""
+
+import gzip
+import re
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from webapp import frontend
+from webapp.manual import wiring
+from webapp.manual.pages import NAMES
+from webapp.settings import Settings
+
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=y>'
+PATHS = ("/docs", "/docs/search", "/docs/search?q=key", *(f"/docs/{name}" for name in NAMES))
+
+
+@pytest.fixture
+def browser(settings: Settings) -> FlaskClient:
+    app = Flask("manual", template_folder=str(frontend.templates_dir()), static_folder=str(frontend.static_dir()))
+    wiring.register(app, settings)
+    return app.test_client()
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_runs_nothing_and_keeps_nothing(browser: FlaskClient, path: str) -> None:
+    answer = browser.get(path)
+    assert answer.status_code == 200 and answer.mimetype == "text/html"
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'") and "script-src" not in policy and "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy and "form-action 'self'" in policy
+    assert "Set-Cookie" not in answer.headers
+    assert "<script" not in answer.text and "style=" not in answer.text
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_leads_to_every_other_and_to_the_reference(browser: FlaskClient, path: str) -> None:
+    links = set(re.findall(r'href="(/docs[^"#?]*)"', browser.get(path).text))
+    assert {"/docs", "/docs/api", *(f"/docs/{name}" for name in NAMES)} <= links
+
+
+def test_the_current_page_is_marked(browser: FlaskClient) -> None:
+    assert '<a href="/docs/apps" aria-current="page">Apps</a>' in browser.get("/docs/apps").text
+    assert '<a href="/docs" aria-current="page">' in browser.get("/docs").text
+
+
+def test_other_names_are_no_pages(browser: FlaskClient) -> None:
+    for path in ("/docs/nothing", "/docs/contract.md", "/docs/api.html", "/docs/../app", "/docs/parts"):
+        assert browser.get(path).status_code == 404, path
+
+
+def test_a_search_shows_where_the_words_are(browser: FlaskClient) -> None:
+    page = browser.get("/docs/search?q=signing+key").text
+    assert "<mark>signing</mark>" in page and 'href="/docs/contract#' in page
+    assert 'value="signing key"' in page
+    assert "Nothing in the manual" in browser.get("/docs/search?q=zzzzzz").text
+
+
+def test_a_hostile_search_is_escaped_and_cut(browser: FlaskClient) -> None:
+    page = browser.get("/docs/search", query_string={"q": HOSTILE}).text
+    assert "<script" not in page and "<img" not in page and "&lt;script&gt;" in page
+    assert browser.get("/docs/search", query_string={"q": "<" * 100_000}).text.count("&lt;") < 1_000
+    assert browser.get("/docs/search?q=%00%ff%0d%0aSet-Cookie:x").status_code == 200
+
+
+def test_it_wears_the_theme_that_the_browser_was_given(browser: FlaskClient) -> None:
+    assert 'data-theme="auto"' in browser.get("/docs").text
+    for theme, shown in (("dark", "dark"), ('x" onload="y', "auto")):
+        browser.set_cookie("theme", theme)
+        assert f'data-theme="{shown}"' in browser.get("/docs").text
+
+
+def test_pages_travel_packed_and_once(browser: FlaskClient) -> None:
+    plain, packed = browser.get("/docs/contract"), browser.get("/docs/contract", headers={"Accept-Encoding": "gzip"})
+    assert gzip.decompress(packed.data) == plain.data and len(packed.data) < 30_000
+    assert packed.headers["Vary"] == plain.headers["Vary"] == "Accept-Encoding, Cookie"
+    again = browser.get("/docs/contract", headers={"If-None-Match": plain.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")

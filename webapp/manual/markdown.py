@@ -1,0 +1,155 @@
+"""One Markdown file of the manual as HTML: headings with anchors, tables that scroll, links between its pages.
+
+The text is CommonMark with tables; HTML in it stays text. Anchors are those of code hosts, so that a link works in both
+places. The addresses of a default installation, which stand in the text, become those of this one before anything is
+escaped. Which files there are is left to :mod:`pages`.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+_PAGE = re.compile(r"([a-z]+)\.md(#[\w-]+)?")
+_TITLE = 3  # tokens of the first heading
+_NO_WORD = re.compile(r"[^\w\- ]")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading of ``level`` 1 to 4 and the plain text below it, down to the next heading of any level."""
+
+    level: int
+    heading: str
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One rendered file. Its first section is that of its title, which ``html`` leaves to the template."""
+
+    html: Markup
+    sections: tuple[Section, ...]
+
+    @property
+    def title(self) -> str:
+        """The heading of the whole file."""
+        return self.sections[0].heading
+
+    @property
+    def lead(self) -> str:
+        """The first sentence, as plain text."""
+        first = self.sections[0].text.partition("\n")[0]
+        return first.partition(". ")[0].rstrip(".") + "."
+
+
+def render(source: str, addresses: Mapping[str, str]) -> Document:
+    """The document in ``source``; each key of ``addresses`` is replaced by its value, in text, code and links."""
+    parser = _parser()
+    tokens = parser.parse(source)
+    fill = _filler(addresses)
+    for token in _all(tokens):
+        token.content = fill(token.content)
+        if token.type == "link_open":
+            _lead(token, fill)
+    sections = tuple(_sections(tokens))
+    _label_cells(tokens)
+    html = parser.renderer.render(tokens[_TITLE:], parser.options, {})
+    return Document(Markup(html), sections)  # noqa: S704  # the renderer escapes
+
+
+def anchor_of(heading: str) -> str:
+    """The anchor that code hosts give a heading: lower case, without punctuation, hyphens for spaces."""
+    return _NO_WORD.sub("", heading.lower()).strip().replace(" ", "-")
+
+
+@functools.cache
+def _parser() -> "MarkdownIt":
+    """Imported when the first page is asked for: it takes a tenth of a second that no command needs."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    # The renderer passes itself first, for it takes these for methods of its own.
+    parser.add_render_rule("table_open", lambda *_: '<div class="table" tabindex="0"><table>\n')
+    parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
+    parser.add_render_rule("fence", _fence)
+    return parser
+
+
+def _fence(_: Any, tokens: Sequence["Token"], index: int, *__: Any) -> str:
+    return str(Markup('<pre tabindex="0"><code>{}</code></pre>\n').format(tokens[index].content))
+
+
+def _all(tokens: Sequence["Token"]) -> Iterator["Token"]:
+    for token in tokens:
+        yield token
+        yield from _all(token.children or ())
+
+
+def _filler(addresses: Mapping[str, str]) -> Callable[[str], str]:
+    """What fills this installation's addresses into a text; of two that begin alike the longer one counts."""
+    if not addresses:
+        return str
+    pattern = re.compile("|".join(map(re.escape, sorted(addresses, key=len, reverse=True))))
+    return lambda text: pattern.sub(lambda match: addresses[match[0]], text)
+
+
+def _lead(link: "Token", fill: Callable[[str], str]) -> None:
+    """Lead a link to where the page is served."""
+    target = str(link.attrs.get("href", ""))
+    page = _PAGE.fullmatch(target)
+    link.attrs["href"] = f"/docs/{page[1]}{page[2] or ''}" if page else fill(target)
+    link.attrs["class"] = "link"
+
+
+def _sections(tokens: list["Token"]) -> Iterator[Section]:
+    """Every heading with its text; on the way, headings get their anchors and lead to themselves."""
+    from markdown_it.token import Token
+
+    level, heading, texts = 0, "", list[str]()
+    for place, token in enumerate(tokens):
+        if token.type == "heading_open":
+            if level:
+                yield Section(level, heading, anchor_of(heading), "\n".join(texts))
+            inline = tokens[place + 1]
+            level, heading, texts = int(token.tag[1:]), _plain(inline), []
+            anchor = anchor_of(heading)
+            token.attrs["id"] = anchor
+            link = Token("link_open", "a", 1, attrs={"href": f"#{anchor}"})
+            inline.children = [link, *(inline.children or ()), Token("link_close", "a", -1)]
+        elif token.type == "fence" or (token.type == "inline" and tokens[place - 1].type != "heading_open"):
+            texts.append(_plain(token))
+    if level:
+        yield Section(level, heading, anchor_of(heading), "\n".join(texts))
+
+
+def _label_cells(tokens: Sequence["Token"]) -> None:
+    """Give each cell but the first of its row the heading of its column, for screens that show rows as cards."""
+    headings, column = list[str](), 0
+    for place, token in enumerate(tokens):
+        if token.type == "thead_open":
+            headings = []
+        elif token.type == "th_open":
+            headings.append(_plain(tokens[place + 1]))
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "td_open":
+            if column:
+                token.attrs["data-label"] = headings[column]
+            column += 1
+
+
+def _plain(token: "Token") -> str:
+    """What a token says, without its marks."""
+    if not token.children:
+        return token.content.strip()
+    parts = (" " if child.type == "softbreak" else child.content for child in token.children)
+    return "".join(parts).strip()

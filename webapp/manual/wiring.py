@@ -1,0 +1,70 @@
+"""The manual at ``/docs``: server-rendered pages for everybody, which run no script and set no cookie.
+
+The reference of the API at ``/docs/api`` is the service's own; every page here leads to it.
+"""
+
+import gzip
+
+from flask import Blueprint, Flask, Response, abort, render_template, request
+from jinja2.runtime import Undefined
+
+from webapp import frontend
+from webapp.kit import translation
+from webapp.manual.pages import NAMES, Manual
+from webapp.manual.search import search
+from webapp.settings import Settings
+
+_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+_LONGEST_QUERY = 200
+
+
+def register(app: Flask, settings: Settings) -> None:
+    """Serve the manual of the installation with ``settings`` from ``app``."""
+    translation.install(app.jinja_env)
+    manual, blueprint = Manual(settings), Blueprint("manual", __name__, url_prefix="/docs")
+    blueprint.after_request(_finish)
+
+    @blueprint.get("")
+    def index() -> str:
+        return _draw("index", manual)
+
+    @blueprint.get("/search")
+    def find() -> str:
+        query = " ".join(request.args.get("q", "")[:_LONGEST_QUERY].split())
+        return _draw("search", manual, query=query, hits=search(manual, query))
+
+    @blueprint.get("/<name>")
+    def page(name: str) -> str:
+        if name not in NAMES:
+            abort(404)
+        return _draw("page", manual, page=manual.page(name))
+
+    app.register_blueprint(blueprint)
+
+
+def _draw(template: str, manual: Manual, **context: object) -> str:
+    theme = request.cookies.get("theme", "")
+    return render_template(
+        f"docs/{template}.html",
+        manual=list(manual),
+        theme=theme if theme in ("light", "dark") else "auto",
+        asset=frontend.asset_url,
+        csrf_token=Undefined(),  # the dashboard's, which would set its session cookie here
+        **context,
+    )
+
+
+def _finish(response: Response) -> Response:
+    """Protect the page, let browsers ask whether it changed, and pack it."""
+    response.headers["Content-Security-Policy"] = _POLICY
+    response.headers["Cache-Control"] = "no-cache"
+    response.headers["Vary"] = "Accept-Encoding, Cookie"
+    if request.accept_encodings["gzip"] > 0 and response.status_code == 200:
+        response.set_data(gzip.compress(response.get_data(), 5, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"
+    response.add_etag()
+    response.make_conditional(request)
+    return response
