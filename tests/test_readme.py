@@ -1,4 +1,5 @@
-"""README says only what is so: its app passes the checker, its commands exist, its map leads somewhere."""
+"""README and the manual say only what is so: their app passes the checker, their commands exist, their map leads
+somewhere. Links, options, settings and routes are looked at in ``tests/manual``."""
 
 import re
 from pathlib import Path
@@ -6,15 +7,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from tests.manual.documents import FILES, text_of
 from webapp.cli.main import main
 from webapp.service.catalog import check
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
+SHOWN = "\n".join(file.read_text("utf-8") for file in FILES)
 
 
 def test_the_example_of_an_app_passes_the_checker(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (example,) = re.findall(r"```toml\n(.*?)```", text_of("apps"), re.DOTALL)
     folder = tmp_path / "acme"
     folder.mkdir()
     (folder / "app.toml").write_text(example, "utf-8")
@@ -23,7 +26,7 @@ def test_the_example_of_an_app_passes_the_checker(tmp_path: Path) -> None:
     assert len(check.check([tmp_path])) == 1
 
 
-COMMANDS = sorted({" ".join(found.split()[1:]) for found in re.findall(r"patchbay(?: [a-z-]+){1,2}", README)})
+COMMANDS = sorted({" ".join(found.split()[1:]) for found in re.findall(r"patchbay(?: [a-z-]+){1,2}", SHOWN)})
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -37,7 +40,7 @@ def test_every_command_that_is_named_exists(command: str) -> None:
     assert length == len(words) or "COMMAND" not in found.output, command
 
 
-@pytest.mark.parametrize("path", re.findall(r"^\| `(webapp/[^`]+)`", README, re.MULTILINE))
+@pytest.mark.parametrize("path", re.findall(r"^\| `(webapp/[^`]+)`", text_of("architecture"), re.MULTILINE))
 def test_the_map_leads_somewhere(path: str) -> None:
     assert (ROOT / path).exists()
 
@@ -45,3 +48,7 @@ def test_the_map_leads_somewhere(path: str) -> None:
 @pytest.mark.parametrize("image", re.findall(r"!\[[^]]*\]\(([^)]+)\)", README))
 def test_pictures_are_there(image: str) -> None:
     assert (ROOT / image).is_file()
+
+
+def test_it_is_short_enough_to_be_read() -> None:
+    assert len(README.splitlines()) <= 150

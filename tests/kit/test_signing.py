@@ -1,4 +1,4 @@
-"""The signatures, checked by the library of the standard and by the recipe of README."""
+"""The signatures, checked by the library of the standard and by the recipe of the manual."""
 
 import base64
 import re
@@ -44,12 +44,12 @@ def test_known_answers() -> None:
     }
 
 
-README = Path(__file__).parent.parent.parent / "README.md"
+MANUAL = Path(__file__).parents[2] / "templates" / "docs" / "embed.md"
 
 
 def recipe(language: str, name: str) -> str:
-    """The recipe in README, which is ten lines long at most."""
-    text = README.read_text("utf-8")
+    """The recipe in the manual, which is ten lines long at most."""
+    text = MANUAL.read_text("utf-8")
     (found,) = [one for one in re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) if name in one]
     assert len([line for line in found.splitlines() if line]) <= 10
     return str(found)

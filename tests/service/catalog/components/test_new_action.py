@@ -1,4 +1,4 @@
-"""What README promises: a new action of an app that stands is one new file and its test, and nothing else."""
+"""What the manual promises: a new action of an app that stands is one new file and its test, and nothing else."""
 
 import re
 import shutil
@@ -14,10 +14,10 @@ from webapp.service.components.runner import Runner
 
 __all__ = ["action", "served"]  # fixtures
 
-README = (Path(__file__).parents[4] / "README.md").read_text("utf-8")
-FILE = re.search(r"`webapp/service/catalog/apps/(sandbox/actions/count-tasks/0\.0\.1\.py)`", README)
+MANUAL = (Path(__file__).parents[4] / "templates" / "docs" / "components.md").read_text("utf-8")
+FILE = re.search(r"`webapp/service/catalog/apps/(sandbox/actions/count-tasks/0\.0\.1\.py)`", MANUAL)
 EXAMPLE, TEST = (
-    re.search(rf"```python\n((?:(?!```).)*?{mark}.*?)```", README, re.DOTALL)
+    re.search(rf"```python\n((?:(?!```).)*?{mark}.*?)```", MANUAL, re.DOTALL)
     for mark in ("class CountTasks", "def test_count_tasks")
 )
 

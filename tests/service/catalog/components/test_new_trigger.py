@@ -1,4 +1,4 @@
-"""What README promises: a new trigger of an app that stands is one new file and its test, and nothing else."""
+"""What the manual promises: a new trigger of an app that stands is one new file and its test, and nothing else."""
 
 import re
 import shutil
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tests.service.catalog.components.test_new_action import EXAMPLE, FILE, README
+from tests.service.catalog.components.test_new_action import EXAMPLE, FILE, MANUAL
 from tests.service.catalog.components.test_sandbox import Action, action, served
 from tests.service.catalog.components.test_sandbox_triggers import Watching, watching
 from tests.service.catalog.components.watching import Watch
@@ -18,9 +18,9 @@ from webapp.service.components.runner import Runner
 
 __all__ = ["action", "served", "watching"]  # fixtures
 
-NAME = re.search(r"`webapp/service/catalog/apps/(sandbox/triggers/task-done/0\.0\.1\.py)`", README)
+NAME = re.search(r"`webapp/service/catalog/apps/(sandbox/triggers/task-done/0\.0\.1\.py)`", MANUAL)
 SOURCE, TEST = (
-    re.search(rf"```python\n((?:(?!```).)*?{mark}.*?)```", README, re.DOTALL)
+    re.search(rf"```python\n((?:(?!```).)*?{mark}.*?)```", MANUAL, re.DOTALL)
     for mark in ("class TaskDone", "def test_task_done")
 )
 
@@ -53,5 +53,5 @@ def test_the_new_file_is_all_it_takes(tmp_path: Path, watching: Watching, action
 def test_every_hook_is_named() -> None:
     hooks = {name for name in vars(Trigger) if not name.startswith("_") and callable(getattr(Trigger, name))} | {"run"}
     assert hooks == {"run", "deploy", "activate", "deactivate"}
-    assert all(f"| `{name}` |" in README for name in hooks)
+    assert all(f"| `{name}` |" in MANUAL for name in hooks)
     assert EXAMPLE and FILE  # the action's example is still found beside it

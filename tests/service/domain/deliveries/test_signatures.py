@@ -1,5 +1,5 @@
 """Every delivery, wherever it goes and however often, is verified by strangers: the PyPI package ``standardwebhooks``,
-and the recipes of README in Python and JavaScript, run as they stand there."""
+and the recipes of the manual in Python and JavaScript, run as they stand there."""
 
 import json
 import os
@@ -18,8 +18,8 @@ from tests.fakes.receiver import Got, Mood
 from webapp.kit.clock import SECOND, now
 from webapp.service.domain.deliveries import endpoints, events, resending
 
-README = (Path(__file__).parents[4] / "README.md").read_text("utf-8")
-RECIPES = {name: re.findall(rf"```{name}\n(.*?)```", README, re.DOTALL) for name in ("python", "javascript")}
+MANUAL = (Path(__file__).parents[4] / "templates" / "docs" / "embed.md").read_text("utf-8")
+RECIPES = {name: re.findall(rf"```{name}\n(.*?)```", MANUAL, re.DOTALL) for name in ("python", "javascript")}
 EVENTS = ({"name": "Zoë \U0001f600", "n": 2**70}, [1, None, 1.5], "just text", 0)
 AWAY = {"own": 3, "workflow": 2, "project": 1, "general": 1, "notification": 1}
 
