@@ -106,8 +106,15 @@ def test_check_is_content_with_a_new_and_with_a_used_folder(shell: Any, data: Pa
     shell.json("init")
     found = shell.json("check")
     assert found["ok"] and {one["subject"] for one in found["findings"]} == {
-        "settings", "SQLite", "data folder", "database", "catalog", "ports",
+        "settings", "SQLite", "data folder", "database", "catalog", "components", "ports",
     }  # fmt: skip
+
+
+def test_check_says_that_code_of_components_is_not_confined(shell: Any) -> None:
+    shell.json("component", "new", "say-hello")
+    (note,) = (one for one in shell.json("check")["findings"] if one["subject"] == "components")
+    assert note["verdict"] == "note" and note["sentence"].startswith("1 of your own.")
+    assert "can read the key" in note["sentence"] and "Install only code you trust." in note["sentence"]
 
 
 def test_check_finds_what_is_wrong(shell: Any, data: Path) -> None:

@@ -111,6 +111,17 @@ def _catalog(settings: Settings) -> Looks:
     yield "ok", f"{len(verdict.sound)} apps can be served."
 
 
+def _components(settings: Settings) -> Looks:
+    """Said of every installation (security "Components are trusted code")."""
+    own = settings.data / "components"
+    count = sum(1 for _ in own.glob("*/*.py")) if own.is_dir() else 0
+    yield (
+        "note",
+        f"{count} of your own. Code of components is not confined: it runs as this user, and can read the key, the "
+        "database and other processes' environment, and open connections past the guard. Install only code you trust.",
+    )
+
+
 def _ports(settings: Settings) -> Looks:
     wanted = {"PATCHBAY_PORT": (settings.host, settings.port)}
     if settings.sandbox:
@@ -135,5 +146,6 @@ _LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
     ("data folder", _folder),
     ("database", _database),
     ("catalog", _catalog),
+    ("components", _components),
     ("ports", _ports),
 )
