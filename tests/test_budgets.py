@@ -1,0 +1,98 @@
+"""Sizes that keep the code readable: files, templates, lines, handlers, folders. Met by splitting, never by packing.
+
+:data:`STILL` is what is over its budget today, with its present size. It only shrinks.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+WEBAPP = ROOT / "webapp"
+MAX_FILES_IN_A_FOLDER = 25
+ROUTES = {"get", "post", "put", "patch", "delete", "route"}
+STILL = {
+    "webapp/service/api/reference/openapi.py": 339,
+    "webapp/service/domain/accounts/attempts.py": 343,
+    "webapp/service/domain/deliveries/endpoints.py": 316,
+    "static/js/patchbay.js": 123,
+    "95 of 100 Python files": 212,
+    "95 of 100 route handlers": 20,
+    "templates with long lines": 113,
+}
+
+
+def test_python_files_are_short() -> None:
+    sizes = {_name(file): len(_lines(file)) for file in WEBAPP.rglob("*.py")}
+    assert {name: size for name, size in sizes.items() if size > max(300, STILL.get(name, 0))} == {}
+    assert _p95(list(sizes.values())) <= max(200, STILL.get("95 of 100 Python files", 0))
+
+
+def test_templates_are_short() -> None:
+    assert _p95([len(_lines(file)) for file in (ROOT / "templates").rglob("*.html")]) <= 60
+
+
+def test_the_lines_of_templates_fit_a_screen() -> None:
+    widths = {_name(file): _width(file) for file in (ROOT / "templates").rglob("*.html")}
+    wide = {name: width for name, width in widths.items() if width > 160}
+    assert len(wide) <= STILL.get("templates with long lines", 0), wide
+
+
+@pytest.mark.parametrize("ending", ["css", "js"])
+def test_the_lines_of_styles_and_scripts_fit_a_screen(ending: str) -> None:
+    files = [file for file in (ROOT / "static").rglob(f"*.{ending}") if "vendor" not in file.parts]
+    assert files
+    assert {_name(file) for file in files if _width(file) > max(120, STILL.get(_name(file), 0))} == set()
+
+
+def test_route_handlers_are_short() -> None:
+    lengths = {f"{_name(file)} {node.name}": _length(node) for file in WEBAPP.rglob("*.py") for node in _handlers(file)}
+    assert len(lengths) > 150
+    longest = sorted(lengths, key=lambda name: -lengths[name])[:10]
+    assert _p95(list(lengths.values())) <= max(15, STILL.get("95 of 100 route handlers", 0)), longest
+
+
+@pytest.mark.parametrize("root", ["webapp", "tests"])
+def test_folders_are_small(root: str) -> None:
+    folders = Counter(_name(file.parent) for file in (ROOT / root).rglob("*.py") if file.name != "__init__.py")
+    assert {name: count for name, count in folders.items() if count > MAX_FILES_IN_A_FOLDER} == {}
+
+
+def _handlers(file: Path) -> Iterator[ast.FunctionDef]:
+    """The functions that answer a route: decorated as one, or an operation of the API, which takes a ``Call``."""
+    api = "service/api/" in _name(file)
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            annotations = {ast.unparse(argument.annotation) for argument in node.args.args if argument.annotation}
+            is_operation = api and "Call" in annotations and not node.name.startswith("_")
+            if is_operation or any(map(_is_route, node.decorator_list)):
+                yield node
+
+
+def _is_route(decorator: ast.expr) -> bool:
+    call = decorator.func if isinstance(decorator, ast.Call) else None
+    return isinstance(call, ast.Attribute) and call.attr in ROUTES
+
+
+def _length(node: ast.FunctionDef) -> int:
+    """Lines from ``def`` to the end, its docstring among them."""
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def _p95(sizes: Sequence[int]) -> int:
+    return sorted(sizes)[int(len(sizes) * 0.95)]
+
+
+def _width(file: Path) -> int:
+    return max(map(len, _lines(file)), default=0)
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text("utf-8").splitlines()
+
+
+def _name(file: Path) -> str:
+    return file.relative_to(ROOT).as_posix()
