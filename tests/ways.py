@@ -35,7 +35,7 @@ from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
-from webapp.service.link.starts import redirect_uri
+from webapp.service.link.sign_in import redirect_uri
 from webapp.settings import Settings
 
 TARGETS = {"create token": 16, "OAuth callback": 32, "deploy a trigger": 42, "accounts page, cold": 45}

@@ -27,7 +27,7 @@ from webapp.service.domain.components import file_stash
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.link.starts import redirect_uri
+from webapp.service.link.sign_in import redirect_uri
 from webapp.settings import Settings
 
 WEBHOOK = "https://app.example.com/events"

@@ -11,7 +11,7 @@ from webapp.kit.clock import iso
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.projects import projects
-from webapp.service.link.starts import redirect_uri
+from webapp.service.link.sign_in import redirect_uri
 
 
 @click.group("oauth-app")

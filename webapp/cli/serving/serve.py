@@ -28,7 +28,7 @@ from webapp.people import start_tokens
 from webapp.service.components.runner import SOCKET, Runner
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.link.starts import redirect_uri
+from webapp.service.link.sign_in import redirect_uri
 from webapp.settings import Settings
 from webapp.store import presence
 

@@ -1,4 +1,4 @@
-"""How the Connect Link answers: pages with their headers, and every error as a named ending.
+"""How the Connect Link answers: pages with their headers, every error as a named ending, and the way back.
 
 A page is never stored, names no referrer, and is framed by the token's origins alone. It loads nothing from anywhere
 else, and its forms go nowhere else: leaving for a provider is always a link (Chromium holds ``form-action`` against
@@ -8,6 +8,7 @@ the redirects that follow a form).
 import logging
 import secrets
 from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from flask import Blueprint, Response, g, make_response, redirect, render_template, request
 from jinja2.runtime import Undefined
@@ -20,11 +21,12 @@ from webapp.people import users
 from webapp.service.domain.base.failures import Cancelled
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import logos
-from webapp.service.link import endings, redirects, visit
+from webapp.service.link import endings, visit
 from webapp.service.link.endings import Ending
 from webapp.service.link.visit import Visit
 
 log = logging.getLogger(__name__)
+_SAFE = "/?:@!$&'()*+,;=-._~%[]"
 
 
 def prepare(blueprint: Blueprint, service: Service) -> None:
@@ -84,8 +86,8 @@ def _name(service: Service, external_id: str) -> str:
 
 def foreign_host(service: Service, uri: str | None) -> str:
     """The host of ``uri`` when it is not ours: a person is told before going there."""
-    host = redirects.host_of(uri)
-    return "" if host == redirects.host_of(service.settings.public_url) else host
+    host = host_of(uri)
+    return "" if host == host_of(service.settings.public_url) else host
 
 
 def back_name(service: Service, current: Visit | None, uri: str | None) -> str:
@@ -105,7 +107,7 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
         ending=ending,
         sentence=sentence,
         app=app,
-        back=redirects.with_parameter(uri, "error", ending.code),
+        back=with_parameter(uri, "error", ending.code),
         back_host=back_name(service, current, uri),
         outcome="cancelled" if ending.code == Cancelled.code else "error",
     )
@@ -120,8 +122,34 @@ def cancel_url(current: Visit | None) -> str | None:
     """Where a top-level page goes when the person does not want to connect."""
     if current is None or current.session is None:
         return None
-    back = redirects.with_parameter(current.token.error_redirect_uri, "error", endings.CANCELLED.code)
+    back = with_parameter(current.token.error_redirect_uri, "error", endings.CANCELLED.code)
     return back or f"{current.url}?cancelled=1"
+
+
+def with_parameter(uri: str | None, name: str, value: str) -> str | None:
+    """``uri`` with one more query parameter, its own query and fragment kept as they are (RFC 3986 section 3).
+
+    None when there is no address, or it is not an http or https one.
+    """
+    try:
+        parts = urlsplit(uri or "")
+        host = parts.hostname
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host:
+        return None
+    added = f"{name}={quote(value, safe='')}"
+    query = f"{parts.query}&{added}" if parts.query else added
+    path = quote(parts.path or "/", safe=_SAFE)
+    return urlunsplit((parts.scheme, parts.netloc, path, quote(query, safe=_SAFE), quote(parts.fragment, safe=_SAFE)))
+
+
+def host_of(uri: str | None) -> str:
+    """The host, and the port where it is not the usual one, that ``uri`` leads to; to be shown to a person."""
+    try:
+        return urlsplit(uri or "").netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
 
 
 def is_fragment() -> bool:

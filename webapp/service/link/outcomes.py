@@ -1,16 +1,38 @@
-"""What became of an attempt, as a page, a fragment, a redirect, or the small page in the sign-in's own window."""
+"""What became of an attempt: as a page, as a fragment for the page that waits, or in the sign-in's own window.
+
+The waiting page asks the server and never the window, which may lie about being closed. 204 means "not yet" and
+changes nothing on the page; the outcome comes as a fragment, which has no trigger and so ends the asking.
+"""
 
 import json
 
-from flask import Response
+from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound
 from webapp.service.domain.accounts import accounts, attempts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.base.failures import AttemptUnknown
 from webapp.service.domain.base.service import Service
-from webapp.service.link import answers, endings, redirects, visit
+from webapp.service.link import answers, endings, visit
 from webapp.service.link.endings import Ended
+
+
+def route(blueprint: Blueprint, service: Service) -> None:
+    """Add the route of this module to ``blueprint``."""
+
+    @blueprint.post("/_static/connect/status")
+    def status() -> Response:
+        current = visit.of_form(service, request, late=True)
+        secret = request.form.get("attempt", "")
+        attempt = attempts.find(service, secret)
+        if attempt is None and current.session:  # a page that was reloaded while it waited
+            attempt = attempts.latest(service, current.session.id)
+        if attempt is None or attempt.token_hash != current.token.hash:
+            raise AttemptUnknown
+        if attempt.status in ("open", "started", "exchanging") and answers.is_fragment():
+            return Response(status=204)
+        return show(service, attempt, secret=secret)
 
 
 def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
@@ -29,7 +51,7 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
         app=service.app(attempt.app),
         account=account,
         origins=json.dumps(token.allowed_origins),
-        back=redirects.with_parameter(token.success_redirect_uri, "account_id", account.id),
+        back=answers.with_parameter(token.success_redirect_uri, "account_id", account.id),
         back_host=answers.back_name(service, visit.remembered(), token.success_redirect_uri),
     )
 
@@ -48,21 +70,6 @@ def show_in_window(service: Service, attempt: Attempt) -> Response:
         ending=ending,
         sentence=attempt.error_sentence,
     )
-
-
-def leave(service: Service, attempt: Attempt) -> Response | None:
-    """The way back to the product, for a sign-in in the page's own tab; None when there is none."""
-    if attempt.mode != "tab":
-        return None
-    token = attempts.token_of(service.store, attempt)
-    if attempt.status == "connected":
-        back = redirects.with_parameter(token.success_redirect_uri, "account_id", attempt.result_account_id or "")
-    else:
-        code = attempt.error_code or endings.INTERNAL.code
-        back = redirects.with_parameter(token.error_redirect_uri, "error", code)
-    if back is None:
-        return None
-    return answers.see_other(back)
 
 
 def _account(service: Service, attempt: Attempt) -> Account:

@@ -9,6 +9,7 @@ from urllib.parse import urlencode, urlsplit
 from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound
+from webapp.kit import cursors
 from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import link_sessions
@@ -17,15 +18,16 @@ from webapp.service.domain.accounts import accounts, apps, attempts, fields
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.base.service import Service
-from webapp.service.link import endings, forms, outcomes, redirects, visit
+from webapp.service.link import answers, endings, forms, outcomes, visit
 from webapp.service.link.access import choices
 from webapp.service.link.answers import ended, page, see_other
-from webapp.service.link.chooser import chooser
 from webapp.service.link.endings import Ended
 from webapp.service.link.visit import Visit
 from webapp.settings import Settings
 
 COOKIE_KEPT_PAST_EXPIRY = HOUR  # a page that is left open reads "expired" and not "lost"
+APPS_SHOWN = 60
+MAX_SEARCH = 100
 
 
 def route(blueprint: Blueprint, service: Service) -> None:
@@ -60,7 +62,7 @@ def show(service: Service, current: Visit) -> Response:
     account = _account(service, current)
     slug = account.app if account else current.app
     if slug is None or request.values.get("choose"):
-        return chooser(service, current)
+        return show_chooser(service, current)
     try:
         app = service.app(slug)
         why_not = apps.why_not(service, app, current.project.id, current.oauth_app_id)
@@ -71,6 +73,17 @@ def show(service: Service, current: Visit) -> Response:
     if why_not:
         return _no_client(service, app)
     return show_app(service, current, app, account, last=last)
+
+
+def show_chooser(service: Service, current: Visit) -> Response:
+    """The page that lists apps, narrowed by ``q``: those that can be connected first, then the others and why not."""
+    q = request.values.get("q", "").strip()[:MAX_SEARCH]
+    matches = service.catalog.search(q=q or None, window=cursors.Window(limit=cursors.MAX_LIMIT))
+    with_account = [app for app in matches.items if app.auth_type != "none"]
+    marked = [(app, apps.why_not(service, app, current.project.id) is None) for app in with_account]
+    marked.sort(key=lambda pair: not pair[1])
+    hidden = matches.total_count - (len(matches.items) - len(marked)) - len(marked[:APPS_SHOWN])
+    return page(service, "link/choose.html", q=q, apps=marked[:APPS_SHOWN], hidden=hidden)
 
 
 def show_app(
@@ -95,7 +108,7 @@ def show_start(
         account=account,
         secret=secret,
         choices=choices(service, current, app, account),
-        provider_host=redirects.host_of(app.oauth.authorize_url if app.oauth else None),
+        provider_host=answers.host_of(app.oauth.authorize_url if app.oauth else None),
         last=last if last is not None and last.status == "failed" else None,
         can_choose="picked" in current.parameters,
     )

@@ -4,7 +4,7 @@ from flask import Blueprint, Flask
 
 from webapp.kit import translation
 from webapp.service.domain.base.service import Service
-from webapp.service.link import answers, callback, keys, pages, starts, status
+from webapp.service.link import answers, keys, outcomes, pages, sign_in
 
 
 def register(app: Flask, service: Service) -> None:
@@ -16,7 +16,7 @@ def register(app: Flask, service: Service) -> None:
     translation.install(app.jinja_env)
     blueprint = Blueprint("link", __name__)
     answers.prepare(blueprint, service)
-    for part in (pages, keys, starts, status, callback):
+    for part in (pages, keys, outcomes, sign_in):
         part.route(blueprint, service)
     app.register_blueprint(blueprint)
     csrf = app.extensions.get("csrf")

@@ -28,7 +28,7 @@ from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
 from webapp.service.domain.base.failures import ProviderDown, WrongAccount
 from webapp.service.domain.projects import history
 from webapp.service.link import wiring
-from webapp.service.link.starts import binding_cookie
+from webapp.service.link.sign_in import binding_cookie
 
 BIG = 100 * 1024 * 1024
 

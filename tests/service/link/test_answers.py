@@ -1,6 +1,6 @@
 import pytest
 
-from webapp.service.link.redirects import host_of, with_parameter
+from webapp.service.link.answers import host_of, with_parameter
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,233 @@
+"""The sign-in at an OAuth provider: its start, and the callback that makes an account or a named ending of the answer.
+
+A sign-in starts with a GET on purpose: no form may lead to another origin, and a window must be opened by the very
+click. It sets the cookie that binds ``state`` to this browser (RFC 6749 section 10.12), then sends the person on.
+
+On the way back ``state`` must be known, unused, in time and bound to this browser by its cookie; ``iss`` is checked
+(RFC 9207). The outcome is committed before anything is shown, and shown at an address of its own, so that the code
+leaves the URL and a reload repeats nothing.
+"""
+
+import logging
+
+from flask import Blueprint, Response, request
+
+from webapp.errors import NotFound, PatchbayError
+from webapp.kit.text import one_line
+from webapp.service.catalog.app import App
+from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients
+from webapp.service.domain.accounts.attempts import Attempt, SignInStart
+from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.base.failures import (
+    AttemptUnknown,
+    Cancelled,
+    ConnectFailed,
+    LinkExpired,
+    NoClient,
+    ProviderDown,
+    RejectedByProvider,
+)
+from webapp.service.domain.base.service import Service
+from webapp.service.link import access, endings, outcomes, visit
+from webapp.service.link.answers import see_other, with_parameter
+from webapp.service.outbound import oauth
+from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.templates import TemplateError
+from webapp.service.outbound.tokens import OAuthFailure
+
+COOKIE_PATH = "/connect/oauth"
+COOKIE_KEPT_S = 30 * 60
+MAX_QUOTE = 200
+log = logging.getLogger(__name__)
+
+
+def route(blueprint: Blueprint, service: Service) -> None:
+    """Add the routes of this module to ``blueprint``."""
+
+    @blueprint.get("/_static/connect/start/<secret>")
+    def start(secret: str) -> Response:
+        if request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+            raise AttemptUnknown  # nobody is sent here past the page that says who asks for what
+        attempt = attempts.find(service, secret)
+        if attempt is None:
+            raise AttemptUnknown
+        return begin(service, attempt, secret)
+
+    @blueprint.get("/connect/oauth/callback")
+    def callback() -> Response:
+        attempt = _returning(service)
+        if attempt.status == "started":
+            attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(attempt)))
+            return _back_to_product(service, attempt) or _ending_page(attempt)
+        if attempt.status == "exchanging" or attempt.error_code == attempts.TIMED_OUT:
+            return _ending_page(attempt)  # the same answer sent twice waits for the first; a late one reads why
+        raise AttemptUnknown
+
+    @blueprint.get("/connect/oauth/ended/<attempt_id>")
+    def ended(attempt_id: str) -> Response:
+        attempt = attempts.by_id(service, attempt_id)
+        if attempt is None or not attempts.is_bound(attempt, _binding(attempt)):
+            raise AttemptUnknown
+        _recognize(service, attempt)
+        return outcomes.show_in_window(service, attempt)
+
+
+def begin(service: Service, attempt: Attempt, secret: str) -> Response:
+    """Start ``attempt`` and leave for the provider. Raises :class:`ConnectFailed` kinds."""
+    token = attempts.token_of(service.store, attempt)
+    if token.expires_at <= service.clock():
+        raise LinkExpired
+    app = service.app(attempt.app)
+    client = provider_clients.choose(service.store, attempt.project_id, app.slug, attempt.oauth_app_id)
+    if client is None:
+        raise NoClient
+    profile = request.args.get("profile", "")
+    profile = profile if app.profile_scopes(profile) else ""
+    started = attempts.start(
+        service,
+        secret,
+        scopes=access.scopes_of(app, client, profile),
+        scope_profile=profile or None,
+        oauth_app_id=client.id,
+        mode="window" if request.args.get("window") == "1" else "tab",
+    )
+    response = see_other(_authorization_url(service, app, client, started))
+    response.set_cookie(
+        binding_cookie(started.attempt),
+        started.binding,
+        max_age=COOKIE_KEPT_S,
+        path=COOKIE_PATH,
+        secure=service.settings.secure,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+def binding_cookie(attempt: Attempt) -> str:
+    """The cookie of one sign-in; two at once in one browser do not disturb each other."""
+    return f"patchbay_signin_{attempt.id[:16]}"
+
+
+def redirect_uri(service: Service) -> str:
+    """The one redirect URI, exactly as it is registered with providers (RFC 9700 section 2.1)."""
+    return f"{service.settings.public_url}/connect/oauth/callback"
+
+
+def finish(service: Service, attempt: Attempt) -> Attempt:
+    """Exchange the code and connect; whatever happens is written into the attempt."""
+    try:
+        _connect(service, attempt)
+    except ConnectFailed as error:
+        return attempts.fail(service, attempt, error)
+    except NotFound as error:
+        return attempts.fail(service, attempt, RejectedByProvider(error.message))
+    except PatchbayError as error:
+        attempts.fail(service, attempt, error)
+        raise
+    except Exception:
+        log.exception("Connecting after the callback failed.")
+        return attempts.fail(service, attempt, PatchbayError("The connection could not be finished."))
+    return attempts.reread(service, attempt)
+
+
+def _authorization_url(service: Service, app: App, client: ProviderClient, started: SignInStart) -> str:
+    try:
+        oauth_provider = provider.oauth_provider(service, app, client, started.fields)
+    except TemplateError as error:
+        raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
+    return oauth.authorization_url(
+        oauth_provider,
+        redirect_uri=redirect_uri(service),
+        state=started.state,
+        verifier=started.verifier,
+        scopes=started.attempt.scopes,
+    )
+
+
+def _connect(service: Service, attempt: Attempt) -> None:
+    app = service.app(attempt.app)
+    client = provider_clients.choose(service.store, attempt.project_id, app.slug, attempt.oauth_app_id)
+    if client is None:
+        raise NoClient
+    sealed = attempts.unsealed(service, attempt)
+    fields = sealed.get("fields", {})
+    oauth_provider = provider.oauth_provider(service, app, client, fields)
+    result = oauth.exchange_code(
+        service.client_for(app),
+        oauth_provider,
+        code=_code(oauth_provider),
+        redirect_uri=redirect_uri(service),
+        verifier=sealed["verifier"],
+    )
+    if isinstance(result, OAuthFailure):
+        raise _rejected(result)
+    connecting.connect_with_grant(
+        service,
+        attempts.token_of(service.store, attempt),
+        app,
+        client,
+        result,
+        requested=attempt.scopes,
+        profile=attempt.scope_profile,
+        fields=fields,
+        account_id=attempt.account_id,
+        on_commit=attempts.record_connected(attempt),
+    )
+
+
+def _code(oauth_provider: Provider) -> str:
+    """The code of an answer that may be trusted to be this provider's. Raises :class:`ConnectFailed` kinds."""
+    failure = oauth.check_issuer(oauth_provider, request.args.get("iss"))
+    if failure is not None:
+        raise RejectedByProvider(failure.sentence)
+    error = request.args.get("error")
+    if error == "access_denied":
+        raise Cancelled
+    if error is not None:
+        words = one_line(request.args.get("error_description") or error, MAX_QUOTE)
+        raise RejectedByProvider(f"The provider refused the connection and says: “{words}”")
+    code = request.args.get("code", "")
+    if not code or len(request.args.getlist("code")) != 1:  # RFC 6749 section 3.1: no parameter twice
+        raise RejectedByProvider("The provider sent you back without an answer.")
+    return code
+
+
+def _rejected(failure: OAuthFailure) -> ConnectFailed:
+    return ProviderDown(failure.sentence) if failure.kind == "temporary" else RejectedByProvider(failure.sentence)
+
+
+def _returning(service: Service) -> Attempt:
+    """The attempt that this browser started. Raises :class:`AttemptUnknown`."""
+    states = request.args.getlist("state")
+    attempt = attempts.by_state(service, states[0]) if len(states) == 1 else None
+    if attempt is None or not attempts.is_bound(attempt, _binding(attempt)):
+        raise AttemptUnknown
+    _recognize(service, attempt)
+    return attempt
+
+
+def _recognize(service: Service, attempt: Attempt) -> None:
+    """Let the page name the product, now that the browser has proved that the sign-in is its own."""
+    visit.of_attempt(service, attempts.token_of(service.store, attempt), attempt.session_id)
+
+
+def _binding(attempt: Attempt) -> str | None:
+    return request.cookies.get(binding_cookie(attempt))
+
+
+def _ending_page(attempt: Attempt) -> Response:
+    return see_other(f"{COOKIE_PATH}/ended/{attempt.id}")
+
+
+def _back_to_product(service: Service, attempt: Attempt) -> Response | None:
+    """The way back to the product, for a sign-in in the page's own tab; None when there is none."""
+    if attempt.mode != "tab":
+        return None
+    token = attempts.token_of(service.store, attempt)
+    if attempt.status == "connected":
+        back = with_parameter(token.success_redirect_uri, "account_id", attempt.result_account_id or "")
+    else:
+        code = attempt.error_code or endings.INTERNAL.code
+        back = with_parameter(token.error_redirect_uri, "error", code)
+    return see_other(back) if back else None
