@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.fakes import database, mail
-from tests.fakes.authority import Authority
+from tests.fakes import postgres_fake, smtp_server
+from tests.fakes.certificates import Authority
 from tests.fakes.declared import (
     CLIENT_ID,
     CLIENT_SECRET,
@@ -117,8 +117,8 @@ class Bench:
     service: Service
     scene: Scene
     fronts: tuple[Front, Front]
-    mail: mail.MailServer
-    database: database.DatabaseServer
+    mail: smtp_server.MailServer
+    database: postgres_fake.DatabaseServer
 
     def app(self, slug: str) -> App:
         return self.service.app(slug)
@@ -242,13 +242,13 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
                 provider_clients.add(
                     service, app=app.slug, client_id=CLIENT_ID, client_secret=secret, project_id=project.id
                 )
-        letters = mail.MailServer("ada@example.com", "secret-mail", "tls", authority.context("mail.example.com"))
+        letters = smtp_server.MailServer("ada@example.com", "secret-mail", "tls", authority.context("mail.example.com"))
         yield Bench(
             service,
             Scene(project.id, "development"),
             (plain, secure),
-            stack.enter_context(mail.serving(letters)),
-            stack.enter_context(database.serving(database.DatabaseServer("ada", "secret-database"))),
+            stack.enter_context(smtp_server.serving(letters)),
+            stack.enter_context(postgres_fake.serving(postgres_fake.DatabaseServer("ada", "secret-database"))),
         )
 
 

@@ -44,6 +44,6 @@ def row(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
     return found
 
 
-def hooks_told(calls: list[str]) -> list[str]:
+def called_hooks(calls: list[str]) -> list[str]:
     """The hooks that the app was told of, in order."""
     return [call.partition("?")[2] for call in calls if "?" in call]

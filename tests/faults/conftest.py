@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import built_catalog, data, eventually, shell, start
-from tests.fakes.post import Post
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import receiving
 from tests.service.conftest import (
     catalog_folder,
@@ -33,25 +33,25 @@ __all__ = [
 
 
 @contextmanager
-def posting(folder: Path) -> Iterator[Post]:
+def posting(folder: Path) -> Iterator[DeliveryHarness]:
     """The delivery side of a service over ``folder`` that goes by the wall clock; ``clock`` stands still beside it."""
     with receiving() as receiver:
         settings = Settings.from_env({"PATCHBAY_ALLOW_HOSTS": receiver.netloc}, data=folder, sandbox=False)
         opened = open_service(settings, now)
         acme = projects.create(opened, name="Acme")
-        yield Post(opened, FakeClock(), Scene(acme.id, "development"), receiver)
+        yield DeliveryHarness(opened, FakeClock(), Scene(acme.id, "development"), receiver)
         close_service(opened)
 
 
 @pytest.fixture
-def post(data: Path) -> Iterator[Post]:
+def post(data: Path) -> Iterator[DeliveryHarness]:
     """One of them."""
     with posting(data) as made:
         yield made
 
 
 @pytest.fixture
-def posts(data: Path, tmp_path: Path) -> Iterator[tuple[Post, Post]]:
+def posts(data: Path, tmp_path: Path) -> Iterator[tuple[DeliveryHarness, DeliveryHarness]]:
     """Two of them, side by side."""
     shutil.copytree(data, tmp_path / "other")
     with posting(data) as one, posting(tmp_path / "other") as other:

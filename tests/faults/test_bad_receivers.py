@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.authority import Authority
-from tests.fakes.post import Post
+from tests.fakes.certificates import Authority
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood, Receiver, black_hole, closed_port, receiving
 from webapp.kit.clock import SECOND
 from webapp.service.domain.deliveries import retry
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.faults
 class Street:
     """A receiver of each kind, each behind a trigger of its own; ``private`` is where the redirect leads."""
 
-    post: Post
+    post: DeliveryHarness
     private: socket.socket
     triggers: dict[str, DeployedTrigger] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class Street:
 
 
 @contextmanager
-def street(post: Post, folder: Path) -> Iterator[Street]:
+def street(post: DeliveryHarness, folder: Path) -> Iterator[Street]:
     receiver: Receiver = post.receiver
     with ExitStack() as stack:
         private = stack.enter_context(closing(socket.create_server(("127.0.0.1", 0))))
@@ -84,7 +84,7 @@ def street(post: Post, folder: Path) -> Iterator[Street]:
         yield Street(post, private, {kind: post.trigger(url) for kind, url in urls.items()})
 
 
-def test_the_schedule_holds(post: Post, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_schedule_holds(post: DeliveryHarness, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     post.service = replace(post.service, clock=post.clock)
     with street(post, tmp_path) as found:
         for trigger in found.triggers.values():
@@ -112,7 +112,7 @@ def test_the_schedule_holds(post: Post, tmp_path: Path, capsys: pytest.CaptureFi
             assert (1 - retry.JITTER) * planned <= ms <= (1 + retry.JITTER) * planned, (kind, ms, planned)
 
 
-def test_every_worker_is_free_again(post: Post, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_worker_is_free_again(post: DeliveryHarness, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with street(post, tmp_path) as found:
         engine = DeliveryEngine(post.service, deadline_s=DEADLINE_S)
         engine.start()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.fakes.post import Post
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Got, Mood
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.worker.delivery_engine import PER_ENDPOINT, DeliveryEngine
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.faults
 class Side:
     """One of the two services: 49 endpoints, and the fiftieth, which gets more events and is well in one of the two."""
 
-    post: Post
+    post: DeliveryHarness
     engine: DeliveryEngine
     triggers: list[DeployedTrigger]
     fiftieth: DeployedTrigger
@@ -65,7 +65,7 @@ class Side:
 
 
 @contextmanager
-def delivering(post: Post, mood: Mood | None) -> Iterator[Side]:
+def delivering(post: DeliveryHarness, mood: Mood | None) -> Iterator[Side]:
     triggers = [post.trigger(post.receiver.url(f"/{n}")) for n in range(OTHERS)]
     url = post.receiver.url("/fiftieth", mood) if mood else post.receiver.url("/fiftieth")
     side = Side(post, DeliveryEngine(post.service), triggers, post.trigger(url))
@@ -78,7 +78,9 @@ def delivering(post: Post, mood: Mood | None) -> Iterator[Side]:
 
 
 @pytest.mark.parametrize("mood", [Mood(trick="hang"), Mood(500)], ids=["hangs", "fails"])
-def test_one_bad_endpoint_of_fifty(posts: tuple[Post, Post], mood: Mood, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_bad_endpoint_of_fifty(
+    posts: tuple[DeliveryHarness, DeliveryHarness], mood: Mood, capsys: pytest.CaptureFixture[str]
+) -> None:
     with delivering(posts[0], None) as calm, delivering(posts[1], mood) as troubled:
         for number in range(WARM_UP + ROUNDS):
             calm.round(number)

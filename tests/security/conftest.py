@@ -8,8 +8,8 @@ import pytest
 from tests.fakes import thirdparty
 from tests.fakes.browser import Browser
 from tests.fakes.installation import Installation, copied, prepared
+from tests.fakes.tenants import Tenants, create_tenants
 from tests.fakes.thirdparty import ThirdParty
-from tests.fakes.town import Town, founded
 from webapp.kit.clock import FakeClock, now
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.accounts.provider_clients import ProviderClient
@@ -70,14 +70,14 @@ def browser(installation: Installation) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def town(installation: Installation, party: ThirdParty, clock: FakeClock) -> Town:
+def tenants(installation: Installation, party: ThirdParty, clock: FakeClock) -> Tenants:
     """Ada and Bob, and accounts in three places where Ada has no business."""
-    return founded(installation, party, clock)
+    return create_tenants(installation, party, clock)
 
 
 @pytest.fixture
-def adas(town: Town) -> Iterator[Browser]:
+def adas(tenants: Tenants) -> Iterator[Browser]:
     """Ada's browser."""
-    made = town.browser("ada@example.com")
+    made = tenants.browser("ada@example.com")
     yield made
     made.close()

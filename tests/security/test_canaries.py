@@ -17,8 +17,8 @@ import requests
 
 from tests.fakes.browser import Browser, Page
 from tests.fakes.installation import Installation
+from tests.fakes.leaks import LeakDetector, Rights, check_files, check_logs
 from tests.fakes.thirdparty import CLIENT_SECRET, GOOD_KEY, ThirdParty
-from tests.fakes.watch import Rights, Watch, check_files, check_logs
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.people import start_tokens
 from webapp.service.domain.access import clients
@@ -53,9 +53,9 @@ RIGHTS: Rights = {
 
 
 @pytest.fixture
-def watch() -> Watch:
+def detector() -> LeakDetector:
     """The secrets that the third party and the person bring along."""
-    found = Watch(RIGHTS)
+    found = LeakDetector(RIGHTS)
     found.add("provider client secret", CLIENT_SECRET)
     for kind, beginning in (
         ("access token", "canary-access-token-"), ("refresh token", "canary-refresh-token-"),
@@ -72,13 +72,13 @@ class Story:
     installation: Installation
     party: ThirdParty
     clock: FakeClock
-    watch: Watch
+    detector: LeakDetector
     browser: Browser
 
     def first_start(self) -> None:
         """The owner signs up by the start link, mistypes, signs out and in."""
         token = start_tokens.issue(self.installation.service.store, self.clock)
-        self.watch.add("start token", str(token))
+        self.detector.add("start token", str(token))
         self.browser.visit("/start?token=canary-person-no-such-token")
         page = f"/start?token={quote(str(token))}"
         self.browser.form(page, "/start", token=str(token), email="nobody", password=PASSWORD)
@@ -180,10 +180,10 @@ class Story:
     def api(self) -> None:
         """Servers and frontends: tokens, accounts, errors of every kind."""
         made, secret = clients.create(self.installation.service, name="Server", project_id=self.installation.project.id)
-        self.watch.add("OAuth client secret", secret)
+        self.detector.add("OAuth client secret", secret)
         grant = {"grant_type": "client_credentials", "client_id": made.id, "client_secret": secret}
         server = self._ask("POST", "/v1/oauth/token", json=grant).json()["access_token"]
-        self.watch.add("OAuth access token", server)
+        self.detector.add("OAuth access token", server)
         for bad in (
             {"data": {**grant, "client_secret": secret + "x"}}, {"data": {**grant, "scope": "nothing"}},
             {"json": {**grant, "grant_type": "password"}}, {"data": json.dumps(grant)},
@@ -235,7 +235,7 @@ class Story:
 
     def _ask_again(self, server: str) -> str:
         self._below("GET", "accounts", server)  # it has expired
-        return self.watch.add("OAuth access token", self.installation.server_token())
+        return self.detector.add("OAuth access token", self.installation.server_token())
 
     def _api_keys(self, key: str, server: str) -> None:
         body = {
@@ -247,10 +247,10 @@ class Story:
 
     def _connect_token(self, server: str | None = None, **order: Any) -> str:
         if server is None:
-            return self.watch.add("Connect token", self.installation.token("ada", **order))
+            return self.detector.add("Connect token", self.installation.token("ada", **order))
         made = self._below("POST", "tokens", server, json={"external_user_id": "ada", **order}).json()
         assert made["token"] in made["connect_link_url"]
-        return self.watch.add("Connect token", made["token"])
+        return self.detector.add("Connect token", made["token"])
 
     def _to_link(self, app: str) -> Page:
         """Press Connect in the dashboard: the page of the link."""
@@ -260,7 +260,7 @@ class Story:
         assert pressed.status == 303, pressed.text
         found = re.search(r"ctok_[0-9a-f]{32}", pressed.location)
         assert found
-        self.watch.add("Connect token", found[0])
+        self.detector.add("Connect token", found[0])
         page = self.browser.follow(pressed)
         self._know_cookies()
         return page
@@ -279,29 +279,29 @@ class Story:
     def _know_cookies(self) -> None:
         for cookie in self.browser.session.cookies:
             if cookie.name.startswith(("patchbay_session", "patchbay_link", "patchbay_signin")):
-                self.watch.add("session cookie", str(cookie.value))
+                self.detector.add("session cookie", str(cookie.value))
 
     def _ask(self, method: str, path: str, **more: Any) -> requests.Response:
-        return self.watch.note(requests.request(method, self.installation.url + path, timeout=60, **more))
+        return self.detector.note(requests.request(method, self.installation.url + path, timeout=60, **more))
 
     def _below(
         self, method: str, path: str, token: str, *, credentials: bool = False, **more: Any
     ) -> requests.Response:
-        return self.watch.note(self.installation.api(method, path, token, **more), credentials=credentials)
+        return self.detector.note(self.installation.api(method, path, token, **more), credentials=credentials)
 
 
 def test_no_canary_stands_where_it_has_no_right(
     installation: Installation,
     party: ThirdParty,
     clock: FakeClock,
-    watch: Watch,
+    detector: LeakDetector,
     browser: Browser,
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    story = Story(installation, party, clock, watch, browser)
+    story = Story(installation, party, clock, detector, browser)
     story.first_start()
     story.keys()
     story.sign_ins()
@@ -309,24 +309,26 @@ def test_no_canary_stands_where_it_has_no_right(
     story.account_pages()
     story.frames()
     story.api()
-    watch.answers += browser.seen
-    assert list(watch.leaks(installation.url)) == []
-    assert len(watch.answers) > 300 and len(watch.secrets) == len(RIGHTS)
-    assert watch.entitled and any("oauth_access_token" in page.text for page in watch.answers), "nobody got credentials"
-    check_logs(watch, caplog, capfd)
-    check_files(watch, installation.data)
+    detector.answers += browser.seen
+    assert list(detector.leaks(installation.url)) == []
+    assert len(detector.answers) > 300 and len(detector.secrets) == len(RIGHTS)
+    assert detector.entitled and any("oauth_access_token" in page.text for page in detector.answers), (
+        "nobody got credentials"
+    )
+    check_logs(detector, caplog, capfd)
+    check_files(detector, installation.data)
     installation.restart()  # which closes the store
-    check_files(watch, installation.data)
+    check_files(detector, installation.data)
 
 
 def test_the_watch_would_find_a_leak() -> None:
-    watch = Watch(
+    detector = LeakDetector(
         RIGHTS,
         {"password": {PASSWORD}, "Connect token": {"ctok_" + "0a" * 16}, "access token": {"canary-access-token-"}},
     )
     home = "http://127.0.0.1:1"
     encoded = base64.b64encode(f"user:{PASSWORD}".encode()).decode()
-    watch.answers += [
+    detector.answers += [
         Page("GET", f"{home}/settings", 200, {}, f"<p>{PASSWORD}</p>"),
         Page("GET", f"{home}/settings", 200, {"X-Debug": f"Basic {encoded}"}, ""),
         Page("GET", f"{home}/_static/connect/ls_1", 200, {}, "ctok_" + "0a" * 16),
@@ -334,7 +336,7 @@ def test_the_watch_would_find_a_leak() -> None:
         Page("GET", f"http://elsewhere/?password={PASSWORD}", 200, {}, PASSWORD),
         Page("POST", f"{home}/v1/connect/proj_1/tokens", 200, {}, "ctok_" + "0a" * 16),
     ]
-    assert len(list(watch.leaks(home))) == 5
+    assert len(list(detector.leaks(home))) == 5
 
 
 def test_the_files_of_the_data_folder_are_the_owners_alone(installation: Installation) -> None:

@@ -22,9 +22,9 @@ import requests
 
 from tests.fakes.browser import Browser
 from tests.fakes.installation import Installation, copied, free_port, prepared
+from tests.fakes.leaks import LeakDetector, Rights, check_files, check_logs
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
-from tests.fakes.watch import Rights, Watch, check_files, check_logs
 from tests.security.conftest import own_client
 from webapp import app
 from webapp.cli.serving.logs import _json
@@ -153,27 +153,32 @@ class Story:
     """Everybody who takes part."""
 
     def __init__(
-        self, installation: Installation, receiver: Receiver, party: ThirdParty, clock: FakeClock, watch: Watch
+        self,
+        installation: Installation,
+        receiver: Receiver,
+        party: ThirdParty,
+        clock: FakeClock,
+        detector: LeakDetector,
     ) -> None:
         self.installation, self.receiver, self.party, self.clock = installation, receiver, party, clock
-        self.watch, self.browser = watch, Browser(installation.url)
+        self.detector, self.browser = detector, Browser(installation.url)
         self.server = installation.server_token()
         service = installation.service
         self.triggers, self.deliveries, self.mail = TriggerEngine(service), DeliveryEngine(service), MailServer(service)
 
     def ask(self, method: str, path: str, token: str | None = None, **more: Any) -> requests.Response:
         """One call of the API, remembered."""
-        return self.watch.note(self.installation.api(method, path, token or self.server, **more))
+        return self.detector.note(self.installation.api(method, path, token or self.server, **more))
 
     def raw(self, method: str, path: str, **more: Any) -> requests.Response:
         """One request without a project."""
         address = f"{self.installation.url}{path}"
-        return self.watch.note(requests.request(method, address, timeout=60, **more))
+        return self.detector.note(requests.request(method, address, timeout=60, **more))
 
     def frontend(self, **order: Any) -> str:
         """A Connect token of the person who signs in."""
         made = self.ask("POST", "tokens", json={"external_user_id": self.ada, **order})
-        return self.watch.add("Connect token", str(made.json()["token"]))
+        return self.detector.add("Connect token", str(made.json()["token"]))
 
     def person(self) -> None:
         service = self.installation.service
@@ -184,7 +189,7 @@ class Story:
         page = self.browser.form("/settings", "/settings/api-key")
         found = re.search(r"pbk_[\w-]{20,}", page.text)
         assert found
-        key = self.watch.add("user API key", found[0])
+        key = self.detector.add("user API key", found[0])
         auth = {"Authorization": f"Bearer {key}"}
         assert self.raw("GET", "/v1/users/me", headers=auth).status_code == 200
         query = {"url": self.receiver.url("/general"), "name": "All", "description": "Hears all."}
@@ -199,9 +204,9 @@ class Story:
             self.ask("PUT", path, json=body)
         self.ask("POST", "webhook/regenerate_signing_key")
         self.ask("GET", "webhook")
-        for noted in self.watch.answers:
+        for noted in self.detector.answers:
             for key in re.findall(r"whsec_[\w+/=]+", noted.text):
-                self.watch.add("signing key", key)
+                self.detector.add("signing key", key)
         own = {"app": "acme", "client_id": "c", "client_secret": CLIENT}
         made = self.ask("POST", "oauth_apps", json=own).json()
         self.ask("PUT", f"oauth_apps/{made['id']}", json={"client_secret": CLIENT + "-new", "name": "N"})
@@ -232,11 +237,11 @@ class Story:
         answer = self.ask("POST", "triggers/deploy?extensions=true", json=body)
         assert answer.status_code == 200, answer.text
         made: dict[str, Any] = answer.json()["data"]
-        self.watch.add("signing key", made["webhook_signing_key"])
+        self.detector.add("signing key", made["webhook_signing_key"])
         row = deployed_triggers.find(self.installation.service.store, made["id"])
         assert row is not None
         if key := deployed_triggers.endpoint_key(self.installation.service, row):
-            self.watch.add("trigger key", key)
+            self.detector.add("trigger key", key)
             made["address"] = f"/h/{key}"
         return made
 
@@ -280,7 +285,7 @@ class Story:
         self.ask("POST", f"{one}/test_event", token, json={})
         (webhook,) = self.ask("GET", f"{one}/webhooks?{user}").json()["webhooks"]
         rotated = self.ask("POST", f"{one}/webhooks/{webhook['id']}/regenerate_signing_key?{user}").json()["data"]
-        self.watch.add("signing key", rotated["signing_key"])
+        self.detector.add("signing key", rotated["signing_key"])
         again = self.ask("POST", f"{one}/webhooks/{webhook['id']}/regenerate_signing_key", token)
         assert "whsec_" not in again.text
         for path in ("", "/logs", "/configuration", "/deliveries", "/deletion", "/news?tab=logs", "/news?tab=events"):
@@ -292,14 +297,14 @@ class Story:
         revealed = self.browser.form(page, f"{page}/webhooks/{webhook['id']}/key")
         found = re.search(r"whsec_[\w+/=]+", revealed.text)
         assert found
-        self.watch.add("signing key", found[0])
+        self.detector.add("signing key", found[0])
 
     def stash(self) -> None:
         """An action writes a file; it is downloaded by its key and by its link."""
         body = {"id": "~/write", "external_user_id": self.ada, "configured_props": {"token": TOKEN}, "stash_id": "NEW"}
         ran = self.ask("POST", "actions/run", json=body).json()
         (file,) = ran["exports"]["$filestash_uploads"]
-        ticket = self.watch.add("file link", file["get_url"].rpartition("/")[2])
+        ticket = self.detector.add("file link", file["get_url"].rpartition("/")[2])
         assert self.raw("GET", f"/v1/files/{ticket}").text == STASHED
         assert self.raw("GET", f"/v1/files/{ticket}x").status_code == 404
         self.ask("GET", "file_stash/download", params={"s3_key": file["s3Key"]})
@@ -355,14 +360,14 @@ def test_no_canary_of_a_trigger_stands_where_it_has_no_right(
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     caplog.set_level(logging.DEBUG)
-    watch = Watch(RIGHTS)
+    detector = LeakDetector(RIGHTS)
     for kind, beginning in (
         ("API key", GOOD_KEY), ("metrics token", METRICS), ("secret prop", TOKEN), ("password", PASSWORD),
         ("subscription secret", SUBSCRIPTION), ("inbound credential", INBOUND), ("own client secret", CLIENT),
         ("stashed file", STASHED),
     ):  # fmt: skip
-        watch.add(kind, beginning)
-    story = Story(installation, receiver, party, clock, watch)
+        detector.add(kind, beginning)
+    story = Story(installation, receiver, party, clock, detector)
     with ExitStack() as stack:
         stack.callback(story.browser.close)
         for engine in (story.triggers, story.deliveries, story.mail):
@@ -404,23 +409,23 @@ def test_no_canary_of_a_trigger_stands_where_it_has_no_right(
         story.raw("GET", "/metrics", headers={"Authorization": f"Bearer {METRICS}x"})
         story.browser.visit("/activity")
         rotation.rotate(installation.service)
-    watch.answers += story.browser.seen
+    detector.answers += story.browser.seen
     for page in story.browser.seen:
         for value in re.findall(r"=([\w.-]{20,});", page.headers.get("Set-Cookie", "")):
-            watch.add("session cookie", value)
-    assert set(watch.secrets) == set(RIGHTS)
-    assert list(dict.fromkeys(watch.leaks(installation.url))) == []
+            detector.add("session cookie", value)
+    assert set(detector.secrets) == set(RIGHTS)
+    assert list(dict.fromkeys(detector.leaks(installation.url))) == []
     sent = b"\n".join(one.body + repr(one.headers).encode() for one in receiver.got)
-    assert watch.found_in(sent) == {"trigger key", "Connect token"}, "more than the event was delivered"
+    assert detector.kinds_in(sent) == {"trigger key", "Connect token"}, "more than the event was delivered"
     in_json = _json("web")
     lines = [in_json.format(record) for record in caplog.records if record.threadName != "MainThread"]
     assert any('"route": "inbound.receive"' in line for line in lines)
     assert any("Exception in inbound.receive [POST]" in line for line in lines)
-    assert [line for line in lines if watch.found_in(line.encode())] == []
-    check_logs(watch, caplog, capfd)
-    check_files(watch, installation.data)
+    assert [line for line in lines if detector.kinds_in(line.encode())] == []
+    check_logs(detector, caplog, capfd)
+    check_files(detector, installation.data)
     backups.write(installation.settings, tmp_path / "backup.zip", clock)
     with zipfile.ZipFile(tmp_path / "backup.zip") as archive:
-        assert {name: found for name in archive.namelist() if (found := watch.found_in(archive.read(name)))} == {}
+        assert {name: found for name in archive.namelist() if (found := detector.kinds_in(archive.read(name)))} == {}
     installation.restart()  # which closes the store
-    check_files(watch, installation.data)
+    check_files(detector, installation.data)

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.browser.conftest import chromium, contexts
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.planting import plant_trigger
-from tests.fakes.post import Post
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from webapp.kit.clock import FakeClock
@@ -128,7 +128,7 @@ def filled(installation: Installation, receiver: Receiver, party: ThirdParty, cl
             assert waiting
             inbox.run_queued(service, waiting)
         firing.emit(service, trigger, [Emitted({EVIL: [EVIL]}, EVIL, EVIL, clock())])
-    post = Post(service, clock, installation.scene, receiver)
+    post = DeliveryHarness(service, clock, installation.scene, receiver)
     assert {outcome.status for outcome in post.turn()} == {400}
     with service.store.write() as tx:
         history.write(tx, account.subject, clock(), "trouble", EVIL, good=False)

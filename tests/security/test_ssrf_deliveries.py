@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.fakes import ssrf
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.installation import Installation, copied
-from tests.fakes.post import Post
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.ssrf import VECTORS, answers
 from webapp.errors import Invalid
@@ -38,7 +38,7 @@ class Attack:
         self.installation, self.listener = installation, listener
         self.browser: FlaskClient = installation.app.test_client()
         self.server = installation.server_token()
-        self.post = Post(installation.service, clock, installation.scene, receiver)
+        self.post = DeliveryHarness(installation.service, clock, installation.scene, receiver)
         self.vectors = [vector.replace("{port}", str(listener.getsockname()[1])) for vector in VECTORS]
 
     def call(self, method: str, path: str, **more: Any) -> TestResponse:

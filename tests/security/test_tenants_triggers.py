@@ -16,8 +16,8 @@ from tests.fakes.browser import Browser
 from tests.fakes.deployed import emit
 from tests.fakes.installation import prepared
 from tests.fakes.planting import plant_trigger
+from tests.fakes.tenants import Tenants, comparable, connected
 from tests.fakes.thirdparty import CLIENT_SECRET, ThirdParty
-from tests.fakes.town import Town, connected, told
 from webapp.kit.cursors import Window
 from webapp.kit.ids import new_id
 from webapp.service.domain.accounts import app_overrides, provider_clients
@@ -80,9 +80,9 @@ class Belongings:
     ids: dict[str, str]
 
 
-def settle(town: Town, account: Account) -> Belongings:
+def settle(tenants: Tenants, account: Account) -> Belongings:
     """Give the owner of ``account`` one of everything."""
-    service, scene, user = town.installation.service, account.scene, account.external_id
+    service, scene, user = tenants.installation.service, account.scene, account.external_id
     trigger, _ = plant_trigger(service, scene, TIMER, EVERY, user=user)
     mark = new_id("x").replace("_", "-")
     with service.store.write() as tx:
@@ -119,16 +119,16 @@ OF_PROJECT = ("oauth_app_id", "app_override_id")  # both environments and all us
 class Street:
     """Ada, what she has, and what others have; :meth:`compare` asks for one thing after the other."""
 
-    def __init__(self, town: Town) -> None:
-        self.town = town
-        self.mine = settle(town, connected(town.installation, town.installation.scene, town.ada.id))
-        self.strangers = {label: settle(town, account) for label, account in town.foreign.items()}
+    def __init__(self, tenants: Tenants) -> None:
+        self.tenants = tenants
+        self.mine = settle(tenants, connected(tenants.installation, tenants.installation.scene, tenants.ada.id))
+        self.strangers = {label: settle(tenants, account) for label, account in tenants.foreign.items()}
         self.absent = Belongings({name: new_id(prefix) for name, prefix in ABSENT.items()})
-        town.party.calls.clear()
+        tenants.party.calls.clear()
 
     def kept(self) -> dict[str, list[dict[str, Any]]]:
         """All rows that Ada must not change."""
-        read = self.town.installation.service.store.all
+        read = self.tenants.installation.service.store.all
         found = {one: read(f"SELECT * FROM {one} ORDER BY 1") for one in KEPT}
         for row in found["deployed_triggers"]:
             del row["turn"]  # also grows when a change of one's own is refused
@@ -144,13 +144,13 @@ class Street:
 
 
 @pytest.fixture
-def street(town: Town) -> Street:
-    return Street(town)
+def street(tenants: Tenants) -> Street:
+    return Street(tenants)
 
 
 def routes(street: Street) -> Iterator[tuple[str, str, set[str]]]:
     """The dashboard's routes about such things: method, rule and what it names."""
-    for rule in street.town.installation.app.url_map.iter_rules():
+    for rule in street.tenants.installation.app.url_map.iter_rules():
         named = set(re.findall(r"<(?:[\w(), ]+:)?(\w+)>", rule.rule)) & {"trigger_id", "run_id"}
         if rule.endpoint.startswith("dashboard.") and named:
             for method in sorted((rule.methods or set()) & {"GET", "POST", "DELETE"}):
@@ -169,7 +169,7 @@ def test_every_dashboard_route(street: Street, adas: Browser) -> None:
     def page(method: str, rule: str, ids: dict[str, str], headers: dict[str, str]) -> tuple[Any, ...]:
         path = re.sub(r"<(?:[\w(), ]+:)?(\w+)>", lambda name: {**PLACES, **ids}[name[1]], rule)
         answer = adas._ask(method, path, None if method == "GET" else form, headers)
-        return told(answer, *ids.values())
+        return comparable(answer, *ids.values())
 
     for method, rule, named in routes(street):
         for headers in ({}, {"HX_Request": "true", "HX_Request_Type": "partial"}):
@@ -181,7 +181,7 @@ def test_every_dashboard_route(street: Street, adas: Browser) -> None:
                 asked += 1
     assert asked > 80
     assert street.kept() == before
-    assert street.town.party.calls == []
+    assert street.tenants.party.calls == []
 
 
 PLACES = {"slug": "acme_keys", "kind": "actions", "key": "~/act"}
@@ -199,7 +199,7 @@ def test_lists_and_drafts_show_ones_own_alone(street: Street, adas: Browser) -> 
 
     def edited(given: dict[str, str]) -> tuple[Any, ...]:
         page = adas.visit(f"/apps/schedule/triggers/{TIMER}?trigger={given['trigger_id']}")
-        return told(page, given["trigger_id"])
+        return comparable(page, given["trigger_id"])
 
     assert street.compare(edited, "trigger_id")[0] in (200, 404)
     mine = edited(ids)
@@ -239,15 +239,15 @@ def calls(ids: dict[str, str]) -> dict[str, tuple[str, str, dict[str, Any], tupl
 
 
 def test_values_that_name_a_thing_of_somebody_elses(street: Street) -> None:
-    town = street.town
-    server, frontend = town.installation.server_token(), town.installation.token(town.ada.id)
+    tenants = street.tenants
+    server, frontend = tenants.installation.server_token(), tenants.installation.token(tenants.ada.id)
     before = street.kept()
 
     def ask(name: str, ids: dict[str, str], token: str) -> tuple[int, str]:
         method, path, body, names = calls(ids)[name]
-        body = {"external_user_id": town.ada.id, "connect_token": frontend, **body}
-        query = {"external_user_id": town.ada.id} if path.startswith("deployed") else {}
-        answer = town.installation.api(method, path, token, json=body, params=query)
+        body = {"external_user_id": tenants.ada.id, "connect_token": frontend, **body}
+        query = {"external_user_id": tenants.ada.id} if path.startswith("deployed") else {}
+        answer = tenants.installation.api(method, path, token, json=body, params=query)
         text = answer.text
         for one in (ids[each] for each in names):
             text = text.replace(one, "ID")
@@ -263,21 +263,21 @@ def test_values_that_name_a_thing_of_somebody_elses(street: Street) -> None:
             if names == ("stash_id",):
                 assert status == 200 and '["Ada",[]]' in text, "a run finds nothing in a stash of somebody else's"
                 assert ".txt" in ask(name, street.mine.ids, token)[1], "and finds what is in its own"
-                town.party.calls.clear()
+                tenants.party.calls.clear()
                 before = street.kept()
             else:
                 assert status in (400, 403, 404), (name, text)
-                assert street.kept() == before and town.party.calls == [], name
+                assert street.kept() == before and tenants.party.calls == [], name
 
 
 def test_a_link_with_a_preset_or_client_of_another_project(street: Street) -> None:
-    browser = Browser(street.town.installation.url)
-    token = street.town.installation.token(street.town.ada.id, allowed_origins=["https://app.example.com"])
+    browser = Browser(street.tenants.installation.url)
+    token = street.tenants.installation.token(street.tenants.ada.id, allowed_origins=["https://app.example.com"])
 
     def opened(app: str, parameter: str, name: str) -> Callable[[dict[str, str]], tuple[Any, ...]]:
         def ask(ids: dict[str, str]) -> tuple[Any, ...]:
-            link = street.town.installation.link(token, app, **{parameter: ids[name]})
-            return told(browser.frame(link), ids[name])
+            link = street.tenants.installation.link(token, app, **{parameter: ids[name]})
+            return comparable(browser.frame(link), ids[name])
 
         return ask
 

@@ -14,9 +14,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from tests.fakes.post import Post
+from tests.fakes.delivery_harness import DeliveryHarness
+from tests.fakes.own_components import stock
 from tests.fakes.receiver import Receiver, receiving
-from tests.fakes.shop import stock
 from webapp.kit.clock import FakeClock
 from webapp.kit.ids import new_id
 from webapp.service.catalog.build import ensure
@@ -307,8 +307,8 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def post(service: Service, clock: FakeClock, scene: Scene, receiver: Receiver) -> Post:
+def post(service: Service, clock: FakeClock, scene: Scene, receiver: Receiver) -> DeliveryHarness:
     """The delivery side of :func:`service`, with a receiver that it may reach."""
-    made = Post(service, clock, scene, receiver)
+    made = DeliveryHarness(service, clock, scene, receiver)
     made.allow(receiver.netloc)
     return made

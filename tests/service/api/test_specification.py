@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.fakes.post import Post
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.service.api.conftest import World
 from tests.service.conftest import GOOD_KEY
 from webapp.service.api.reference import openapi
@@ -466,7 +466,7 @@ def test_every_address_begins_with_the_version() -> None:
 
 
 def test_events_go_where_the_deployment_and_the_webhooks_say_and_are_signed(
-    world: World, post: Post, provider: Any
+    world: World, post: DeliveryHarness, provider: Any
 ) -> None:
     """Section 6, from the deployment over the API to what receivers get."""
     post.scene, server = world.scene, world.server()

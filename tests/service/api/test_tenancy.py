@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.household import Household, absent, settle
+from tests.fakes.user_data import UserData, absent_user_data, plant_user_data
 from tests.service.api.conftest import World
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.reference.examples import EXAMPLES
@@ -56,10 +56,10 @@ class Town:
     """Alice at home, and everybody who is not her: another user, environment and project."""
 
     world: World
-    mine: Household
-    strangers: dict[str, Household]
+    mine: UserData
+    strangers: dict[str, UserData]
     other: Scene
-    settle: Callable[[Scene, str], Household]
+    settle: Callable[[Scene, str], UserData]
 
     def kept(self) -> dict[str, list[Any]]:
         """Everything that there is."""
@@ -81,8 +81,8 @@ class Town:
 
 @pytest.fixture(scope="module")
 def town(shared: World, plant_in: Callable[[Service, Scene], Callable[..., Account]]) -> Town:
-    def made(scene: Scene, user: str) -> Household:
-        return settle(shared.service, plant_in(shared.service, scene), scene, user)
+    def made(scene: Scene, user: str) -> UserData:
+        return plant_user_data(shared.service, plant_in(shared.service, scene), scene, user)
 
     here, other = shared.scene, Scene(projects.create(shared.service, name="Other").id, "development")
     strangers = {
@@ -93,7 +93,7 @@ def town(shared: World, plant_in: Callable[[Service, Scene], Callable[..., Accou
     return Town(shared, made(here, "alice"), strangers, other, made)
 
 
-def callers(town: Town, operation: Operation) -> Iterator[tuple[str, Scene, dict[str, Household]]]:
+def callers(town: Town, operation: Operation) -> Iterator[tuple[str, Scene, dict[str, UserData]]]:
     """Every kind of token that may call ``operation``, where it calls, and whose things it must not meet."""
     world, here = town.world, town.world.scene
     shared_by_both = not parameters(operation) - OF_PROJECT
@@ -129,7 +129,7 @@ def test_what_is_not_yours_is_not_there(town: Town, operation: Operation) -> Non
     everybody = list(callers(town, operation))
     before = town.kept()
     for token, scene, strangers in everybody:
-        nothing = town.ask(operation, token, scene, absent(scene, "alice").ids)
+        nothing = town.ask(operation, token, scene, absent_user_data(scene, "alice").ids)
         assert nothing.status_code == 404 and set(nothing.json) == {"error"}, nothing.data
         for label, stranger in strangers.items():
             assert seen(town.ask(operation, token, scene, stranger.ids)) == seen(nothing), label
@@ -144,12 +144,12 @@ def test_what_belongs_to_another_thing_is_not_below_ones_own(town: Town, operati
     )
     before = town.kept()
 
-    def ask(token: str, things: Household) -> Any:
+    def ask(token: str, things: UserData) -> Any:
         ids = {**town.mine.ids, **{name: things.ids[name] for name in inner}}
         return town.ask(operation, token, town.mine.scene, ids)
 
     for token in (frontend, server):
-        nothing = ask(token, absent(town.mine.scene, "alice"))
+        nothing = ask(token, absent_user_data(town.mine.scene, "alice"))
         assert nothing.status_code == 404
         assert all(seen(ask(token, stranger)) == seen(nothing) for stranger in town.strangers.values())
     assert town.kept() == before
@@ -241,7 +241,7 @@ def test_what_is_not_yours_in_a_body_is_like_what_is_not_there(town: Town, what:
                 told = told.replace(one.encode(), b"ID")
             return answer.status_code, told
 
-        nothing = ask(absent(here, "alice").ids)
+        nothing = ask(absent_user_data(here, "alice").ids)
         assert nothing[0] in (400, 404), nothing
         for label, stranger in strangers.items():
             assert ask(stranger.ids) == nothing, label
@@ -263,7 +263,7 @@ def test_a_filter_by_what_is_not_yours_finds_what_a_filter_by_nothing_finds(town
         return answer.status_code, answer.data
 
     for token in (town.world.frontend("alice"), town.world.server()):
-        nothing = ask(absent(town.mine.scene, "alice").ids, token)
+        nothing = ask(absent_user_data(town.mine.scene, "alice").ids, token)
         assert {ask(one.ids, token) for one in town.strangers.values()} == {nothing}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.post import Post
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from webapp.kit.clock import now
 from webapp.service.domain.deliveries import deliveries
@@ -20,7 +20,7 @@ from webapp.store.contract import Reader
 
 
 @contextmanager
-def running(post: Post, grace_s: float = 5.0, **options: float) -> Iterator[DeliveryEngine]:
+def running(post: DeliveryHarness, grace_s: float = 5.0, **options: float) -> Iterator[DeliveryEngine]:
     engine = DeliveryEngine(post.service, **options)  # type: ignore[arg-type]
     engine.start()
     try:
@@ -30,7 +30,7 @@ def running(post: Post, grace_s: float = 5.0, **options: float) -> Iterator[Deli
 
 
 @pytest.fixture
-def live(post: Post) -> Post:
+def live(post: DeliveryHarness) -> DeliveryHarness:
     """The same with the wall clock, which an engine sleeps by."""
     post.service = replace(post.service, clock=now)
     return post
@@ -43,11 +43,11 @@ def until(done: Callable[[], bool], seconds: float = 15.0) -> None:
         time.sleep(0.005)
 
 
-def statuses(post: Post) -> set[str]:
+def statuses(post: DeliveryHarness) -> set[str]:
     return {row["status"] for row in post.rows()}
 
 
-def test_it_wakes_at_once(live: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_wakes_at_once(live: DeliveryHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delivery_engine, "LONGEST_SLEEP_S", 60.0)
     trigger = live.trigger(live.receiver.url())
     with running(live) as engine:
@@ -58,7 +58,7 @@ def test_it_wakes_at_once(live: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     assert statuses(live) == {"delivered"}
 
 
-def test_without_a_bell_it_looks_by_itself(live: Post) -> None:
+def test_without_a_bell_it_looks_by_itself(live: DeliveryHarness) -> None:
     trigger = live.trigger(live.receiver.url())
     with running(live):
         time.sleep(0.1)
@@ -66,7 +66,7 @@ def test_without_a_bell_it_looks_by_itself(live: Post) -> None:
         until(lambda: statuses(live) == {"delivered"})
 
 
-def test_a_thousand_are_delivered_once_each(live: Post) -> None:
+def test_a_thousand_are_delivered_once_each(live: DeliveryHarness) -> None:
     triggers = [live.trigger(live.receiver.url(f"/{n}")) for n in range(4)]
     with running(live) as engine:
         for trigger in triggers:
@@ -77,7 +77,7 @@ def test_a_thousand_are_delivered_once_each(live: Post) -> None:
     assert len({one.headers["webhook-id"] for one in live.receiver.got}) == 1000
 
 
-def test_one_that_hangs_holds_up_nobody(live: Post) -> None:
+def test_one_that_hangs_holds_up_nobody(live: DeliveryHarness) -> None:
     hanging = live.trigger(live.receiver.url("/hangs", Mood(trick="hang")))
     others = [live.trigger(live.receiver.url(f"/{n}")) for n in range(20)]
     with running(live, grace_s=0.2, deadline_s=30.0) as engine:
@@ -92,7 +92,7 @@ def test_one_that_hangs_holds_up_nobody(live: Post) -> None:
         live.receiver.closing.set()
 
 
-def test_a_failure_is_tried_again_by_itself(live: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_is_tried_again_by_itself(live: DeliveryHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.service.domain.deliveries.retry.SCHEDULE", (0, 300, 300))
     trigger = live.trigger(live.receiver.url("/", Mood(500)))
     with running(live) as engine:
@@ -104,7 +104,7 @@ def test_a_failure_is_tried_again_by_itself(live: Post, monkeypatch: pytest.Monk
     assert live.row()["attempt"] == 2
 
 
-def test_stopping_lets_what_is_on_its_way_end_and_writes_it_down(live: Post) -> None:
+def test_stopping_lets_what_is_on_its_way_end_and_writes_it_down(live: DeliveryHarness) -> None:
     trigger = live.trigger(live.receiver.url("/", Mood(trick="hang")))
     engine = DeliveryEngine(live.service)
     engine.start()
@@ -118,7 +118,7 @@ def test_stopping_lets_what_is_on_its_way_end_and_writes_it_down(live: Post) -> 
     assert "broke the connection off" in live.row()["last_error"]
 
 
-def test_what_does_not_end_in_time_is_due_again_later(live: Post) -> None:
+def test_what_does_not_end_in_time_is_due_again_later(live: DeliveryHarness) -> None:
     trigger = live.trigger(live.receiver.url("/", Mood(trick="hang")))
     engine = DeliveryEngine(live.service)
     engine.start()
@@ -134,7 +134,7 @@ def test_what_does_not_end_in_time_is_due_again_later(live: Post) -> None:
     until(lambda: engine.busy == 0)
 
 
-def test_a_locked_store_loses_no_result(live: Post, data: Path) -> None:
+def test_a_locked_store_loses_no_result(live: DeliveryHarness, data: Path) -> None:
     trigger = live.trigger(live.receiver.url())
     with running(live) as engine:
         live.emit(trigger)
@@ -145,7 +145,7 @@ def test_a_locked_store_loses_no_result(live: Post, data: Path) -> None:
         until(lambda: statuses(live) == {"delivered"})
 
 
-def test_an_idle_engine_sleeps(live: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_engine_sleeps(live: DeliveryHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int | None] = []
     due = deliveries.next_due_at
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.shop import FILES
+from tests.fakes.own_components import FILES
 
 
 def keys(answer: Any) -> list[str]:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pytest
 from flask import Flask, Response, request
 
-from tests.fakes.api import Api, serving
+from tests.fakes.provider_api import Api, serving
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.domain.accounts import provider_clients

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.deployed import emit, plant_trigger
-from tests.fakes.post import Post
 from tests.fakes.receiver import Mood
 from tests.service.api.conftest import World
 from webapp.kit.clock import HOUR
@@ -13,14 +13,14 @@ from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
 @pytest.fixture
-def posting(world: World, post: Post) -> Post:
+def posting(world: World, post: DeliveryHarness) -> DeliveryHarness:
     """The delivery side of the world's own scene."""
     post.scene = world.scene
     return post
 
 
 @pytest.fixture
-def trigger(world: World, posting: Post) -> DeployedTrigger:
+def trigger(world: World, posting: DeliveryHarness) -> DeployedTrigger:
     return plant_trigger(world.service, world.scene, [posting.receiver.url("/hook")])
 
 
@@ -42,7 +42,7 @@ def test_events_newest_first(world: World, trigger: DeployedTrigger) -> None:
         assert world.get(f"P/deployed-triggers/{trigger.id}/events?n={bad}", world.frontend()).status_code == 400
 
 
-def test_a_delivery_and_everything_about_it(world: World, posting: Post, trigger: DeployedTrigger) -> None:
+def test_a_delivery_and_everything_about_it(world: World, posting: DeliveryHarness, trigger: DeployedTrigger) -> None:
     posting.receiver.moods["/hook"] = Mood(500, body=b"no")
     (event,) = emit(world.service, trigger, {"n": 1})
     posting.turn()
@@ -62,7 +62,7 @@ def test_a_delivery_and_everything_about_it(world: World, posting: Post, trigger
     assert posting.key(trigger) not in str(found)
 
 
-def test_lists_by_status_time_and_event(world: World, posting: Post, trigger: DeployedTrigger) -> None:
+def test_lists_by_status_time_and_event(world: World, posting: DeliveryHarness, trigger: DeployedTrigger) -> None:
     emit(world.service, trigger, 1)
     posting.turn()
     world.clock.advance(HOUR)
@@ -81,7 +81,7 @@ def test_lists_by_status_time_and_event(world: World, posting: Post, trigger: De
         assert world.get(f"P/deployed-triggers/{trigger.id}/deliveries?{bad}", world.frontend()).status_code == 400
 
 
-def test_sending_one_again(world: World, posting: Post, trigger: DeployedTrigger) -> None:
+def test_sending_one_again(world: World, posting: DeliveryHarness, trigger: DeployedTrigger) -> None:
     emit(world.service, trigger, {"n": 1})
     posting.turn()
     (row,) = ask(world, trigger, "deliveries")["data"]
@@ -94,7 +94,7 @@ def test_sending_one_again(world: World, posting: Post, trigger: DeployedTrigger
     assert len(ask(world, trigger, f"deliveries/{row['id']}")["data"]["attempts"]) == 2
 
 
-def test_one_that_is_on_its_way_is_left_alone(world: World, posting: Post, trigger: DeployedTrigger) -> None:
+def test_one_that_is_on_its_way_is_left_alone(world: World, posting: DeliveryHarness, trigger: DeployedTrigger) -> None:
     emit(world.service, trigger, {"n": 1})
     (task,) = posting.claim()
     again = ask(world, trigger, f"deliveries/{task.id}/resend", "POST")["data"]
@@ -102,7 +102,7 @@ def test_one_that_is_on_its_way_is_left_alone(world: World, posting: Post, trigg
     assert posting.claim() == []
 
 
-def test_sending_again_all_that_failed(world: World, posting: Post, trigger: DeployedTrigger) -> None:
+def test_sending_again_all_that_failed(world: World, posting: DeliveryHarness, trigger: DeployedTrigger) -> None:
     posting.receiver.moods["/hook"] = Mood(410)
     emit(world.service, trigger, 1)
     posting.turn()
@@ -126,7 +126,7 @@ def test_sending_again_all_that_failed(world: World, posting: Post, trigger: Dep
     assert bad.status_code == 400
 
 
-def test_the_last_24_hours(world: World, posting: Post, trigger: DeployedTrigger) -> None:
+def test_the_last_24_hours(world: World, posting: DeliveryHarness, trigger: DeployedTrigger) -> None:
     emit(world.service, trigger, 1, 2)
     posting.turn()
     found = ask(world, trigger, "stats")["data"]

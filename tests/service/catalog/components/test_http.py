@@ -7,8 +7,8 @@ import pytest
 from flask import Flask, Response, jsonify, redirect
 from flask.typing import ResponseReturnValue
 
-from tests.fakes.api import Api, serving
-from tests.service.catalog.components.acting import Component
+from tests.fakes.provider_api import Api, serving
+from tests.service.catalog.components.action_harness import ActionHarness
 from webapp.service.components.runner import Runner
 
 
@@ -41,15 +41,15 @@ def api() -> Iterator[Api]:
 
 
 @pytest.fixture
-def send(api: Api, runner: Runner) -> Component:
-    return Component(runner, "http", "send-request", allow_hosts=(api.origin.removeprefix("http://"),))
+def send(api: Api, runner: Runner) -> ActionHarness:
+    return ActionHarness(runner, "http", "send-request", allow_hosts=(api.origin.removeprefix("http://"),))
 
 
 def pair(name: str, value: str) -> dict[str, str]:
     return {"name": name, "value": value}
 
 
-def test_a_plain_get(api: Api, send: Component) -> None:
+def test_a_plain_get(api: Api, send: ActionHarness) -> None:
     params = [pair("a", "1 &"), pair("a", "2"), pair("", "left out")]
     request = {"url": f" {api.origin}/json ", "method": "get", "headers": [pair("X-One", "1")], "params": params}
     found, summary = send.ret(request=request)
@@ -69,7 +69,7 @@ def test_a_plain_get(api: Api, send: Component) -> None:
         (None, None),
     ],
 )
-def test_authorization(api: Api, send: Component, auth: Any, header: str | None) -> None:
+def test_authorization(api: Api, send: ActionHarness, auth: Any, header: str | None) -> None:
     send.ret(request={"url": f"{api.origin}/json", "method": "GET", "auth": auth})
     assert api.last.headers.get("Authorization") == header
 
@@ -90,12 +90,12 @@ def test_authorization(api: Api, send: Component, auth: Any, header: str | None)
         (None, None, b""),
     ],
 )
-def test_bodies(api: Api, send: Component, body: Any, content_type: str | None, sent: bytes) -> None:
+def test_bodies(api: Api, send: ActionHarness, body: Any, content_type: str | None, sent: bytes) -> None:
     send.ret(request={"url": f"{api.origin}/json", "method": "POST", "body": body})
     assert (api.last.headers.get("Content-Type"), api.last.body) == (content_type, sent)
 
 
-def test_a_header_of_ones_own_wins(api: Api, send: Component) -> None:
+def test_a_header_of_ones_own_wins(api: Api, send: ActionHarness) -> None:
     body = {"mode": "raw", "raw": "<a/>"}
     headers = [pair("content-type", "application/xml"), pair("X-A", "1"), pair("X-A", "2")]
     send.ret(request={"url": f"{api.origin}/json", "method": "PUT", "body": body, "headers": headers})
@@ -103,11 +103,11 @@ def test_a_header_of_ones_own_wins(api: Api, send: Component) -> None:
 
 
 @pytest.mark.parametrize(("path", "body"), [("text", "<p>Grüße</p>"), ("broken", "{no json")])
-def test_what_is_not_json_comes_as_text(api: Api, send: Component, path: str, body: str) -> None:
+def test_what_is_not_json_comes_as_text(api: Api, send: ActionHarness, path: str, body: str) -> None:
     assert send.ret(request={"url": f"{api.origin}/{path}", "method": "GET"})[0]["body"] == body
 
 
-def test_an_error_status_fails_unless_told_otherwise(api: Api, send: Component) -> None:
+def test_an_error_status_fails_unless_told_otherwise(api: Api, send: ActionHarness) -> None:
     request = {"url": f"{api.origin}/missing", "method": "GET"}
     assert send.error(request=request) == "The server answered with status 404: Not here."
     assert send.ret(request=request, fail=False)[0]["status"] == 404
@@ -123,14 +123,14 @@ def test_an_error_status_fails_unless_told_otherwise(api: Api, send: Component) 
         ("", "https://"),
     ],
 )
-def test_the_guard_stands_before_it(send: Component, url: str, said: str) -> None:
+def test_the_guard_stands_before_it(send: ActionHarness, url: str, said: str) -> None:
     assert said in send.error(request={"url": url, "method": "GET"})
 
 
-def test_a_redirect_is_guarded_as_well(api: Api, send: Component) -> None:
+def test_a_redirect_is_guarded_as_well(api: Api, send: ActionHarness) -> None:
     assert "not on the public internet" in send.error(request={"url": f"{api.origin}/inside", "method": "GET"})
 
 
-def test_a_header_cannot_smuggle(api: Api, send: Component) -> None:
+def test_a_header_cannot_smuggle(api: Api, send: ActionHarness) -> None:
     headers = [pair("X-A", "1\r\nX-B: 2")]
     assert "line break" in send.error(request={"url": f"{api.origin}/json", "method": "GET", "headers": headers})

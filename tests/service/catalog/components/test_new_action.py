@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.service.catalog.components.acting import Component
+from tests.service.catalog.components.action_harness import ActionHarness
 from tests.service.catalog.components.test_sandbox import Action, action, served
 from webapp.service.catalog import build
 from webapp.service.catalog.index import Catalog
@@ -22,7 +22,7 @@ EXAMPLE, TEST = (
 )
 
 
-class Elsewhere(Component):
+class Elsewhere(ActionHarness):
     """An action of a copy of the catalog."""
 
     folder: Path
@@ -49,7 +49,7 @@ def test_the_new_file_is_all_it_takes(tmp_path: Path, action: Action, runner: Ru
     catalog.close()
     assert listed is not None and listed.name == "Count tasks"
 
-    def copied(name: str) -> Component:
+    def copied(name: str) -> ActionHarness:
         found = action(name)
         made = Elsewhere(found.runner, found.app, found.name, found.origin, found.fields)
         object.__setattr__(made, "folder", tmp_path / "apps")

@@ -8,8 +8,8 @@ from typing import Any
 
 from tests.service.catalog.components.test_new_action import EXAMPLE, FILE, MANUAL
 from tests.service.catalog.components.test_sandbox import Action, action, served
-from tests.service.catalog.components.test_sandbox_triggers import Watching, watching
-from tests.service.catalog.components.watching import Watch
+from tests.service.catalog.components.test_sandbox_triggers import OpenTrigger, watching
+from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import BUILT_IN
@@ -25,7 +25,7 @@ SOURCE, TEST = (
 )
 
 
-def test_the_new_file_is_all_it_takes(tmp_path: Path, watching: Watching, action: Action, runner: Runner) -> None:
+def test_the_new_file_is_all_it_takes(tmp_path: Path, watching: OpenTrigger, action: Action, runner: Runner) -> None:
     assert NAME and SOURCE and TEST
     shutil.copytree(BUILT_IN / "sandbox", tmp_path / "apps" / "sandbox")
     shutil.copy(BUILT_IN / "categories.toml", tmp_path / "apps")
@@ -42,10 +42,10 @@ def test_the_new_file_is_all_it_takes(tmp_path: Path, watching: Watching, action
     catalog.close()
     assert listed is not None and (listed.name, listed.kind) == ("Task done", "trigger")
 
-    def copied(name: str, **props: Any) -> Watch:
+    def copied(name: str, **props: Any) -> TriggerHarness:
         return replace(watching(name, **props), path=file)
 
-    space: dict[str, Any] = {"Action": Action, "Watching": Watching}
+    space: dict[str, Any] = {"Action": Action, "OpenTrigger": OpenTrigger}
     exec(TEST[1], space)
     space["test_task_done"](copied, action)
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.fakes.postgres_server import server
-from tests.service.catalog.components.acting import Component
+from tests.service.catalog.components.action_harness import ActionHarness
 from webapp.service.components.runner import Runner
 from webapp.service.outbound.postgres import PostgresAccount
 
-Action = Callable[..., Component]
+Action = Callable[..., ActionHarness]
 SCHEMA = """
     create table books (
         id int generated always as identity, title text not null, pages int, price numeric default 9.99,
@@ -30,10 +30,10 @@ def account() -> Iterator[PostgresAccount]:
 def action(account: PostgresAccount, runner: Runner) -> Action:
     """An action by its name, over an account of the server; ``changes`` are fields of the account."""
 
-    def made(name: str, **changes: str) -> Component:
+    def made(name: str, **changes: str) -> ActionHarness:
         fields = {"host": "127.0.0.1", "port": str(account.port), "database": account.database, "ssl_mode": "prefer"}
         fields |= {"user": account.user, "password": account.password} | changes
-        return Component(
+        return ActionHarness(
             runner, "postgresql", name, fields=fields, allow_hosts=(f"127.0.0.1:{account.port}",)
         )  # fmt: skip
 
@@ -70,7 +70,7 @@ def test_the_words_of_the_server_reach_the_person(action: Action) -> None:
 
 def test_only_allowed_servers(account: PostgresAccount, runner: Runner) -> None:
     fields = {"host": "127.0.0.1", "port": str(account.port), "database": "x", "user": "x", "password": "x"}
-    said = Component(runner, "postgresql", "execute-query", fields=fields).error(sql={"query": "select 1"})
+    said = ActionHarness(runner, "postgresql", "execute-query", fields=fields).error(sql={"query": "select 1"})
     assert "not on the public internet" in said
 
 

@@ -6,8 +6,8 @@ import pytest
 from flask import Flask, Response, abort
 from flask.typing import ResponseReturnValue
 
-from tests.fakes.api import Api, serving
-from tests.service.catalog.components.acting import Component
+from tests.fakes.provider_api import Api, serving
+from tests.service.catalog.components.action_harness import ActionHarness
 from webapp.service.components.runner import Runner
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>News &amp; more</title><link>https://example.com/</link>
@@ -50,11 +50,11 @@ def api() -> Iterator[Api]:
 
 
 @pytest.fixture
-def fetch(api: Api, runner: Runner) -> Component:
-    return Component(runner, "rss", "fetch-feed", allow_hosts=(api.origin.removeprefix("http://"),))
+def fetch(api: Api, runner: Runner) -> ActionHarness:
+    return ActionHarness(runner, "rss", "fetch-feed", allow_hosts=(api.origin.removeprefix("http://"),))
 
 
-def test_rss(api: Api, fetch: Component) -> None:
+def test_rss(api: Api, fetch: ActionHarness) -> None:
     found, summary = fetch.ret(url=f" {api.origin}/rss")
     assert (found["title"], found["link"]) == ("News & more", "https://example.com/")
     second, first = found["entries"]
@@ -74,7 +74,7 @@ def test_rss(api: Api, fetch: Component) -> None:
     assert "application/rss+xml" in api.last.headers["Accept"]
 
 
-def test_atom_in_another_encoding(api: Api, fetch: Component) -> None:
+def test_atom_in_another_encoding(api: Api, fetch: ActionHarness) -> None:
     found, summary = fetch.ret(url=f"{api.origin}/atom")
     assert found["title"] == "Grüße"
     (entry,) = found["entries"]
@@ -83,22 +83,22 @@ def test_atom_in_another_encoding(api: Api, fetch: Component) -> None:
     assert summary == "Fetched 1 entry of Grüße"
 
 
-def test_the_limit_and_an_empty_feed(api: Api, fetch: Component) -> None:
+def test_the_limit_and_an_empty_feed(api: Api, fetch: ActionHarness) -> None:
     assert len(fetch.ret(url=f"{api.origin}/rss", limit=1)[0]["entries"]) == 1
     assert fetch.ret(url=f"{api.origin}/empty")[0] == {"title": "Quiet", "link": None, "entries": []}
 
 
 @pytest.mark.parametrize("name", ["page", "path", "address", "nothing"])
-def test_what_is_no_feed_says_so(api: Api, fetch: Component, name: str) -> None:
+def test_what_is_no_feed_says_so(api: Api, fetch: ActionHarness, name: str) -> None:
     said = fetch.error(url=f"{api.origin}/{name}")
     assert said == "There is no RSS or Atom feed at this address. Check it in a browser."
 
 
-def test_a_feed_cannot_read_files(api: Api, fetch: Component) -> None:
+def test_a_feed_cannot_read_files(api: Api, fetch: ActionHarness) -> None:
     reply = fetch.run(url=f"{api.origin}/bomb")
     assert "root:" not in str(reply.value)
 
 
-def test_a_missing_feed_and_a_private_one(api: Api, fetch: Component) -> None:
+def test_a_missing_feed_and_a_private_one(api: Api, fetch: ActionHarness) -> None:
     assert "status 404" in fetch.error(url=f"{api.origin}/none")
     assert "not on the public internet" in fetch.error(url="http://127.0.0.1:8081/feed")

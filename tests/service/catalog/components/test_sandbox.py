@@ -7,7 +7,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from tests.sandbox.conftest import Served, build
-from tests.service.catalog.components.acting import Component
+from tests.service.catalog.components.action_harness import ActionHarness
 from webapp.kit.clock import FakeClock, now
 from webapp.service.catalog.index import Catalog
 from webapp.service.components import prop_types
@@ -15,7 +15,7 @@ from webapp.service.components.loader import load, props_of
 from webapp.service.components.runner import Runner
 
 PLAIN, DEMANDING = "prj_001", "prj_005"  # without fields of its own; with a choice, a number, a text and a boolean
-Action = Callable[..., Component]
+Action = Callable[..., ActionHarness]
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +38,10 @@ def action(served: Served, runner: Runner) -> Action:
     """An action by its name, with an account that may do everything unless another ``scope`` is given."""
     tokens = {"": served.connect()["access_token"]}
 
-    def made(name: str, scope: str = "") -> Component:
+    def made(name: str, scope: str = "") -> ActionHarness:
         if scope not in tokens:
             tokens[scope] = served.connect(scope)["access_token"]
-        return Component(runner, "sandbox", name, served.url, {"oauth_access_token": tokens[scope]})
+        return ActionHarness(runner, "sandbox", name, served.url, {"oauth_access_token": tokens[scope]})
 
     return made
 
@@ -111,7 +111,7 @@ def test_what_the_sandbox_refuses_is_said(action: Action) -> None:
 
 
 def test_a_dead_token_is_told_by_its_status(served: Served, runner: Runner) -> None:
-    reply = Component(runner, "sandbox", "list-projects", served.url, {"oauth_access_token": "wrong"}).run()
+    reply = ActionHarness(runner, "sandbox", "list-projects", served.url, {"oauth_access_token": "wrong"}).run()
     assert reply.error is not None
     assert (reply.error.kind, reply.error.status) == ("http", 401)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from tests.fakes.post import Post
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from tests.service.conftest import GOOD_KEY
 from webapp.kit.clock import now
@@ -20,32 +20,32 @@ from webapp.service.domain.deliveries import endpoints, signing_keys
 from webapp.service.domain.instance import rotation
 
 
-def app_of(post: Post) -> App:
+def app_of(post: DeliveryHarness) -> App:
     app = post.service.catalog.app("tinykeys")
     assert app is not None
     return app
 
 
-def token_of(post: Post, webhook_uri: str | None = None) -> tuple[str, ConnectToken]:
+def token_of(post: DeliveryHarness, webhook_uri: str | None = None) -> tuple[str, ConnectToken]:
     made = tokens.create(
         post.service, post.scene, tokens.TokenRequest("alice", webhook_uri=webhook_uri), client_id=None
     )
     return made["token"], tokens.verify(post.service, made["token"])
 
 
-def delivered(post: Post, path: str) -> list[dict[str, Any]]:
+def delivered(post: DeliveryHarness, path: str) -> list[dict[str, Any]]:
     """What came in there, each verified with the key of the scene."""
     key = signing_keys.of_scene(post.service, post.scene)
     return [Webhook(key).verify(one.body, one.headers) for one in post.receiver.of(path)]
 
 
 @pytest.fixture(autouse=True)
-def today(post: Post) -> None:
+def today(post: DeliveryHarness) -> None:
     """The standard's own library compares with the wall clock."""
     post.clock.at = now()
 
 
-def test_a_connection_is_told_to_the_tokens_webhook(post: Post) -> None:
+def test_a_connection_is_told_to_the_tokens_webhook(post: DeliveryHarness) -> None:
     clear, token = token_of(post, post.receiver.url("/told"))
     account = connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     post.turn()
@@ -57,7 +57,7 @@ def test_a_connection_is_told_to_the_tokens_webhook(post: Post) -> None:
     assert GOOD_KEY not in json.dumps(told)
 
 
-def test_a_failure_is_told_too_and_only_once(post: Post) -> None:
+def test_a_failure_is_told_too_and_only_once(post: DeliveryHarness) -> None:
     clear, token = token_of(post, post.receiver.url("/told"))
     attempt, _ = attempts.create(post.service, token, AttemptRequest("tinykeys"))
     attempt = attempts.claim_keys(post.service, attempt)
@@ -68,14 +68,14 @@ def test_a_failure_is_told_too_and_only_once(post: Post) -> None:
     assert (told["event"], told["connect_token"], told["error"]) == ("CONNECTION_ERROR", clear, "The key is refused.")
 
 
-def test_without_a_webhook_nothing_is_written(post: Post) -> None:
+def test_without_a_webhook_nothing_is_written(post: DeliveryHarness) -> None:
     _, token = token_of(post)
     connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     assert post.service.store.all("SELECT * FROM events") == []
     assert token.token_sealed is None
 
 
-def test_an_undone_connection_is_not_told(post: Post) -> None:
+def test_an_undone_connection_is_not_told(post: DeliveryHarness) -> None:
     _, token = token_of(post, post.receiver.url("/told"))
 
     def too_late(*_: object) -> None:
@@ -86,7 +86,7 @@ def test_an_undone_connection_is_not_told(post: Post) -> None:
     assert post.service.store.all("SELECT * FROM events") == []
 
 
-def test_general_webhooks_hear_of_everything_in_their_reach(post: Post) -> None:
+def test_general_webhooks_hear_of_everything_in_their_reach(post: DeliveryHarness) -> None:
     with post.service.store.write() as tx:
         for path, project_id in (("/all", None), ("/mine", post.scene.project_id)):
             endpoints.add(
@@ -107,7 +107,7 @@ def test_general_webhooks_hear_of_everything_in_their_reach(post: Post) -> None:
         assert told["TRIGGER_DEACTIVATED"]["trigger"]["id"] == trigger.id
 
 
-def test_neither_keys_nor_tokens_stand_in_the_database(post: Post) -> None:
+def test_neither_keys_nor_tokens_stand_in_the_database(post: DeliveryHarness) -> None:
     """Nor what a receiver repeats of them."""
     clear, token = token_of(post, post.receiver.url("/told"))
     post.receiver.moods["/told"] = _echo(clear)
@@ -122,7 +122,7 @@ def test_neither_keys_nor_tokens_stand_in_the_database(post: Post) -> None:
             assert key.removeprefix("whsec_").encode() not in content, path
 
 
-def test_a_rotation_reseals_what_is_on_its_way(post: Post) -> None:
+def test_a_rotation_reseals_what_is_on_its_way(post: DeliveryHarness) -> None:
     clear, token = token_of(post, post.receiver.url("/told"))
     key = signing_keys.of_scene(post.service, post.scene)
     connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
@@ -133,7 +133,7 @@ def test_a_rotation_reseals_what_is_on_its_way(post: Post) -> None:
     assert signing_keys.of_scene(post.service, post.scene) == key
 
 
-def test_one_that_was_switched_off_gets_the_next_notification(post: Post) -> None:
+def test_one_that_was_switched_off_gets_the_next_notification(post: DeliveryHarness) -> None:
 
     url = post.receiver.url("/told", Mood(410))
     for _ in range(2):

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.post import Post
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.service.domain.deliveries import counts, deliveries, endpoints, retry
 from webapp.service.domain.deliveries.deliveries import Outcome
 
 
-def test_an_event_goes_to_each_webhook_once(post: Post) -> None:
+def test_an_event_goes_to_each_webhook_once(post: DeliveryHarness) -> None:
     urls = [post.receiver.url("/a"), post.receiver.url("/b")]
     trigger = post.trigger(*urls)
     post.emit(trigger, {"n": 1}, {"n": 2})
@@ -25,7 +25,7 @@ def test_an_event_goes_to_each_webhook_once(post: Post) -> None:
     assert counts.count(post.service.store, trigger.id, ("waiting", "failed")) == 0
 
 
-def test_without_a_place_of_its_own_an_event_goes_to_the_project_webhook_or_nowhere(post: Post) -> None:
+def test_without_a_place_of_its_own_an_event_goes_to_the_project_webhook_or_nowhere(post: DeliveryHarness) -> None:
     trigger = post.trigger()
     post.emit(trigger)
     assert post.rows() == []
@@ -37,7 +37,7 @@ def test_without_a_place_of_its_own_an_event_goes_to_the_project_webhook_or_nowh
     assert sorted(one.path for one in post.receiver.got) == ["/own", "/project"]
 
 
-def test_what_is_claimed_is_nobody_elses_until_the_lease_is_over(post: Post) -> None:
+def test_what_is_claimed_is_nobody_elses_until_the_lease_is_over(post: DeliveryHarness) -> None:
     post.emit(post.trigger(post.receiver.url()))
     (first,) = post.claim()
     assert post.claim() == []
@@ -49,7 +49,7 @@ def test_what_is_claimed_is_nobody_elses_until_the_lease_is_over(post: Post) -> 
     assert first.id == second.id
 
 
-def test_a_worker_that_was_too_slow_changes_nothing(post: Post) -> None:
+def test_a_worker_that_was_too_slow_changes_nothing(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url())
     post.emit(trigger)
     (slow,) = post.claim()
@@ -63,7 +63,7 @@ def test_a_worker_that_was_too_slow_changes_nothing(post: Post) -> None:
     assert post.endpoint(trigger).consecutive_failures == 0
 
 
-def test_the_whole_schedule_then_failed(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_whole_schedule_then_failed(post: DeliveryHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retry, "JITTER", 0.0)
     post.emit(post.trigger(post.receiver.url("/", Mood(500))))
     began, seen = post.clock(), []
@@ -79,7 +79,7 @@ def test_the_whole_schedule_then_failed(post: Post, monkeypatch: pytest.MonkeyPa
     assert attempts == [{"n": n, "status": 500} for n in range(1, 11)]
 
 
-def test_retry_after_is_honoured(post: Post) -> None:
+def test_retry_after_is_honoured(post: DeliveryHarness) -> None:
     post.emit(post.trigger(post.receiver.url("/", Mood(429, {"Retry-After": "120"}))))
     post.turn()
     assert post.row()["next_at"] == post.clock() + 120 * SECOND
@@ -89,7 +89,7 @@ def test_retry_after_is_honoured(post: Post) -> None:
     assert len(post.turn()) == 1
 
 
-def test_gone_switches_the_webhook_off_and_lets_fail_what_waits(post: Post) -> None:
+def test_gone_switches_the_webhook_off_and_lets_fail_what_waits(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url("/", Mood(410)))
     post.emit(trigger, 1, 2, 3)
     post.room = lambda *_: 1
@@ -105,7 +105,7 @@ def test_gone_switches_the_webhook_off_and_lets_fail_what_waits(post: Post) -> N
     assert counts.count(post.service.store, trigger.id, ("failed",)) == 4
 
 
-def test_five_days_without_a_success_switch_it_off_and_say_why(post: Post) -> None:
+def test_five_days_without_a_success_switch_it_off_and_say_why(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url("/", Mood(500)))
     post.emit(trigger)
     post.turn()
@@ -120,7 +120,7 @@ def test_five_days_without_a_success_switch_it_off_and_say_why(post: Post) -> No
     assert "500" in (found.last_error or "")
 
 
-def test_a_success_in_between_begins_the_five_days_anew(post: Post) -> None:
+def test_a_success_in_between_begins_the_five_days_anew(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url("/", Mood(500)))
     post.emit(trigger)
     post.turn()
@@ -136,7 +136,7 @@ def test_a_success_in_between_begins_the_five_days_anew(post: Post) -> None:
     assert post.endpoint(trigger).active
 
 
-def test_a_failing_endpoint_gets_fewer_at_once_and_the_rest_is_put_off_and_counted(post: Post) -> None:
+def test_a_failing_endpoint_gets_fewer_at_once_and_the_rest_is_put_off_and_counted(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url("/", Mood(500)))
     post.emit(trigger, *range(3))
     post.turn()
@@ -154,7 +154,7 @@ def test_a_failing_endpoint_gets_fewer_at_once_and_the_rest_is_put_off_and_count
     assert len(post.turn()) >= 8  # what was put off does not wait for its time any more
 
 
-def test_every_endpoint_has_its_turn_however_much_waits_for_one(post: Post) -> None:
+def test_every_endpoint_has_its_turn_however_much_waits_for_one(post: DeliveryHarness) -> None:
     crowded = post.trigger(post.receiver.url("/crowded"))
     post.emit(crowded, *range(deliveries.LOOKED_AT + 50))
     post.clock.advance(1)
@@ -166,7 +166,7 @@ def test_every_endpoint_has_its_turn_however_much_waits_for_one(post: Post) -> N
     assert claimed == {post.receiver.url("/crowded"), *(post.receiver.url(f"/{n}") for n in range(5))}
 
 
-def test_an_outcome_of_a_removed_webhook_is_forgotten(post: Post) -> None:
+def test_an_outcome_of_a_removed_webhook_is_forgotten(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url())
     post.emit(trigger)
     (task,) = post.claim()
@@ -176,7 +176,7 @@ def test_an_outcome_of_a_removed_webhook_is_forgotten(post: Post) -> None:
     assert counts.count(post.service.store, trigger.id) == 0
 
 
-def test_next_due(post: Post) -> None:
+def test_next_due(post: DeliveryHarness) -> None:
     store = post.service.store
     assert deliveries.next_due_at(store) is None
     post.emit(post.trigger(post.receiver.url()))

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.fakes.post import Post
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from webapp.errors import Invalid, NotFound
 from webapp.service.domain.deliveries import endpoint_state, endpoints
 from webapp.service.domain.projects.projects import Scene
 
 
-def test_a_url_that_stays_keeps_its_id_and_key(post: Post) -> None:
+def test_a_url_that_stays_keeps_its_id_and_key(post: DeliveryHarness) -> None:
     trigger = post.trigger("https://a.example/1", "https://a.example/2")
     before = {one.url: one for one in endpoints.of_trigger(post.service.store, trigger.id)}
     with post.service.store.write() as tx:
@@ -30,7 +30,7 @@ def test_a_url_that_stays_keeps_its_id_and_key(post: Post) -> None:
     ["", "ftp://a.example/", "javascript:alert(1)", "//a.example/x", "https://", "https://u:p@a.example/", "a.example",
      "https://a.example/\n", "https://a.example/" + "x" * 2_000],
 )  # fmt: skip
-def test_bad_urls_are_refused_and_nothing_changes(post: Post, url: str) -> None:
+def test_bad_urls_are_refused_and_nothing_changes(post: DeliveryHarness, url: str) -> None:
     trigger = post.trigger("https://a.example/1")
     with pytest.raises(Invalid) as caught, post.service.store.write() as tx:
         endpoints.set_urls(tx, post.service, trigger, ["https://a.example/2", url])
@@ -38,12 +38,12 @@ def test_bad_urls_are_refused_and_nothing_changes(post: Post, url: str) -> None:
     assert post.endpoint(trigger).url == "https://a.example/1"
 
 
-def test_a_trigger_has_at_most_twenty(post: Post) -> None:
+def test_a_trigger_has_at_most_twenty(post: DeliveryHarness) -> None:
     with pytest.raises(Invalid, match="at most 20"):
         post.trigger(*(f"https://a.example/{n}" for n in range(21)))
 
 
-def test_workflows_are_those_of_the_same_scene(post: Post) -> None:
+def test_workflows_are_those_of_the_same_scene(post: DeliveryHarness) -> None:
     other = Scene(post.scene.project_id, "production")
     with post.service.store.write() as tx:
         mine = endpoints.add(tx, post.service, "workflow", post.receiver.url("/flow"), scene=post.scene, name="Flow")
@@ -58,7 +58,7 @@ def test_workflows_are_those_of_the_same_scene(post: Post) -> None:
             post.trigger(workflows=[unknown])
 
 
-def test_resetting_begins_anew(post: Post) -> None:
+def test_resetting_begins_anew(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url("/", Mood(410)))
     post.emit(trigger)
     post.turn()
@@ -69,7 +69,7 @@ def test_resetting_begins_anew(post: Post) -> None:
     assert [one.error for one in post.turn()] == [None]
 
 
-def test_keys_are_sealed(post: Post) -> None:
+def test_keys_are_sealed(post: DeliveryHarness) -> None:
     trigger = post.trigger("https://a.example/1")
     key = post.key(trigger)
     assert post.key(trigger) == key

@@ -5,8 +5,8 @@ from dataclasses import replace
 import orjson
 import pytest
 
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.deployed import emit
-from tests.fakes.post import Post
 from tests.fakes.receiver import Mood
 from webapp.kit.clock import DAY
 from webapp.service.components.calls import Emitted
@@ -15,7 +15,7 @@ from webapp.service.domain.deliveries.log import Filter
 from webapp.service.domain.instance import retention
 
 
-def test_an_event_is_shown_as_it_was_emitted(post: Post) -> None:
+def test_an_event_is_shown_as_it_was_emitted(post: DeliveryHarness) -> None:
     trigger = post.trigger()
     with post.service.store.write() as tx:
         (event,) = events.record(tx, post.service, trigger, [Emitted({"z": 1, "a": [1.0]}, "id-1", "A thing", 1234)])
@@ -32,7 +32,7 @@ def test_what_one_encoder_refuses_is_json_all_the_same(odd: object) -> None:
     assert events.as_bytes(odd).isascii()
 
 
-def test_newest_first_page_by_page(post: Post) -> None:
+def test_newest_first_page_by_page(post: DeliveryHarness) -> None:
     trigger = post.trigger()
     made = [event.id for n in range(5) for event in emit(post.service, trigger, n)]
     store = post.service.store
@@ -43,7 +43,7 @@ def test_newest_first_page_by_page(post: Post) -> None:
     assert events.page_of_trigger(store, trigger.id, after="evt_nothing") == []
 
 
-def test_old_events_go_but_not_while_they_wait(post: Post) -> None:
+def test_old_events_go_but_not_while_they_wait(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url())
     post.emit(trigger, "old")
     post.turn()
@@ -58,7 +58,7 @@ def test_old_events_go_but_not_while_they_wait(post: Post) -> None:
     assert len(post.service.store.all("SELECT * FROM delivery_attempts")) == 1
 
 
-def test_only_the_newest_of_each_trigger_are_kept(post: Post) -> None:
+def test_only_the_newest_of_each_trigger_are_kept(post: DeliveryHarness) -> None:
     few = replace(post.service, settings=replace(post.service.settings, events_kept=3))
     crowded, other = post.trigger(), post.trigger()
     emit(post.service, crowded, *range(300))
@@ -69,7 +69,7 @@ def test_only_the_newest_of_each_trigger_are_kept(post: Post) -> None:
     assert retention.purge(few) == 0
 
 
-def test_the_last_24_hours(post: Post) -> None:
+def test_the_last_24_hours(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url("/", Mood(410)))
     post.emit(trigger, 1)
     post.turn()

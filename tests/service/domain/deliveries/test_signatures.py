@@ -13,7 +13,7 @@ import orjson
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from tests.fakes.post import Post
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Got, Mood
 from webapp.kit.clock import SECOND, now
 from webapp.service.domain.deliveries import endpoints, events, resending
@@ -31,7 +31,7 @@ def recipe(language: str) -> str:
 
 
 @pytest.fixture
-def delivered(post: Post) -> list[tuple[str, Got]]:
+def delivered(post: DeliveryHarness) -> list[tuple[str, Got]]:
     """What came in at each kind of endpoint, some of it twice, with the key that its receiver was given."""
     post.clock.at = now()
     urls = {kind: post.receiver.url(f"/{kind}") for kind in AWAY}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.triggers import deploy, hooks_told, poll_due, row, summaries
+from tests.fakes.triggers import called_hooks, deploy, poll_due, row, summaries
 from webapp.errors import Conflict, Invalid, NotFound, Unavailable
 from webapp.kit import cursors
 from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
@@ -49,7 +49,7 @@ def test_pause_and_resume_keep_the_schedule_honest(
     resumed = change(service, trigger, active=True)
     assert resumed.next_run_at == start + 5 * 900 * SECOND  # the tick that would have come anyway
     assert change(service, trigger, active=True).next_run_at == resumed.next_run_at
-    assert hooks_told(provider.calls) == ["deploy=", "subscribe=", "leave=", "subscribe="]
+    assert called_hooks(provider.calls) == ["deploy=", "subscribe=", "leave=", "subscribe="]
     assert kinds(service, scene) == ["trigger_deployed", "trigger_paused", "trigger_resumed"]
 
 
@@ -65,7 +65,9 @@ def test_a_name_or_a_switch_needs_no_hook_and_shifts_no_tick(
     labelled = {"ids": {"__lv": {"label": "None", "value": []}}}
     change(service, trigger, given=labelled)
     change(service, trigger, given={"ids": []})
-    assert len(hooks_told(provider.calls)) == 4  # deploy, subscribe; then ids became an empty list; a label is nothing
+    assert (
+        len(called_hooks(provider.calls)) == 4
+    )  # deploy, subscribe; then ids became an empty list; a label is nothing
     with pytest.raises(Invalid):
         change(service, trigger, name=" ")
 
@@ -89,13 +91,13 @@ def test_other_values_subscribe_anew_while_it_is_on(
     trigger = deploy(service, scene, given=given(plant(), ids=["a"]))
     provider.calls.clear()
     change(service, trigger, given={"ids": ["b"]})
-    assert hooks_told(provider.calls) == ["leave=a", "subscribe=b"]
+    assert called_hooks(provider.calls) == ["leave=a", "subscribe=b"]
     change(service, trigger, active=False)
     provider.calls.clear()
     change(service, trigger, given={"ids": ["c"]})
-    assert hooks_told(provider.calls) == []
+    assert called_hooks(provider.calls) == []
     change(service, trigger, active=True, given={"ids": ["d"]})
-    assert hooks_told(provider.calls) == ["subscribe=d"]
+    assert called_hooks(provider.calls) == ["subscribe=d"]
 
 
 def test_another_schedule_counts_from_now(service: Service, scene: Scene, clock: FakeClock) -> None:
@@ -129,7 +131,7 @@ def test_an_activation_that_fails_brings_back_what_stood(
     provider.calls.clear()
     with pytest.raises(Invalid, match="refused to subscribe"):
         change(service, trigger, given={"ids": ["b"], "fail": "subscribe"})
-    assert hooks_told(provider.calls) == ["leave=a", "subscribe=b", "leave=b", "subscribe=a"]
+    assert called_hooks(provider.calls) == ["leave=a", "subscribe=b", "leave=b", "subscribe=a"]
     stands = deployed_triggers.get(service.store, scene, trigger.id)
     assert stands.active and deployed_triggers.configured(service, stands)["ids"] == ["a"]
     assert [one.ok for one in poll_due(service)] == [True]
@@ -174,7 +176,7 @@ def test_a_dead_account_keeps_nobody_from_pausing_or_choosing_another(
         tx.run("UPDATE accounts SET dead = 1, error = 'Refused.' WHERE id = :id", {"id": first.id})
     provider.calls.clear()
     change(service, trigger, given=given(second))
-    assert hooks_told(provider.calls) == ["subscribe=a"]
+    assert called_hooks(provider.calls) == ["subscribe=a"]
     assert accounts.waiting(service.store, [trigger.id]) == set()
     assert poll_due(service)[0].ok
 
@@ -195,7 +197,7 @@ def test_deleting_an_account_says_goodbye_and_switches_off(
         assert stands.switched_off == "Its Tiny Keys account Work was disconnected; choose another account."
     assert deployed_triggers.get(service.store, scene, paused.id).switched_off is None
     assert deployed_triggers.get(service.store, scene, theirs.id).active
-    assert hooks_told(provider.calls)[0] in ("leave=a", "leave=b")
+    assert called_hooks(provider.calls)[0] in ("leave=a", "leave=b")
     provider.down = False
     with pytest.raises(Invalid, match="account is gone"):
         change(service, mine[0], active=True)

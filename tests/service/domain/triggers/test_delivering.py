@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from standardwebhooks import Webhook
 
-from tests.fakes.authority import Authority
-from tests.fakes.post import Post
+from tests.fakes.certificates import Authority
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import PRIVATE, Mood, black_hole, closed_port, receiving
 from webapp.kit.clock import now
 from webapp.service.domain.deliveries import endpoints
@@ -23,7 +23,7 @@ DEADLINE_S = 1.0
 HELD_S = 20.0  # so long at least would those hold the worker that do not answer; how soon it is free: tests/faults
 
 
-def test_the_request_is_the_event_signed_both_ways(post: Post) -> None:
+def test_the_request_is_the_event_signed_both_ways(post: DeliveryHarness) -> None:
     post.clock.at = now()  # the standard's own library compares with the wall clock
     trigger = post.trigger(post.receiver.url("/hook?x=1"))
     event = {"name": "Zoë", "big": 2**70, "list": [1, None, 1.5]}
@@ -57,33 +57,33 @@ def test_the_request_is_the_event_signed_both_ways(post: Post) -> None:
     ],
     ids=["200", "204", "endless 200", "500", "302", "410", "429", "reset", "drip", "hang", "endless 500"],
 )
-def test_every_answer(post: Post, mood: Mood, status: int | None, words: str | None) -> None:
+def test_every_answer(post: DeliveryHarness, mood: Mood, status: int | None, words: str | None) -> None:
     outcome, took = _attempt(post, post.receiver.url("/", mood))
     assert outcome.status == status
     assert (outcome.error is None) if words is None else (words in (outcome.error or ""))
     assert took < HELD_S
 
 
-def _refused(post: Post) -> tuple[str, str]:
+def _refused(post: DeliveryHarness) -> tuple[str, str]:
     netloc = closed_port()
     post.allow(netloc)
     return f"http://{netloc}/", "accepts no connection"
 
 
-def _no_tls(post: Post) -> tuple[str, str]:
+def _no_tls(post: DeliveryHarness) -> tuple[str, str]:
     return f"https://{post.receiver.netloc}/", "no secure connection"
 
 
-def _private(post: Post) -> tuple[str, str]:
+def _private(post: DeliveryHarness) -> tuple[str, str]:
     return PRIVATE, "not on the public internet"
 
 
-def _loopback(post: Post) -> tuple[str, str]:
+def _loopback(post: DeliveryHarness) -> tuple[str, str]:
     return "http://127.0.0.1:1024/", "not on the public internet"
 
 
 @pytest.mark.parametrize("kind", [_refused, _no_tls, _private, _loopback])
-def test_no_answer_at_all(post: Post, kind: Callable[[Post], tuple[str, str]]) -> None:
+def test_no_answer_at_all(post: DeliveryHarness, kind: Callable[[DeliveryHarness], tuple[str, str]]) -> None:
     url, words = kind(post)
     outcome, took = _attempt(post, url)
     assert outcome.status is None
@@ -91,7 +91,7 @@ def test_no_answer_at_all(post: Post, kind: Callable[[Post], tuple[str, str]]) -
     assert took < HELD_S
 
 
-def test_a_black_hole_frees_the_worker_in_time(post: Post) -> None:
+def test_a_black_hole_frees_the_worker_in_time(post: DeliveryHarness) -> None:
     with black_hole() as netloc:
         post.allow(netloc)
         outcome, took = _attempt(post, f"http://{netloc}/")
@@ -99,7 +99,7 @@ def test_a_black_hole_frees_the_worker_in_time(post: Post) -> None:
     assert took < HELD_S
 
 
-def test_a_certificate_that_nobody_vouches_for(post: Post, tmp_path: Path) -> None:
+def test_a_certificate_that_nobody_vouches_for(post: DeliveryHarness, tmp_path: Path) -> None:
     with receiving(Authority(tmp_path).context("localhost")) as server:
         netloc = f"localhost:{server.server_address[1]}"
         post.allow(netloc)
@@ -108,7 +108,7 @@ def test_a_certificate_that_nobody_vouches_for(post: Post, tmp_path: Path) -> No
     assert "certificate" in (outcome.error or "")
 
 
-def test_what_the_receiver_said_is_kept_without_its_cookies(post: Post) -> None:
+def test_what_the_receiver_said_is_kept_without_its_cookies(post: DeliveryHarness) -> None:
     mood = Mood(500, {"Set-Cookie": "session=canary", "X-Why": "tired"}, body=b"x" * 5_000)
     outcome, _ = _attempt(post, post.receiver.url("/", mood))
     assert outcome.response["headers"]["set-cookie"] == "•••"  # type: ignore[index]
@@ -117,13 +117,13 @@ def test_what_the_receiver_said_is_kept_without_its_cookies(post: Post) -> None:
     assert b"canary" not in (post.service.settings.data / "patchbay.db-wal").read_bytes()
 
 
-def test_a_large_event_is_sent_whole(post: Post) -> None:
+def test_a_large_event_is_sent_whole(post: DeliveryHarness) -> None:
     post.emit(post.trigger(post.receiver.url()), {"text": "x" * 300_000})
     post.turn()
     assert len(post.receiver.got[0].body) == 300_000 + len('{"text":""}')
 
 
-def test_a_new_key_signs_what_is_sent_from_then_on(post: Post) -> None:
+def test_a_new_key_signs_what_is_sent_from_then_on(post: DeliveryHarness) -> None:
     post.clock.at = now()
     trigger = post.trigger(post.receiver.url("/", Mood(500)))
     post.emit(trigger)
@@ -140,7 +140,7 @@ def test_a_new_key_signs_what_is_sent_from_then_on(post: Post) -> None:
     assert old != post.key(trigger)
 
 
-def _attempt(post: Post, url: str) -> tuple[Outcome, float]:
+def _attempt(post: DeliveryHarness, url: str) -> tuple[Outcome, float]:
     post.emit(post.trigger(url))
     began = time.monotonic()
     (outcome,) = post.turn(deadline_s=DEADLINE_S)
@@ -149,7 +149,7 @@ def _attempt(post: Post, url: str) -> tuple[Outcome, float]:
     return outcome, took
 
 
-def test_the_built_in_third_party_is_open_at_its_receiver_alone(post: Post) -> None:
+def test_the_built_in_third_party_is_open_at_its_receiver_alone(post: DeliveryHarness) -> None:
     port = post.receiver.server_address[1]
     settings = replace(post.service.settings, sandbox=True, public_url="http://127.0.0.1:1", sandbox_port=port)
     outbound = OutboundClient(Guard(), user_agent="Test")

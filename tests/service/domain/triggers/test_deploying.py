@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.triggers import deploy, hooks_told, poll_due, row, summaries
+from tests.fakes.triggers import called_hooks, deploy, poll_due, row, summaries
 from webapp.errors import Conflict, Invalid, NotFound, Unavailable
 from webapp.kit import cursors
 from webapp.kit.clock import MINUTE, FakeClock
@@ -40,7 +40,7 @@ def test_hooks_run_in_order_and_everything_stands(service: Service, scene: Scene
     trigger = deploy(
         service, scene, given=with_account(account, ids=["x"], fail=None), webhook_url="https://hooks.example/a"
     )
-    assert hooks_told(provider.calls) == ["deploy=x", "subscribe=x"]
+    assert called_hooks(provider.calls) == ["deploy=x", "subscribe=x"]
     assert (trigger.active, trigger.emitter, trigger.app, trigger.next_run_at) == (
         True, "source", "tinykeys", trigger.created_at,
     )  # fmt: skip
@@ -66,7 +66,7 @@ def test_a_hook_that_fails_undoes_all(
     with pytest.raises(Invalid) as refused:
         deploy(service, scene, given=with_account(plant(), fail=fail))
     assert refused.value.message == said
-    assert hooks_told(provider.calls) == calls
+    assert called_hooks(provider.calls) == calls
     assert listed(service, scene) == []
     for table in ("deployed_triggers", "trigger_memory", "trigger_runs", "events", "endpoints"):
         assert service.store.one(f"SELECT COUNT(*) AS n FROM {table}") == {"n": 0}
@@ -81,7 +81,7 @@ def test_a_commit_that_fails_undoes_the_hooks(
     monkeypatch.setattr(history, "write", full)
     with pytest.raises(Unavailable):
         deploy(service, scene, given=with_account(plant()))
-    assert hooks_told(provider.calls) == ["deploy=", "subscribe=", "leave="]
+    assert called_hooks(provider.calls) == ["deploy=", "subscribe=", "leave="]
     assert listed(service, scene) == []
 
 
@@ -134,7 +134,7 @@ def test_what_a_crash_left_half_way_is_undone(
     assert deploying.purge(service) == 0
     clock.advance(lifecycle.BUSY)
     assert deploying.purge(service) == 1
-    assert hooks_told(provider.calls)[-1] == "leave="
+    assert called_hooks(provider.calls)[-1] == "leave="
     assert deploying.purge(service) == 0
 
 
@@ -203,7 +203,7 @@ def test_native_kinds(service: Service, scene: Scene, key: str, prefix: str, emi
 def test_delete_says_goodbye_and_removes_all(service: Service, scene: Scene, plant: Plant, provider: Any) -> None:
     trigger = deploy(service, scene, given=with_account(plant()))
     deploying.delete(service, trigger)
-    assert hooks_told(provider.calls)[-1] == "leave="
+    assert called_hooks(provider.calls)[-1] == "leave="
     assert listed(service, scene) == []
     assert told(service, scene) == ["trigger_deleted", "trigger_deployed"]
     with pytest.raises(NotFound):

@@ -1,11 +1,11 @@
-"""One runner for all actions, and a desk for the app of each test file."""
+"""One runner for all actions, and a harness for the app of each test file."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
-from tests.service.catalog.components.providers.desk import Desk, desk
+from tests.service.catalog.components.providers.app_harness import AppHarness, open_harness
 from webapp.service.catalog.index import Catalog
 from webapp.service.components.runner import Runner
 
@@ -17,13 +17,13 @@ def action_runner() -> Iterator[Runner]:
 
 
 @pytest.fixture
-def desk_of(shipped: Catalog, action_runner: Runner) -> Iterator[Callable[..., Desk]]:
-    """Open a desk for an app and the values of an account."""
+def desk_of(shipped: Catalog, action_runner: Runner) -> Iterator[Callable[..., AppHarness]]:
+    """Open a harness for an app and the values of an account."""
     with ExitStack() as stack:
 
-        def opened(slug: str, **values: str) -> Desk:
+        def opened(slug: str, **values: str) -> AppHarness:
             app = shipped.app(slug)
             assert app is not None
-            return stack.enter_context(desk(app, action_runner, values))
+            return stack.enter_context(open_harness(app, action_runner, values))
 
         yield opened

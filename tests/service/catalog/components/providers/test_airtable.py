@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.components.providers.desk import Asked, Desk, Says
+from tests.service.catalog.components.providers.app_harness import AppHarness, Asked, FakeAnswer
 
 TABLE = {
     "id": "tbl1",
@@ -25,13 +25,13 @@ PLACE: dict[str, Any] = {"base_id": "app1", "table_id": "tbl1"}
 
 
 @pytest.fixture
-def airtable(desk_of: Callable[..., Desk]) -> Desk:
+def airtable(desk_of: Callable[..., AppHarness]) -> AppHarness:
     made = desk_of("airtable", oauth_access_token="oaa1")
     made.on("GET /meta/bases/app1/tables", {"tables": [TABLE, {"id": "tbl2", "name": "Places"}]})
     return made
 
 
-def test_bases_come_page_by_page(airtable: Desk) -> None:
+def test_bases_come_page_by_page(airtable: AppHarness) -> None:
     def bases(asked: Asked) -> Any:
         if "offset" in asked.query:
             return {"bases": [{"id": "app2", "name": "Two"}]}
@@ -44,7 +44,7 @@ def test_bases_come_page_by_page(airtable: Desk) -> None:
     assert airtable.options("create-record", "base_id", page=2)["found"] == {}
 
 
-def test_tables_views_and_fields_are_offered(airtable: Desk) -> None:
+def test_tables_views_and_fields_are_offered(airtable: AppHarness) -> None:
     assert airtable.options("list-records", "table_id", base_id="app1")["found"] == {"People": "tbl1", "Places": "tbl2"}
     found = airtable.options("list-records", "table_id", base_id="app1", query="pla")["found"]
     assert found == {"Places": "tbl2"}
@@ -52,20 +52,20 @@ def test_tables_views_and_fields_are_offered(airtable: Desk) -> None:
     assert len(airtable.options("list-records", "sort_field_id", **PLACE)["found"]) == 6
 
 
-def test_the_props_point_to_each_other(airtable: Desk) -> None:
+def test_the_props_point_to_each_other(airtable: AppHarness) -> None:
     base, table = airtable.reload("create-record")
     assert (base["type"], base["appProp"]) == ("$.airtable.baseId", "airtable")
     assert (table["type"], table["baseIdProp"], table["reloadProps"]) == ("$.airtable.tableId", "base_id", True)
 
 
-def test_the_fields_of_the_table_become_props(airtable: Desk) -> None:
+def test_the_fields_of_the_table_become_props(airtable: AppHarness) -> None:
     props = {one["name"]: one for one in airtable.reload("create-record", **PLACE)[2:]}
     assert list(props) == ["fld1", "fld2", "fld3", "fld4", "fld6"]  # nothing computed
     assert props["fld3"]["options"] == [{"label": "New", "value": "New"}]
     assert (props["fld6"]["type"], props["fld6"]["label"]) == ("boolean", "Active")
 
 
-def test_a_record_is_created(airtable: Desk) -> None:
+def test_a_record_is_created(airtable: AppHarness) -> None:
     airtable.on("POST /app1/tbl1", lambda asked: {"id": "rec1", "fields": asked.json["fields"]})
     airtable.run("create-record", **PLACE, fld1="Ada", fld2="36", fld4=["https://a.example/1.png"], fld6=False)
     assert airtable.last.json == {
@@ -75,7 +75,7 @@ def test_a_record_is_created(airtable: Desk) -> None:
     assert airtable.refuses("create-record", **PLACE, fld2="x") == "x is not a number. Write one such as 12.5."
 
 
-def test_records_are_offered_by_their_primary_field(airtable: Desk) -> None:
+def test_records_are_offered_by_their_primary_field(airtable: AppHarness) -> None:
     records = [{"id": "rec1", "fields": {"fld1": "Ada"}}, {"id": "rec2", "fields": {}}]
     airtable.on("GET /app1/tbl1", {"records": records, "offset": "itr1"})
     found = airtable.options("update-record", "record_id", **PLACE)
@@ -83,19 +83,19 @@ def test_records_are_offered_by_their_primary_field(airtable: Desk) -> None:
     assert airtable.last.query == {"fields[]": "fld1", "returnFieldsByFieldId": "true", "pageSize": "100"}
 
 
-def test_a_record_is_changed(airtable: Desk) -> None:
+def test_a_record_is_changed(airtable: AppHarness) -> None:
     airtable.on("PATCH /app1/tbl1/rec1", {"id": "rec1", "fields": {}})
     reply = airtable.run("update-record", {"record_id": "Ada"}, **PLACE, record_id="rec1", fld3="New")
     assert airtable.last.json == {"fields": {"fld3": "New"}}
     assert reply.exports["$summary"] == "Changed the record Ada"
 
 
-def test_a_record_is_deleted(airtable: Desk) -> None:
+def test_a_record_is_deleted(airtable: AppHarness) -> None:
     airtable.on("DELETE /app1/tbl1/rec1", {"id": "rec1", "deleted": True})
     assert airtable.run("delete-record", **PLACE, record_id="rec1").value == {"id": "rec1", "deleted": True}
 
 
-def test_records_are_read_to_the_end(airtable: Desk) -> None:
+def test_records_are_read_to_the_end(airtable: AppHarness) -> None:
     def records(asked: Asked) -> Any:
         last = "offset" in asked.query
         return {"records": [{"id": "rec2" if last else "rec1"}]} | ({} if last else {"offset": "itr1"})
@@ -111,9 +111,9 @@ def test_records_are_read_to_the_end(airtable: Desk) -> None:
     }  # fmt: skip
 
 
-def test_what_airtable_says_is_passed_on(airtable: Desk) -> None:
+def test_what_airtable_says_is_passed_on(airtable: AppHarness) -> None:
     error = {"error": {"type": "INVALID_MULTIPLE_CHOICE_OPTIONS", "message": "Insufficient permissions"}}
-    airtable.on("POST /app1/tbl1", Says(422, error))
+    airtable.on("POST /app1/tbl1", FakeAnswer(422, error))
     assert airtable.refuses("create-record", **PLACE, fld1="x") == (
         "The app answered with status 422: Insufficient permissions"
     )

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.components.providers.desk import Asked, Desk, Says
+from tests.service.catalog.components.providers.app_harness import AppHarness, Asked, FakeAnswer
 
 
 @pytest.fixture
-def anthropic(desk_of: Callable[..., Desk]) -> Desk:
+def anthropic(desk_of: Callable[..., AppHarness]) -> AppHarness:
     return desk_of("anthropic", api_key="sk-ant-1")
 
 
-def test_models_come_page_by_page(anthropic: Desk) -> None:
+def test_models_come_page_by_page(anthropic: AppHarness) -> None:
     def models(asked: Asked) -> Any:
         n = 2 if asked.query.get("after_id") else 1
         one = {"type": "model", "id": f"model-{n}", "display_name": f"Model {n}"}
@@ -27,7 +27,7 @@ def test_models_come_page_by_page(anthropic: Desk) -> None:
     assert anthropic.options("create-message", "model", page=2)["found"] == {}
 
 
-def test_a_prompt_is_answered(anthropic: Desk) -> None:
+def test_a_prompt_is_answered(anthropic: AppHarness) -> None:
     content = [{"type": "text", "text": "Hello"}, {"type": "tool_use", "id": "1"}, {"type": "text", "text": " there"}]
     answer = {"id": "msg_1", "type": "message", "role": "assistant", "model": "model-1", "content": content}
     anthropic.on("POST /v1/messages", {**answer, "usage": {"input_tokens": 3, "output_tokens": 5}})
@@ -42,9 +42,9 @@ def test_a_prompt_is_answered(anthropic: Desk) -> None:
     assert reply.exports == {"text": "Hello there", "$summary": "model-1 answered with 5 tokens"}
 
 
-def test_what_anthropic_says_is_passed_on(anthropic: Desk) -> None:
+def test_what_anthropic_says_is_passed_on(anthropic: AppHarness) -> None:
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-    anthropic.on("POST /v1/messages", Says(529, error))
+    anthropic.on("POST /v1/messages", FakeAnswer(529, error))
     assert anthropic.refuses("create-message", model="m", prompt="Hi") == (
         "The app answered with status 529: Overloaded"
     )

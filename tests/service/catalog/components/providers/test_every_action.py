@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.catalog.components.watching import Watch, logged
+from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.checker import problems
 from webapp.service.components.loader import load, props_of
@@ -63,5 +63,5 @@ def test_whoever_sends_requests_has_to_prove_it(action_runner: Runner, path: Pat
     if path.parts[-4] == "http":
         return  # that one is for anybody's requests
     props = {"signing_secret": "s"} if path.parts[-4] == "slack" else {}
-    reply = Watch(action_runner, path, props, state={"secret": "s"}).receive({}, {})
+    reply = TriggerHarness(action_runner, path, props, state={"secret": "s"}).receive({}, {})
     assert (reply.events, logged(reply).startswith("A request was ignored: its signature is not")) == ((), True)

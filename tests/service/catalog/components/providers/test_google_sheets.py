@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.service.catalog.components.providers.desk import Desk, Says
+from tests.service.catalog.components.providers.app_harness import AppHarness, FakeAnswer
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.calls import Call
 from webapp.service.components.context import Context
@@ -30,28 +30,28 @@ ROWS = [["Name", "", "Age"], ["Ada", "x", 36], ["Grace"], [], ["ada"]]
 
 
 @pytest.fixture
-def sheets(desk_of: Callable[..., Desk]) -> Desk:
+def sheets(desk_of: Callable[..., AppHarness]) -> AppHarness:
     made = desk_of("google_sheets", oauth_access_token="ya29.1")
     made.on(f"GET {VALUES}{SHEET}%211%3A1", {"range": "'Ada''s list'!A1:Z1", "values": ROWS[:1]})
     made.on(f"GET {VALUES}{SHEET}", {"values": ROWS})
     return made
 
 
-def test_worksheets_with_cells_are_offered(sheets: Desk) -> None:
+def test_worksheets_with_cells_are_offered(sheets: AppHarness) -> None:
     found = [{"title": "Ada's list", "sheetType": "GRID"}, {"title": "Chart", "sheetType": "OBJECT"}]
     sheets.on("GET /v4/spreadsheets/book%2F1", {"sheets": [{"properties": one} for one in found]})
     assert sheets.options("add-row", "worksheet", spreadsheet_id="book/1")["found"] == ["Ada's list"]
     assert sheets.last.query == {"fields": "sheets.properties(title,sheetType)"}
 
 
-def test_the_columns_of_the_worksheet_become_props(sheets: Desk) -> None:
+def test_the_columns_of_the_worksheet_become_props(sheets: AppHarness) -> None:
     props = sheets.reload("add-row", **BOOK)
     assert [(one["name"], one["label"]) for one in props[2:]] == [("column_A", "Name"), ("column_C", "Age")]
     assert props[1]["reloadProps"]
     assert len(sheets.reload("add-row", spreadsheet_id="book/1")) == 2
 
 
-def test_an_empty_worksheet_takes_a_whole_row(sheets: Desk) -> None:
+def test_an_empty_worksheet_takes_a_whole_row(sheets: AppHarness) -> None:
     sheets.on(f"GET {VALUES}{SHEET}%211%3A1", {"range": "'Ada''s list'!A1:Z1"})
     assert [(one["name"], one["type"]) for one in sheets.reload("add-row", **BOOK)[2:]] == [("values", "string[]")]
     sheets.on(f"POST {VALUES}{SHEET}%21A1:append", {"updates": {"updatedRange": "A1:B1"}})
@@ -59,7 +59,7 @@ def test_an_empty_worksheet_takes_a_whole_row(sheets: Desk) -> None:
     assert sheets.last.json == {"values": [["Name", "Age"]]}
 
 
-def test_a_row_is_added(sheets: Desk) -> None:
+def test_a_row_is_added(sheets: AppHarness) -> None:
     sheets.on(f"POST {VALUES}{SHEET}%21A1:append", {"updates": {"updatedRange": "'Ada''s list'!A6:C6"}})
     reply = sheets.run("add-row", **BOOK, column_A="Bob", column_C="=1+1")
     assert sheets.last.query == {"valueInputOption": "USER_ENTERED", "insertDataOption": "INSERT_ROWS"}
@@ -68,14 +68,14 @@ def test_a_row_is_added(sheets: Desk) -> None:
     assert sheets.refuses("add-row", **BOOK) == "The row is empty. Fill in at least one column."
 
 
-def test_a_row_is_changed_where_something_was_given(sheets: Desk) -> None:
+def test_a_row_is_changed_where_something_was_given(sheets: AppHarness) -> None:
     sheets.on(f"PUT {VALUES}{SHEET}%21A3", {"updatedCells": 1})
     sheets.run("update-row", **BOOK, row=3, column_C="85")
     assert sheets.last.query == {"valueInputOption": "USER_ENTERED"}
     assert sheets.last.json == {"values": [[None, None, "85"]]}
 
 
-def test_cells_are_read(sheets: Desk) -> None:
+def test_cells_are_read(sheets: AppHarness) -> None:
     sheets.on(f"GET {VALUES}{SHEET}%21A2%3AB3", {"values": [["Ada", "x"], ["Grace"]]})
     reply = sheets.run("get-values", **BOOK, range="A2:B3")
     assert (reply.value, reply.exports["$summary"]) == ([["Ada", "x"], ["Grace"]], "Read 2 rows")
@@ -83,7 +83,7 @@ def test_cells_are_read(sheets: Desk) -> None:
     assert len(sheets.run("get-values", **BOOK).value) == len(ROWS)
 
 
-def test_rows_are_found_by_a_column(sheets: Desk) -> None:
+def test_rows_are_found_by_a_column(sheets: AppHarness) -> None:
     assert sheets.options("find-rows", "column", **BOOK)["found"] == {"Name": "A", "Age": "C"}
     reply = sheets.run("find-rows", **BOOK, column="A", value=" ADA ")
     assert reply.value == [
@@ -94,13 +94,13 @@ def test_rows_are_found_by_a_column(sheets: Desk) -> None:
     assert sheets.run("find-rows", **BOOK, column="C", value="99").value == []
 
 
-def test_cells_are_cleared(sheets: Desk) -> None:
+def test_cells_are_cleared(sheets: AppHarness) -> None:
     sheets.on(f"POST {VALUES}{SHEET}%21A2%3AC2:clear", {"clearedRange": "'Ada''s list'!A2:C2"})
     sheets.run("clear-values", **BOOK, range="A2:C2")
     assert sheets.last.json == {}
 
 
-def test_a_spreadsheet_is_created_with_its_columns(sheets: Desk) -> None:
+def test_a_spreadsheet_is_created_with_its_columns(sheets: AppHarness) -> None:
     made = {"spreadsheetId": "1", "spreadsheetUrl": "https://docs.google.com/spreadsheets/d/1/edit"}
     sheets.on("POST /v4/spreadsheets", {**made, "sheets": []})
     assert sheets.run("create-spreadsheet", title="People", columns=["Name"]).value == made
@@ -109,9 +109,9 @@ def test_a_spreadsheet_is_created_with_its_columns(sheets: Desk) -> None:
     assert cells == [{"userEnteredValue": {"stringValue": "Name"}}]
 
 
-def test_what_google_says_is_passed_on(sheets: Desk) -> None:
+def test_what_google_says_is_passed_on(sheets: AppHarness) -> None:
     error = {"error": {"code": 403, "message": "The caller does not have permission", "status": "PERMISSION_DENIED"}}
-    sheets.on(f"GET {VALUES}{SHEET}", Says(403, error))
+    sheets.on(f"GET {VALUES}{SHEET}", FakeAnswer(403, error))
     assert sheets.refuses("get-values", **BOOK) == (
         "The app answered with status 403: The caller does not have permission"
     )
@@ -134,7 +134,7 @@ class Drive(OutboundClient):
         return Response(200, {}, json.dumps(files).encode(), url)
 
 
-def test_spreadsheets_come_from_drive_page_by_page(sheets: Desk) -> None:
+def test_spreadsheets_come_from_drive_page_by_page(sheets: AppHarness) -> None:
     drive = Drive()
     first = _spreadsheets(sheets, drive, query="B's \\")
     assert (first.items, first.context) == ([Option("Budget", "1")], {"token": "more"})
@@ -148,9 +148,9 @@ def test_spreadsheets_come_from_drive_page_by_page(sheets: Desk) -> None:
     assert _spreadsheets(sheets, drive, page=2).items == []
 
 
-def _spreadsheets(desk: Desk, client: OutboundClient, **asked: Any) -> Options:
+def _spreadsheets(harness: AppHarness, client: OutboundClient, **asked: Any) -> Options:
     component = load(BUILT_IN / "google_sheets" / "actions" / "add-row" / "0.0.1.py")
-    grant = replace(desk.grant, base_url=desk.app.base_url, allowed_hosts=desk.app.allowed_hosts)
+    grant = replace(harness.grant, base_url=harness.app.base_url, allowed_hosts=harness.app.allowed_hosts)
     call = Call("", method="options", accounts={"google_sheets": grant}, **asked)
     props = props_of(component)
     find = props["spreadsheet_id"].find_options

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.components.providers.desk import Asked, Desk
-from tests.service.catalog.components.watching import Watch, logged
+from tests.service.catalog.components.providers.app_harness import AppHarness, Asked
+from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.apps.google_sheets import added as rows_added
 from webapp.service.catalog.apps.google_sheets.added import added, hashes, packed, unpacked
 
@@ -24,79 +24,79 @@ class Sheet:
 
 
 @pytest.fixture
-def sheets(desk_of: Callable[..., Desk]) -> Desk:
+def sheets(desk_of: Callable[..., AppHarness]) -> AppHarness:
     return desk_of("google_sheets", oauth_access_token="ya29")
 
 
-def watching(sheets: Desk, sheet: Sheet, name: str = "Sheet1") -> Watch:
+def watching(sheets: AppHarness, sheet: Sheet, name: str = "Sheet1") -> TriggerHarness:
     sheets.on(f"GET /v4/spreadsheets/s1/values/%27{name}%27", sheet.answer)
-    return sheets.watch("new-row", spreadsheet_id="s1", worksheet=name)
+    return sheets.trigger("new-row", spreadsheet_id="s1", worksheet=name)
 
 
-def names(watch: Watch) -> list[str]:
-    return [one.event["values"]["Name"] for one in watch.tick()]
+def names(harness: TriggerHarness) -> list[str]:
+    return [one.event["values"]["Name"] for one in harness.tick()]
 
 
-def test_rows_at_the_end_are_emitted_by_the_titles_of_their_columns(sheets: Desk) -> None:
+def test_rows_at_the_end_are_emitted_by_the_titles_of_their_columns(sheets: AppHarness) -> None:
     sheet = Sheet(*([str(number)] for number in range(7)))
-    watch = watching(sheets, sheet)
-    assert [one.event["values"]["Name"] for one in watch.deploy()] == ["2", "3", "4", "5", "6"]
-    assert watch.tick() == []
+    harness = watching(sheets, sheet)
+    assert [one.event["values"]["Name"] for one in harness.deploy()] == ["2", "3", "4", "5", "6"]
+    assert harness.tick() == []
     sheet.rows += [["Ada", "London", "x", "Paris", "extra"], ["Bob"]]
-    first, second = watch.tick()
+    first, second = harness.tick()
     values = {"Name": "Ada", "B": "London", "C": "x", "D": "Paris", "E": "extra"}
     assert (first.event, first.summary) == ({"row": 9, "values": values}, "Row 9")
     assert second.event == {"row": 10, "values": {"Name": "Bob", "B": "", "C": "", "D": ""}}
-    assert watch.tick() == []
+    assert harness.tick() == []
 
 
-def test_deleted_edited_and_moved_rows_are_no_new_ones(sheets: Desk) -> None:
+def test_deleted_edited_and_moved_rows_are_no_new_ones(sheets: AppHarness) -> None:
     sheet = Sheet(["a"], ["b"], ["c"], ["d"], ["e"])
-    watch = watching(sheets, sheet)
-    watch.deploy()
+    harness = watching(sheets, sheet)
+    harness.deploy()
     del sheet.rows[2]  # b
-    assert names(watch) == []
+    assert names(harness) == []
     del sheet.rows[1]  # a, while two are added: fewer or as many rows than before
     sheet.rows += [["f"], ["g"]]
-    assert names(watch) == ["f", "g"]
+    assert names(harness) == ["f", "g"]
     sheet.rows[1][0] = "C"
-    assert names(watch) == []
+    assert names(harness) == []
     sheet.rows[1:] = sorted(sheet.rows[1:], reverse=True)
-    assert names(watch) == []
+    assert names(harness) == []
     sheet.rows.insert(3, ["between"])
-    assert names(watch) == ["between"]
+    assert names(harness) == ["between"]
     sheet.rows += [["g"]]  # the same as one that is there
-    assert names(watch) == ["g"]
+    assert names(harness) == ["g"]
     sheet.rows += [[], ["", " "]]
-    assert names(watch) == []
+    assert names(harness) == []
     sheet.rows[1:] = []
-    assert names(watch) == []
+    assert names(harness) == []
     sheet.rows += [["anew"]]
-    assert names(watch) == ["anew"]
+    assert names(harness) == ["anew"]
 
 
-def test_an_empty_worksheet(sheets: Desk) -> None:
+def test_an_empty_worksheet(sheets: AppHarness) -> None:
     sheet = Sheet()
     sheet.rows = []
-    watch = watching(sheets, sheet)
-    assert watch.deploy() == []
+    harness = watching(sheets, sheet)
+    assert harness.deploy() == []
     sheet.rows = [HEAD, ["first"]]
-    assert names(watch) == ["first"]
+    assert names(harness) == ["first"]
 
 
-def test_another_worksheet_begins_anew_without_a_flood(sheets: Desk) -> None:
-    watch = watching(sheets, Sheet(["a"]))
-    watch.deploy()
+def test_another_worksheet_begins_anew_without_a_flood(sheets: AppHarness) -> None:
+    harness = watching(sheets, Sheet(["a"]))
+    harness.deploy()
     other = Sheet(["x"], ["y"])
     watching(sheets, other, "Other")
-    watch.props["worksheet"] = "Other"
-    reply = watch.call("run")
+    harness.props["worksheet"] = "Other"
+    reply = harness.call("run")
     assert (reply.events, "Another worksheet was chosen." in logged(reply)) == ((), True)
     other.rows.append(["z"])
-    assert names(watch) == ["z"]
+    assert names(harness) == ["z"]
 
 
-def test_spreadsheets_and_worksheets_are_offered_as_in_the_actions(sheets: Desk) -> None:
+def test_spreadsheets_and_worksheets_are_offered_as_in_the_actions(sheets: AppHarness) -> None:
     props = {one["name"]: one for one in watching(sheets, Sheet()).call("declare").value["configurable_props"]}
     assert props["spreadsheet_id"]["remoteOptions"] and props["spreadsheet_id"]["useQuery"]
     assert props["worksheet"]["remoteOptions"]

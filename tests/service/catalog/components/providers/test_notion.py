@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.components.providers.desk import Asked, Desk
+from tests.service.catalog.components.providers.app_harness import AppHarness, Asked
 
 
 def page(id: str, title: str) -> dict[str, Any]:
@@ -40,17 +40,17 @@ DATABASE = {
 
 
 @pytest.fixture
-def notion(desk_of: Callable[..., Desk]) -> Desk:
+def notion(desk_of: Callable[..., AppHarness]) -> AppHarness:
     made = desk_of("notion", oauth_access_token="ntn_1")
     made.on("GET /v1/databases/db1", DATABASE)
     return made
 
 
-def test_it_speaks_the_version_it_was_written_for(notion: Desk) -> None:
+def test_it_speaks_the_version_it_was_written_for(notion: AppHarness) -> None:
     assert notion.app.headers == {"Notion-Version": "2022-06-28"}
 
 
-def test_pages_are_searched_for_and_come_page_by_page(notion: Desk) -> None:
+def test_pages_are_searched_for_and_come_page_by_page(notion: AppHarness) -> None:
     def search(asked: Asked) -> Any:
         assert asked.json["filter"] == {"property": "object", "value": "page"}
         more = "start_cursor" not in asked.json
@@ -65,13 +65,13 @@ def test_pages_are_searched_for_and_come_page_by_page(notion: Desk) -> None:
     assert notion.options("append-text", "page_id", page=2)["found"] == {}
 
 
-def test_databases_are_offered_by_their_titles(notion: Desk) -> None:
+def test_databases_are_offered_by_their_titles(notion: AppHarness) -> None:
     notion.on("POST /v1/search", listing(DATABASE))
     assert notion.options("query-database", "database_id")["found"] == {"Tasks": "db1"}
     assert notion.last.json["filter"]["value"] == "database"
 
 
-def test_a_page_is_created_with_its_text(notion: Desk) -> None:
+def test_a_page_is_created_with_its_text(notion: AppHarness) -> None:
     notion.on("POST /v1/pages", page("p9", "News"))
     notion.run("create-page", parent_id="p1", title="News", content="# Today\n\n- one\nplain")
     asked = notion.last.json
@@ -81,14 +81,14 @@ def test_a_page_is_created_with_its_text(notion: Desk) -> None:
     assert asked["children"][0]["heading_1"]["rich_text"][0]["text"]["content"] == "Today"
 
 
-def test_a_long_page_is_created_in_steps(notion: Desk) -> None:
+def test_a_long_page_is_created_in_steps(notion: AppHarness) -> None:
     notion.on("POST /v1/pages", page("p9", "Long"))
     notion.on("PATCH /v1/blocks/p9/children", listing())
     notion.run("create-page", parent_id="p1", title="Long", content="line\n" * 250)
     assert [len(one.json["children"]) for one in notion.provider.asked] == [100, 100, 50]
 
 
-def test_text_is_appended_in_pieces_that_notion_takes(notion: Desk) -> None:
+def test_text_is_appended_in_pieces_that_notion_takes(notion: AppHarness) -> None:
     notion.on("PATCH /v1/blocks/p1/children", listing())
     assert notion.run("append-text", page_id="p1", content="x" * 4001).exports["$summary"] == "Appended 1 block"
     pieces = notion.last.json["children"][0]["paragraph"]["rich_text"]
@@ -96,7 +96,7 @@ def test_text_is_appended_in_pieces_that_notion_takes(notion: Desk) -> None:
     assert notion.refuses("append-text", page_id="p1", content=" \n") == "There is nothing to append. Write some text."
 
 
-def test_the_properties_of_the_database_become_props(notion: Desk) -> None:
+def test_the_properties_of_the_database_become_props(notion: AppHarness) -> None:
     props = notion.reload("create-database-item", database_id="db1")[1:]
     shown = {one["label"]: one for one in props}
     assert list(shown) == ["Name", "Done", "Stage", "Tags", "Cost", "Due"]  # the title first, nothing computed
@@ -107,7 +107,7 @@ def test_the_properties_of_the_database_become_props(notion: Desk) -> None:
     assert "options" not in shown["Tags"]
 
 
-def test_an_item_is_created_with_its_properties(notion: Desk) -> None:
+def test_an_item_is_created_with_its_properties(notion: AppHarness) -> None:
     notion.on("POST /v1/pages", page("i1", "Ship"))
     given = {"property_title": "Ship", "property_a_253D": False, "property_s": "Open", "property_t": ["x"]}
     reply = notion.run("create-database-item", database_id="db1", **given, property_c="12.50", property_d="2026-05-31")
@@ -126,7 +126,7 @@ def test_an_item_is_created_with_its_properties(notion: Desk) -> None:
     assert sentence == "many is not a number. Write one such as 12.5."
 
 
-def test_a_database_is_read_until_there_is_enough(notion: Desk) -> None:
+def test_a_database_is_read_until_there_is_enough(notion: AppHarness) -> None:
     notion.on(
         "POST /v1/databases/db1/query",
         lambda asked: listing(*[page("p", "x")] * asked.json["page_size"], after="next"),
@@ -138,7 +138,7 @@ def test_a_database_is_read_until_there_is_enough(notion: Desk) -> None:
     assert second.json["start_cursor"] == "next"
 
 
-def test_a_search_finds_both_kinds(notion: Desk) -> None:
+def test_a_search_finds_both_kinds(notion: AppHarness) -> None:
     notion.on("POST /v1/search", listing(page("p1", "Plans"), DATABASE))
     assert [(one["object"], one["title"]) for one in notion.run("search").value] == [
         ("page", "Plans"),

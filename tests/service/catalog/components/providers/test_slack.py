@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.components.providers.desk import Asked, Desk
+from tests.service.catalog.components.providers.app_harness import AppHarness, Asked
 
 CHANNELS = [
     [{"id": "C1", "name": "general"}, {"id": "C2", "name": "random"}],
@@ -15,7 +15,7 @@ MESSAGE = {"channel": "C1", "ts": "1716400000.123456"}
 
 
 @pytest.fixture
-def slack(desk_of: Callable[..., Desk]) -> Desk:
+def slack(desk_of: Callable[..., AppHarness]) -> AppHarness:
     made = desk_of("slack", oauth_access_token="xoxp-1")
     made.on("POST /conversations.list", _channels)
     return made
@@ -29,12 +29,12 @@ def _channels(asked: Asked) -> dict[str, Any]:
     return {"ok": True, "channels": CHANNELS[page], "response_metadata": {"next_cursor": following}}
 
 
-def test_the_permissions_that_the_methods_need_can_be_asked_for(slack: Desk) -> None:
+def test_the_permissions_that_the_methods_need_can_be_asked_for(slack: AppHarness) -> None:
     needed = {"channels:read", "channels:history", "chat:write", "users:read.email", "reactions:write"}
     assert needed <= set(slack.app.default_scopes)
 
 
-def test_channels_come_page_by_page(slack: Desk) -> None:
+def test_channels_come_page_by_page(slack: AppHarness) -> None:
     first = slack.options("send-message", "channel")
     assert first == {"found": {"#general": "C1", "#random": "C2"}, "context": {"cursor": "page1"}}
     second = slack.options("send-message", "channel", page=1, previous=first["context"])
@@ -42,12 +42,12 @@ def test_channels_come_page_by_page(slack: Desk) -> None:
     assert slack.options("send-message", "channel", page=2)["found"] == {}
 
 
-def test_a_search_for_a_channel_reads_on_until_it_finds_one(slack: Desk) -> None:
+def test_a_search_for_a_channel_reads_on_until_it_finds_one(slack: AppHarness) -> None:
     assert slack.options("send-message", "channel", query="ENG") == {"found": {"#engineering": "C3"}, "context": None}
     assert len(slack.provider.asked) == 2
 
 
-def test_a_message_is_sent(slack: Desk) -> None:
+def test_a_message_is_sent(slack: AppHarness) -> None:
     slack.on("POST /chat.postMessage", {"ok": True, **MESSAGE, "message": {"text": "Hello & <you>"}})
     reply = slack.run("send-message", {"channel": "#general"}, channel="C1", text="Hello & <you>")
     assert slack.last.form == {"channel": "C1", "text": "Hello & <you>"}
@@ -55,7 +55,7 @@ def test_a_message_is_sent(slack: Desk) -> None:
     assert reply.exports["$summary"] == "Sent the message to #general"
 
 
-def test_a_reply_goes_into_its_thread(slack: Desk) -> None:
+def test_a_reply_goes_into_its_thread(slack: AppHarness) -> None:
     slack.on("POST /chat.postMessage", {"ok": True, **MESSAGE})
     slack.run("send-message", channel="C1", text="Yes", thread_ts="1.2", reply_broadcast=True)
     assert slack.last.form == {"channel": "C1", "text": "Yes", "thread_ts": "1.2", "reply_broadcast": "true"}
@@ -72,30 +72,30 @@ def test_a_reply_goes_into_its_thread(slack: Desk) -> None:
         ({"error": "fatal_error"}, "Slack refused with fatal_error. Check what you entered."),
     ],
 )
-def test_a_refusal_is_one_sentence(slack: Desk, answer: dict[str, str], sentence: str) -> None:
+def test_a_refusal_is_one_sentence(slack: AppHarness, answer: dict[str, str], sentence: str) -> None:
     slack.on("POST /chat.postMessage", {"ok": False, **answer})
     assert slack.refuses("send-message", channel="C1", text="Hello") == sentence
 
 
-def test_a_message_is_changed(slack: Desk) -> None:
+def test_a_message_is_changed(slack: AppHarness) -> None:
     slack.on("POST /chat.update", {"ok": True, **MESSAGE, "text": "New"})
     slack.run("update-message", **MESSAGE, text="New")
     assert slack.last.form == {**MESSAGE, "text": "New"}
 
 
-def test_messages_are_read(slack: Desk) -> None:
+def test_messages_are_read(slack: AppHarness) -> None:
     slack.on("POST /conversations.history", {"ok": True, "messages": [{"text": "Hello"}], "has_more": False})
     reply = slack.run("list-messages", channel="C1")
     assert slack.last.form == {"channel": "C1", "limit": "20"}
     assert (reply.value, reply.exports["$summary"]) == ([{"text": "Hello"}], "Read 1 message")
 
 
-def test_channels_are_listed_up_to_a_number(slack: Desk) -> None:
+def test_channels_are_listed_up_to_a_number(slack: AppHarness) -> None:
     assert [one["id"] for one in slack.run("list-channels").value] == ["C1", "C2", "C3"]
     assert [one["id"] for one in slack.run("list-channels", most=1).value] == ["C1"]
 
 
-def test_a_person_is_found_by_address(slack: Desk) -> None:
+def test_a_person_is_found_by_address(slack: AppHarness) -> None:
     slack.on("POST /users.lookupByEmail", lambda asked: _person(asked.form["email"]))
     reply = slack.run("find-user-by-email", email="ada@example.com")
     assert (reply.value["id"], reply.exports["$summary"]) == ("U1", "Found Ada Lovelace")
@@ -110,7 +110,7 @@ def _person(email: str) -> dict[str, Any]:
     return {"ok": True, "user": {"id": "U1", "name": "ada", "real_name": "Ada Lovelace"}}
 
 
-def test_an_emoji_is_added_with_or_without_colons(slack: Desk) -> None:
+def test_an_emoji_is_added_with_or_without_colons(slack: AppHarness) -> None:
     slack.on("POST /reactions.add", {"ok": True})
     slack.run("add-reaction", **MESSAGE, emoji=":tada:")
     assert slack.last.form == {"channel": "C1", "timestamp": MESSAGE["ts"], "name": "tada"}

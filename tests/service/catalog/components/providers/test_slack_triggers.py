@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.components.providers.desk import Desk
-from tests.service.catalog.components.watching import Watch, logged
+from tests.service.catalog.components.providers.app_harness import AppHarness
+from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.shared.webhooks import hmac_sha256
 from webapp.service.components.calls import HttpAnswer, Reply
 
@@ -22,16 +22,16 @@ TOLD = "A request was ignored: its signature is not the one of Slack, or the sec
 
 
 @pytest.fixture
-def slack(desk_of: Callable[..., Desk]) -> Desk:
+def slack(desk_of: Callable[..., AppHarness]) -> AppHarness:
     made = desk_of("slack", oauth_access_token="xoxp-1")
     made.on("POST /auth.test", {"ok": True, "user_id": "U1", "team_id": "T123ABC456"})
     return made
 
 
-def switched_on(slack: Desk, **props: Any) -> Watch:
-    watch = slack.watch("new-message", signing_secret=SECRET, **props)
-    watch.activate()
-    return watch
+def switched_on(slack: AppHarness, **props: Any) -> TriggerHarness:
+    harness = slack.trigger("new-message", signing_secret=SECRET, **props)
+    harness.activate()
+    return harness
 
 
 def told(id: str = "Ev123ABC456", team: str = "T123ABC456", **message: Any) -> dict[str, Any]:
@@ -41,10 +41,10 @@ def told(id: str = "Ev123ABC456", team: str = "T123ABC456", **message: Any) -> d
     return outer | {"event": event, "event_id": id, "event_time": 1355517523}
 
 
-def send(watch: Watch, body: Any, *, secret: str = SECRET, late_s: int = 0, **headers: str) -> Reply:
+def send(harness: TriggerHarness, body: Any, *, secret: str = SECRET, late_s: int = 0, **headers: str) -> Reply:
     raw, sent = json.dumps(body), str(int(time.time()) - late_s)
     digest = hmac.new(secret.encode(), f"v0:{sent}:{raw}".encode(), hashlib.sha256).hexdigest()
-    return watch.receive(raw, {"X-Slack-Request-Timestamp": sent, "X-Slack-Signature": f"v0={digest}"} | headers)
+    return harness.receive(raw, {"X-Slack-Request-Timestamp": sent, "X-Slack-Signature": f"v0={digest}"} | headers)
 
 
 def test_the_signature_is_the_one_of_the_reference() -> None:
@@ -59,14 +59,14 @@ def test_the_signature_is_the_one_of_the_reference() -> None:
     assert hmac_sha256(SECRET, f"v0:1531420618:{body}") == expected
 
 
-def test_switching_on_tells_where_to_enter_the_address(slack: Desk) -> None:
-    reply = slack.watch("new-message", signing_secret=SECRET).activate()
+def test_switching_on_tells_where_to_enter_the_address(slack: AppHarness) -> None:
+    reply = slack.trigger("new-message", signing_secret=SECRET).activate()
     assert logged(reply) == (
         "Enter the trigger's own address in your Slack app, under Event Subscriptions, as the Request URL."
     )
 
 
-def test_the_challenge_is_answered(slack: Desk) -> None:
+def test_the_challenge_is_answered(slack: AppHarness) -> None:
     asked = {"token": "Jhj5dZrVaK7ZwHHjRyZWjbDl", "challenge": "3eZbrw1aBm2rZgRNFdxV", "type": "url_verification"}
     reply = send(switched_on(slack), asked)
     answer = HttpAnswer(200, '{"challenge":"3eZbrw1aBm2rZgRNFdxV"}', {"content-type": "application/json"})
@@ -74,26 +74,26 @@ def test_the_challenge_is_answered(slack: Desk) -> None:
     assert send(switched_on(slack), asked, secret="guessed").response == HttpAnswer(401, "The signature does not fit.")
 
 
-def test_a_message_is_emitted_and_a_retry_has_its_id(slack: Desk) -> None:
-    watch = switched_on(slack)
-    reply = send(watch, told())
+def test_a_message_is_emitted_and_a_retry_has_its_id(slack: AppHarness) -> None:
+    harness = switched_on(slack)
+    reply = send(harness, told())
     (emitted,) = reply.events
     assert (emitted.event, emitted.id, emitted.summary) == (told(), "Ev123ABC456", "Hello world")
     assert (emitted.ts, reply.response) == (1355517523000, HttpAnswer(200, ""))
     retry: dict[str, Any] = {"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"}
-    assert [one.id for one in send(watch, told(), **retry).events] == [emitted.id]
+    assert [one.id for one in send(harness, told(), **retry).events] == [emitted.id]
 
 
 @pytest.mark.parametrize(("late_s", "status"), [(290, 200), (310, 401), (-290, 200), (-310, 401)])
-def test_the_signed_time_may_be_five_minutes_off(slack: Desk, late_s: int, status: int) -> None:
+def test_the_signed_time_may_be_five_minutes_off(slack: AppHarness, late_s: int, status: int) -> None:
     reply = send(switched_on(slack), told(), late_s=late_s)
     assert reply.response is not None
     assert (reply.response.status, len(reply.events)) == (status, status == 200)
 
 
-def test_a_forged_request_is_refused(slack: Desk) -> None:
-    watch = switched_on(slack)
-    for reply in (send(watch, told(), secret="guessed"), watch.receive(told(), {})):
+def test_a_forged_request_is_refused(slack: AppHarness) -> None:
+    harness = switched_on(slack)
+    for reply in (send(harness, told(), secret="guessed"), harness.receive(told(), {})):
         assert (reply.events, logged(reply)) == ((), TOLD)
         assert reply.response == HttpAnswer(401, "The signature does not fit.")
 
@@ -113,6 +113,6 @@ def test_a_forged_request_is_refused(slack: Desk) -> None:
         ({}, told(type="reaction_added"), False),
     ],
 )
-def test_what_is_wanted(slack: Desk, props: dict[str, Any], body: dict[str, Any], taken: bool) -> None:
+def test_what_is_wanted(slack: AppHarness, props: dict[str, Any], body: dict[str, Any], taken: bool) -> None:
     reply = send(switched_on(slack, **props), body)
     assert (len(reply.events), reply.response) == (taken, HttpAnswer(200, ""))

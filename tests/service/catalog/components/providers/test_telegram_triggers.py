@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.components.providers.desk import Desk
-from tests.service.catalog.components.watching import ENDPOINT, Watch, logged
+from tests.service.catalog.components.providers.app_harness import AppHarness
+from tests.service.catalog.components.trigger_harness import ENDPOINT, TriggerHarness, logged
 
 HEADER = "X-Telegram-Bot-Api-Secret-Token"
 ADA = {"id": 7, "type": "private", "first_name": "Ada"}
@@ -14,7 +14,7 @@ TEAM = {"id": -100, "type": "supergroup", "title": "The team", "username": "the_
 
 
 @pytest.fixture
-def telegram(desk_of: Callable[..., Desk]) -> Desk:
+def telegram(desk_of: Callable[..., AppHarness]) -> AppHarness:
     """A bot whose webhook is set and deleted as the reference says."""
     made = desk_of("telegram", bot_token="123456:ABC-DEF")
     webhook = {"url": ""}
@@ -33,10 +33,10 @@ def telegram(desk_of: Callable[..., Desk]) -> Desk:
     return made
 
 
-def switched_on(telegram: Desk, **props: Any) -> Watch:
-    watch = telegram.watch("new-message", **props)
-    watch.activate()
-    return watch
+def switched_on(telegram: AppHarness, **props: Any) -> TriggerHarness:
+    harness = telegram.trigger("new-message", **props)
+    harness.activate()
+    return harness
 
 
 def update(chat: Any = ADA, kind: str = "message", **more: Any) -> dict[str, Any]:
@@ -44,47 +44,47 @@ def update(chat: Any = ADA, kind: str = "message", **more: Any) -> dict[str, Any
     return {"update_id": 41, kind: message}
 
 
-def taken(watch: Watch, body: Any) -> list[Any]:
-    return list(watch.receive(body, {HEADER: watch.state["secret"]}).events)
+def taken(harness: TriggerHarness, body: Any) -> list[Any]:
+    return list(harness.receive(body, {HEADER: harness.state["secret"]}).events)
 
 
-def test_the_webhook_is_set_and_deleted(telegram: Desk) -> None:
-    watch = switched_on(telegram)
-    secret = watch.state["secret"]
+def test_the_webhook_is_set_and_deleted(telegram: AppHarness) -> None:
+    harness = switched_on(telegram)
+    secret = harness.state["secret"]
     assert telegram.last.json == {"url": ENDPOINT, "secret_token": secret, "allowed_updates": ["message"]}
     assert len(secret) == 43
-    watch.deactivate()
+    harness.deactivate()
     assert telegram.last.what == "POST /deleteWebhook"
-    assert watch.state["secret"] is None
+    assert harness.state["secret"] is None
 
 
-def test_another_address_is_taken_over_only_when_asked(telegram: Desk) -> None:
+def test_another_address_is_taken_over_only_when_asked(telegram: AppHarness) -> None:
     elsewhere = {"ok": True, "result": {"url": "https://elsewhere.example/"}}
     telegram.on("POST /getWebhookInfo", elsewhere)
     said = "The bot sends to another address already. Switch Take over on to move it here."
-    assert telegram.watch("new-message").refuses("activate") == said
-    watch = switched_on(telegram, replace=True)
+    assert telegram.trigger("new-message").refuses("activate") == said
+    harness = switched_on(telegram, replace=True)
     assert telegram.last.what == "POST /setWebhook"
-    watch.deactivate()  # by now the bot sends elsewhere again, which is left alone
+    harness.deactivate()  # by now the bot sends elsewhere again, which is left alone
     assert telegram.last.what == "POST /getWebhookInfo"
 
 
-def test_what_telegram_says_is_passed_on(telegram: Desk) -> None:
+def test_what_telegram_says_is_passed_on(telegram: AppHarness) -> None:
     error = {"ok": False, "error_code": 400, "description": "Bad Request: bad webhook: An HTTPS URL must be provided"}
     telegram.on("POST /setWebhook", error)
-    assert telegram.watch("new-message").refuses("activate") == (
+    assert telegram.trigger("new-message").refuses("activate") == (
         "Telegram refused: Bad Request: bad webhook: An HTTPS URL must be provided."
     )
 
 
-def test_a_message_is_emitted(telegram: Desk) -> None:
+def test_a_message_is_emitted(telegram: AppHarness) -> None:
     (emitted,) = taken(switched_on(telegram), update())
     assert (emitted.event, emitted.id, emitted.summary) == (update(), "41", "Ada: Hello")
     assert emitted.ts == 1_900_000_000_000
 
 
 @pytest.mark.parametrize("headers", [{}, {HEADER: "guessed"}])
-def test_a_forged_request_is_ignored_and_told(telegram: Desk, headers: dict[str, str]) -> None:
+def test_a_forged_request_is_ignored_and_told(telegram: AppHarness, headers: dict[str, str]) -> None:
     reply = switched_on(telegram).receive(update(), headers)
     told = "A request was ignored: its signature is not the one of Telegram, or the secret has changed."
     assert (reply.events, logged(reply)) == ((), told)
@@ -102,5 +102,5 @@ def test_a_forged_request_is_ignored_and_told(telegram: Desk, headers: dict[str,
         ({}, update(text=None, caption="A photo"), 1),
     ],
 )
-def test_what_is_wanted(telegram: Desk, props: dict[str, Any], body: Any, count: int) -> None:
+def test_what_is_wanted(telegram: AppHarness, props: dict[str, Any], body: Any, count: int) -> None:
     assert len(taken(switched_on(telegram, **props), body)) == count

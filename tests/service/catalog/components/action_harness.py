@@ -15,7 +15,7 @@ from webapp.service.outbound.credentials import Placement
 
 
 @dataclass(frozen=True)
-class Component:
+class ActionHarness:
     """One shipped action. ``origin`` is where its app's API answers here; ``fields`` are its account's, if any."""
 
     runner: Runner

@@ -18,7 +18,7 @@ from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
 @dataclass
-class Post:
+class DeliveryHarness:
     """``turn`` does what one turn of the engine does: claim, send, write down."""
 
     service: Service

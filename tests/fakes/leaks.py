@@ -19,7 +19,7 @@ Rights = Mapping[str, Sequence[tuple[str, str, str]]]
 
 
 @dataclass
-class Watch:
+class LeakDetector:
     """The secrets that are known so far, and every answer that somebody got; ``rights`` is where they may stand."""
 
     rights: Rights
@@ -51,14 +51,14 @@ class Watch:
             places = {"body": _without_framed_tokens(path, page.text) if ours else "", **page.headers}
             if not ours:
                 places = {"address": page.url}
-            if not self.found_in("\n".join(places.values()).encode()):
+            if not self.kinds_in("\n".join(places.values()).encode()):
                 continue
             for place, text in places.items():
-                for kind in sorted(self.found_in(text.encode())):
+                for kind in sorted(self.kinds_in(text.encode())):
                     if not (ours and self._may(kind, page, path, place)):
                         yield f"{kind} in {place} of {page.method} {page.url} ({page.status})"
 
-    def found_in(self, data: bytes) -> set[str]:
+    def kinds_in(self, data: bytes) -> set[str]:
         """The kinds of secret that stand in ``data``, also when written in base64, hex or percent encoding."""
         return {
             kind for kind, found in self.secrets.items() if any(form in data for one in found for form in forms(one))
@@ -88,7 +88,7 @@ def _without_framed_tokens(path: str, text: str) -> str:
     return re.sub(r'<input type="hidden" name="token" value="ctok_[0-9a-f]{32}">', "", text)
 
 
-def check_logs(watch: Watch, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
+def check_logs(detector: LeakDetector, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]) -> None:
     """No secret stands in a record of the server's threads or in what was printed."""
     # The records of this thread are the test's own client's, which logs the addresses that it asks for.
     formatter = logging.Formatter("%(name)s %(levelname)s %(message)s")
@@ -96,14 +96,14 @@ def check_logs(watch: Watch, caplog: pytest.LogCaptureFixture, capfd: pytest.Cap
         formatter.format(record) + repr(record.args) for record in caplog.records if record.threadName != "MainThread"
     ]
     assert any("the test broke this" in line for line in lines), "the server's records are not seen"
-    assert [line for line in lines if watch.found_in(line.encode())] == []
+    assert [line for line in lines if detector.kinds_in(line.encode())] == []
     printed = capfd.readouterr()
-    assert watch.found_in((printed.out + printed.err).encode()) == set()
+    assert detector.kinds_in((printed.out + printed.err).encode()) == set()
 
 
-def check_files(watch: Watch, data: Path) -> None:
+def check_files(detector: LeakDetector, data: Path) -> None:
     """No secret stands in any byte below ``data``."""
     files = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
     assert {"patchbay.db", "catalog.db"} <= {path.name for path in files}
-    found = {path.name: watch.found_in(content) for path, content in files.items()}
+    found = {path.name: detector.kinds_in(content) for path, content in files.items()}
     assert {name: kinds for name, kinds in found.items() if kinds} == {}

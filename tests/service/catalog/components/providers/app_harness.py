@@ -1,4 +1,4 @@
-"""A desk at which the actions and triggers of one app work, through the real runner, against a fake of its provider.
+"""Runs the actions and triggers of one app through the real runner, against a fake of its provider.
 
 The account is made from the app's own ``app.toml``; only its base URL leads to loopback instead. The fake answers the
 paths it is told of, and a request without the account's credential and the app's headers finds nothing there.
@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
-from tests.service.catalog.components.watching import Watch
+from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.calls import AccountGrant, Call, Reply
@@ -48,7 +48,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Says:
+class FakeAnswer:
     """An answer with a status of its own."""
 
     status: int
@@ -68,16 +68,16 @@ class Provider:
     answers: dict[str, Answer] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
 
-    def answer(self, asked: Asked) -> Says:
+    def answer(self, asked: Asked) -> FakeAnswer:
         """What to send back; as the provider would, to who is allowed to ask."""
         if any(asked.headers.get(name.lower()) != value for name, value in self.headers.items()):
-            return Says(401, {"error": "The credential or a header of the app is missing."})
+            return FakeAnswer(401, {"error": "The credential or a header of the app is missing."})
         if any(asked.query.get(name) != value for name, value in self.params.items()):
-            return Says(401, {"error": "The credential is missing in the query."})
+            return FakeAnswer(401, {"error": "The credential is missing in the query."})
         self.asked.append(asked)
-        found = self.answers.get(asked.what, Says(404, {"error": f"Nothing is at {asked.what}."}))
+        found = self.answers.get(asked.what, FakeAnswer(404, {"error": f"Nothing is at {asked.what}."}))
         said = found(asked) if callable(found) else found
-        return said if isinstance(said, Says) else Says(200, said)
+        return said if isinstance(said, FakeAnswer) else FakeAnswer(200, said)
 
     @property
     def last(self) -> Asked:
@@ -86,7 +86,7 @@ class Provider:
 
 
 @dataclass
-class Desk:
+class AppHarness:
     """Calls the actions of one app for one account."""
 
     app: App
@@ -135,10 +135,10 @@ class Desk:
         assert reply.error is None, reply.error
         return [one for one in reply.value if one["type"] != "app"]
 
-    def watch(self, trigger: str, **props: Any) -> Watch:
+    def trigger(self, trigger: str, **props: Any) -> TriggerHarness:
         """A trigger, which is not deployed yet."""
         path = BUILT_IN / self.app.spec.slug / "triggers" / trigger / "0.0.1.py"
-        return Watch(self.runner, path, props, {self.app.spec.slug: self.grant}, (self.host,))
+        return TriggerHarness(self.runner, path, props, {self.app.spec.slug: self.grant}, (self.host,))
 
     def call(self, method: Any, action: str, props: Mapping[str, Any], **more: Any) -> Reply:
         """Any call."""
@@ -150,8 +150,8 @@ class Desk:
 
 
 @contextmanager
-def desk(app: App, runner: Runner, values: Mapping[str, str]) -> Iterator[Desk]:
-    """A desk for an account of ``app`` with ``values``."""
+def open_harness(app: App, runner: Runner, values: Mapping[str, str]) -> Iterator[AppHarness]:
+    """A harness for an account of ``app`` with ``values``."""
     whole = urlsplit(fill_url(app.base_url or "", values))
     applied = apply(app.placements, values)
     provider = Provider(whole.path, {**app.headers, **applied.headers}, applied.params)
@@ -163,7 +163,7 @@ def desk(app: App, runner: Runner, values: Mapping[str, str]) -> Iterator[Desk]:
             placements=app.placements,
             allowed_hosts=(host,),
         )
-        yield Desk(app, runner, grant, provider, host)
+        yield AppHarness(app, runner, grant, provider, host)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ TIMER = "schedule-custom-interval"
 
 
 @dataclass(frozen=True)
-class Household:
+class UserData:
     """What ``user`` has in ``scene``, by the names that addresses give it. ``ids`` holds the project's things too."""
 
     scene: Scene
@@ -30,7 +30,7 @@ class Household:
     ids: dict[str, str]
 
 
-def absent(scene: Scene, user: str) -> Household:
+def absent_user_data(scene: Scene, user: str) -> UserData:
     """Ids of the right kind under which there is nothing."""
     kinds = {
         "account_id": "apn", "trigger_id": "ti", "webhook_id": "wh", "delivery_id": "dlv", "run_id": "run",
@@ -39,10 +39,10 @@ def absent(scene: Scene, user: str) -> Household:
     }  # fmt: skip
     ids = {name: new_id(prefix) for name, prefix in kinds.items()}
     ids["s3_key"] = f"1day/{scene.project_id}/{scene.environment}/{new_id('st')}/u/{new_id('file')}"
-    return Household(scene, user, {**ids, "project_id": "proj_none"})
+    return UserData(scene, user, {**ids, "project_id": "proj_none"})
 
 
-def settle(service: Service, plant: Callable[..., Account], scene: Scene, user: str) -> Household:
+def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scene, user: str) -> UserData:
     """Give ``user`` an account, a deployed trigger with an event on its way, a run, a file and dynamic props; and the
     project an OAuth client, an override and a workflow. ``plant`` puts an account into ``scene``."""
     trigger, _ = plant_trigger(service, scene, TIMER, {"cron": {"intervalSeconds": 900}}, user=user)
@@ -68,4 +68,4 @@ def settle(service: Service, plant: Callable[..., Account], scene: Scene, user: 
         "workflow_id": workflow.id, "event_id": event.id, "project_id": scene.project_id,
         "dynamic_props_id": dynamic_props.keep(service, scene, user, trigger.component_id, []),
     }  # fmt: skip
-    return Household(scene, user, ids)
+    return UserData(scene, user, ids)

@@ -23,7 +23,7 @@ PASSWORD = "a password of the tests"
 
 
 @dataclass
-class Town:
+class Tenants:
     """Ada and Bob, who share an installation; Bob, another project and another environment have accounts."""
 
     installation: Installation
@@ -46,8 +46,8 @@ class Town:
             assert accounts.get(self.installation.service.store, account.scene, account.id) == account
 
 
-def founded(installation: Installation, party: ThirdParty, clock: FakeClock) -> Town:
-    """The town, with an account of each stranger's."""
+def create_tenants(installation: Installation, party: ThirdParty, clock: FakeClock) -> Tenants:
+    """The tenants, with an account of each stranger's."""
     service = installation.service
     clock.advance(SECOND)  # the dashboard works in the project that was made first
     ada, bob = (
@@ -62,7 +62,7 @@ def founded(installation: Installation, party: ThirdParty, clock: FakeClock) -> 
     }
     foreign = {label: connected(installation, scene, user) for label, (scene, user) in scenes.items()}
     party.calls.clear()
-    return Town(installation, party, ada, bob, foreign)
+    return Tenants(installation, party, ada, bob, foreign)
 
 
 def connected(installation: Installation, scene: Scene, user: str) -> Account:
@@ -79,7 +79,7 @@ def connected(installation: Installation, scene: Scene, user: str) -> Account:
     return accounts.get(service.store, scene, answer.json()["id"])
 
 
-def told(page: Page, *ids: str) -> tuple[Any, ...]:
+def comparable(page: Page, *ids: str) -> tuple[Any, ...]:
     """What an answer says, without what differs from one request to the next and without the ``ids`` it was asked."""
     text, location = page.text, page.headers.get("Location", "")
     for one in ids:
@@ -93,7 +93,7 @@ def told(page: Page, *ids: str) -> tuple[Any, ...]:
     return page.status, text, sorted(headers.items())
 
 
-def below(town: Town, method: str, path: str, token: str, **more: Any) -> tuple[int, bytes]:
+def call_api(tenants: Tenants, method: str, path: str, token: str, **more: Any) -> tuple[int, bytes]:
     """The status and bytes of an answer of the API."""
-    answer = town.installation.api(method, path, token, **more)
+    answer = tenants.installation.api(method, path, token, **more)
     return answer.status_code, answer.content

@@ -13,7 +13,7 @@ ENDPOINT = "https://patchbay.example/h/k1"
 
 
 @dataclass
-class Watch:
+class TriggerHarness:
     """One deployed trigger. ``state`` is what it remembers."""
 
     runner: Runner
