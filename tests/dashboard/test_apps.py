@@ -103,13 +103,13 @@ def test_three_kinds_of_nothing(stage: Any) -> None:
 
 
 def test_page_stands_when_only_the_accounts_are_missing(busy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from webapp.dashboard import overview
+    from webapp.dashboard import dashboard
     from webapp.dashboard.client.transport import ServiceDown
 
     def down(*_: object, **__: object) -> None:
         raise ServiceDown
 
-    monkeypatch.setattr(overview, "read", down)
+    monkeypatch.setattr(dashboard, "read_accounts", down)
     page = busy.signed_in().get("/apps")
     assert page.status_code == 200
     assert "Your accounts can’t be shown right now." in page.text

@@ -65,7 +65,7 @@ def test_a_bug_shows_a_reference_and_no_detail(
     def broken() -> None:
         raise RuntimeError("canary-detail")
 
-    monkeypatch.setattr(apps_module.Wanted, "of_request", broken)
+    monkeypatch.setattr(apps_module.AppsQuery, "of_request", broken)
     answer = stage.signed_in().get("/apps")
     assert answer.status_code == 500
     assert "canary-detail" not in answer.text

@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import words
 from webapp.dashboard.apps import permissions
 from webapp.dashboard.client.models.accounts import Account, App, TestResult
-from webapp.dashboard.dashboard import dashboard, person, service
-from webapp.dashboard.htmx import fragment, go, page, wants_fragment
+from webapp.dashboard.dashboard import forget_accounts, service
+from webapp.dashboard.pages import fragment, go, page, wants_fragment
 from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Refused
 from webapp.kit.translation import gettext
 
@@ -115,21 +115,20 @@ def disconnect(account_id: str) -> AnyResponse:
     """Delete the account."""
     account = service().account(account_id)
     service().delete_account(account_id)
-    dashboard().overviews.drop(person().id)
-    dashboard().triggers.drop(person().id)
+    forget_accounts()
     flash(gettext("{account} is disconnected.").format(account=account.title), "ok")
     return go(url_for("dashboard.accounts.index"))
 
 
 def _after(account_id: str, sentence: str, tone: str, focus: str = "") -> AnyResponse:
     """The account anew with ``sentence`` in the status region: a fragment, or a redirect to its page."""
-    dashboard().overviews.drop(person().id)
-    dashboard().triggers.drop(person().id)
+    forget_accounts()
     if not wants_fragment():
         flash(sentence, tone)
         return go(url_for("dashboard.account.show", account_id=account_id))
     context = _context(service().account(account_id))
-    return make_response(fragment("dashboard/account/_changed.html", said=sentence, tone=tone, focus=focus, **context))
+    part = "dashboard/account/_changed.html"
+    return make_response(fragment(part, sentence=sentence, tone=tone, focus=focus, **context))
 
 
 def _context(account: Account) -> dict[str, Any]:

@@ -1,97 +1,51 @@
 """The list of a person's accounts, broken ones first."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from urllib.parse import urlencode
+from typing import Annotated
 
-from flask import Blueprint, request
+from flask import Blueprint
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import overview
 from webapp.dashboard.client.models.accounts import Account
-from webapp.dashboard.dashboard import dashboard, person, service
-from webapp.dashboard.htmx import page
-from webapp.dashboard.overview import Overview
-from webapp.dashboard.trigger.index import known_triggers
+from webapp.dashboard.dashboard import known_accounts, service, uses_by_account
+from webapp.dashboard.overview import READ, read_accounts
+from webapp.dashboard.pages import ListQuery, among, at_most, page, within
 from webapp.dashboard.words import STATES
-from webapp.errors import PatchbayError
 
 blueprint = Blueprint("accounts", __name__)
 
 PER_PAGE = 25
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the address says: which accounts, and which page of them. ``after`` is the API's own cursor."""
+class AccountsQuery(ListQuery):
+    """Which accounts, and which page of them. ``after`` is the API's own cursor, to those that were not read."""
 
-    status: str
-    app: str
-    number: int
-    after: str
-
-    @classmethod
-    def of_request(cls) -> "Wanted":
-        """Read the query; what makes no sense falls back to the default."""
-        args = request.args
-        return cls(
-            status=args["status"] if args.get("status") in STATES else "",
-            app=args.get("app", "")[:100],
-            number=min(max(args.get("page", 1, type=int), 1), overview.READ),
-            after=args.get("after", "")[:1_000],
-        )
-
-    def url(self, **changes: str | int) -> str:
-        """The address of this list with ``changes``; defaults are left out of it."""
-        parts: dict[str, str | int] = {
-            "status": self.status,
-            "app": self.app,
-            "after": self.after,
-            "page": self.number if self.number > 1 else "",
-        }
-        query = urlencode({name: value for name, value in (parts | changes).items() if value not in ("", 0)})
-        return request.path + (f"?{query}" if query else "")
+    status: Annotated[str, among(STATES)] = ""
+    app: Annotated[str, at_most(100)] = ""
+    after: Annotated[str, at_most(1_000)] = ""
+    page: Annotated[int, within(1, READ)] = 1
 
 
 @blueprint.get("/accounts")
 def index() -> AnyResponse:
     """The list; for htmx the results alone."""
-    wanted = Wanted.of_request()
-    everything = _read(wanted)
-    known = everything.of_app(wanted.app) if wanted.app else list(everything.accounts)
-    matching = [account for account in known if not wanted.status or account.state == wanted.status]
-    first = (wanted.number - 1) * PER_PAGE
+    query = AccountsQuery.of_request()
+    overview = read_accounts(service(), after=query.after) if query.after else known_accounts(fresh=True)
+    of_app = overview.of_app(query.app) if query.app else list(overview.accounts)
+    matching = [account for account in of_app if not query.status or account.state == query.status]
+    first = (query.page - 1) * PER_PAGE
     return page(
         "dashboard/accounts/index.html",
         "dashboard/accounts/_results.html",
-        url=wanted.url(),
-        wanted=wanted,
-        overview=everything,
-        counts=_counts(known),
+        url=query.url(),
+        query=query,
+        overview=overview,
+        counts=_counts(of_app),
         matching=len(matching),
         first=first,
         accounts=matching[first : first + PER_PAGE],
         has_next=len(matching) > first + PER_PAGE,
-        used=_used(),
+        used=uses_by_account(),
     )
-
-
-def _read(wanted: Wanted) -> Overview:
-    found = overview.read(service(), after=wanted.after)
-    if not wanted.after:
-        dashboard().overviews.put(person().id, found)
-    return found
-
-
-def _used() -> Mapping[str, int] | None:
-    """How many triggers use each account; ``None`` where that cannot be told.
-
-    It follows from the list of triggers: asking ``uses`` of every account would use up the limit on account calls.
-    """
-    try:
-        return known_triggers().of_account()
-    except PatchbayError:
-        return None
 
 
 def _counts(accounts: list[Account]) -> dict[str, int]:

@@ -6,8 +6,8 @@ from urllib.parse import quote
 from flask import Blueprint, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.dashboard import dashboard, person, public_url, service
-from webapp.dashboard.htmx import go
+from webapp.dashboard.dashboard import forget_accounts, public_url, service
+from webapp.dashboard.pages import go
 from webapp.kit.translation import gettext
 
 blueprint = Blueprint("connections", __name__)
@@ -37,8 +37,7 @@ def renew(account_id: str) -> AnyResponse:
 @blueprint.get("/accounts/connected")
 def done() -> AnyResponse:
     """Where the Connect Link leads after a success: say it, and show the account."""
-    dashboard().overviews.drop(person().id)
-    dashboard().triggers.drop(person().id)
+    forget_accounts()
     account_id = request.args.get("account_id", "")
     if not _ACCOUNT_ID.fullmatch(account_id):
         return go(url_for("dashboard.accounts.index"))

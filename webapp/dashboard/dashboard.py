@@ -1,9 +1,9 @@
 """What every page of the dashboard works with, kept in ``app.extensions``; and the person whose request it is."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
 from flask import current_app, g
@@ -13,8 +13,8 @@ from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.memory import Memory
 from webapp.dashboard.client.models.accounts import App, Category
 from webapp.dashboard.client.triggers import TriggerClient
-from webapp.dashboard.overview import Overview
-from webapp.dashboard.trigger.overview import Triggers
+from webapp.dashboard.overview import Overview, TriggerOverview, read_accounts, read_triggers
+from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
 from webapp.people.preferences import Preferences
 from webapp.people.sessions import Session
@@ -23,6 +23,7 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 KEY = "patchbay_dashboard"
+T = TypeVar("T")
 
 
 class Csrf(Protocol):
@@ -55,7 +56,7 @@ class Dashboard:
     lacking: Memory[bool]
     app_names: Memory[str]
     apps: Memory[App]
-    triggers: Memory[Triggers]
+    triggers: Memory[TriggerOverview]
     shown_once: Memory[tuple[str, str]]
 
     @property
@@ -102,6 +103,73 @@ def service() -> UserClient:
 def triggers() -> TriggerClient:
     """Deployed triggers as the signed-in person has them."""
     return TriggerClient(dashboard().client, person().id)
+
+
+def known_accounts(*, fresh: bool = False) -> Overview:
+    """The person's accounts; a few seconds old is good enough unless ``fresh``."""
+    kept = dashboard().overviews
+    known = None if fresh else kept.get(person().id)
+    return known or kept.put(person().id, read_accounts(service()))
+
+
+def known_triggers(*, fresh: bool = False) -> TriggerOverview:
+    """The person's triggers, likewise."""
+    kept = dashboard().triggers
+    known = None if fresh else kept.get(person().id)
+    return known or kept.put(person().id, read_triggers(triggers()))
+
+
+def forget_accounts() -> None:
+    """Read the accounts anew, and the triggers that depend on them: something has just changed."""
+    dashboard().overviews.drop(person().id)
+    forget_triggers()
+
+
+def forget_triggers() -> None:
+    """Read the triggers anew: one has just changed."""
+    dashboard().triggers.drop(person().id)
+
+
+def app_of(slug: str) -> App | None:
+    """The app of that slug, kept for a while; ``None`` where it cannot be told."""
+    kept = dashboard().apps
+    try:
+        return kept.get(slug) or kept.put(slug, service().app(slug)) if slug else None
+    except PatchbayError:
+        return None
+
+
+def uses_by_account() -> Mapping[str, int] | None:
+    """How many triggers use each account; ``None`` where that cannot be told.
+
+    It follows from the list of triggers: asking ``uses`` of every account would use up the limit on account calls.
+    """
+    try:
+        return known_triggers().of_account()
+    except PatchbayError:
+        return None
+
+
+def if_up(ask: Callable[[], T]) -> T | None:
+    """What ``ask`` answers; ``None`` once the service has failed, which is then asked nothing more for this page."""
+    if g.get("service_failed"):
+        return None
+    try:
+        return ask()
+    except PatchbayError:
+        g.service_failed = True
+        return None
+
+
+def offers(noun: str, ask: Callable[[], object]) -> bool:
+    """Whether the service has an extension. Ours does; another one is asked once in a while: ``None`` means no."""
+    board = dashboard()
+    if not board.settings.connect_url:
+        return True
+    lacking = board.lacking.get(noun)
+    if lacking is None:
+        lacking = if_up(lambda: board.lacking.put(noun, ask() is None))
+    return lacking is False
 
 
 def may_see_keys() -> bool:

@@ -11,8 +11,8 @@ from flask_wtf.csrf import CSRFError  # type: ignore[import-untyped]  # it carri
 from werkzeug.exceptions import HTTPException, InternalServerError
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import security, shell
-from webapp.dashboard.htmx import status
+from webapp.dashboard import gate, shell
+from webapp.dashboard.pages import for_htmx, page_before, status
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.ids import new_id
 from webapp.kit.translation import gettext, ngettext
@@ -38,7 +38,7 @@ _WHAT: Mapping[str, str] = {
     "accounts": _("Your accounts"), "account": _("This account"), "activity": _("Your activity"),
     "audit": _("The audit"),
     "triggers": _("Your triggers"), "trigger": _("This trigger"), "deliveries": _("These deliveries"),
-    "webhooks": _("This trigger"), "deploying": _("This form"),
+    "webhooks": _("This trigger"), "deletion": _("This trigger"), "deploying": _("This form"),
 }  # fmt: skip
 _LISTS: Mapping[str, str] = {
     "apps": _("See all apps"),
@@ -71,7 +71,7 @@ def _chain(app: Flask, code: int) -> None:
 
     def unknown(error: HTTPException) -> AnyResponse:
         if not request.path.startswith(FOREIGN):
-            return security.add_headers(_http(error))
+            return gate.add_headers(_http(error))
         handler = before.get(type(error))
         if handler is None:
             return error.get_response()
@@ -85,9 +85,9 @@ def _forged(error: CSRFError) -> Response:
     message = gettext(
         "It was open for too long, or the browser keeps no cookies. Go back, reload the page and send it again."
     )
-    if _for_htmx():
+    if for_htmx():
         return status(message, 400)
-    return _page(400, heading, message, {"label": gettext("Go back to the page"), "url": security.page_before()})
+    return _page(400, heading, message, {"label": gettext("Go back to the page"), "url": page_before()})
 
 
 def _service_said(error: PatchbayError) -> Response:
@@ -96,7 +96,7 @@ def _service_said(error: PatchbayError) -> Response:
         return _http(_code(404))
     if error.status >= 500 or isinstance(error, Throttled | Unauthorized):
         return _down(error)
-    if _for_htmx():
+    if for_htmx():
         return status(error.message, error.status)
     return _page(error.status, _PAGES.get(error.status, _OTHER)[0], error.message)
 
@@ -108,7 +108,7 @@ def _down(error: PatchbayError) -> Response:
     if isinstance(error, Throttled):
         sentence = _too_many(wait)
     log.warning("the Connect service failed on %s: %s", request.path, error.message)
-    if _for_htmx():
+    if for_htmx():
         response = status(sentence, 503)
     else:
         page = render_template("dashboard/down.html", what=_what(), sentence=sentence, retry_url=_retry_url())
@@ -131,7 +131,7 @@ def _http(error: HTTPException) -> Response:
     if code < 400:  # a redirect that werkzeug raises
         return make_response(error.get_response())
     heading, message = _PAGES.get(code, _FAILED if code >= 500 else _OTHER)
-    response = status(message, code) if _for_htmx() else _page(code, heading, message, _nearby(code))
+    response = status(message, code) if for_htmx() else _page(code, heading, message, _nearby(code))
     allowed = getattr(error, "valid_methods", None)
     if allowed:
         response.headers["Allow"] = ", ".join(sorted(allowed))
@@ -150,7 +150,7 @@ def _failed(error: Exception) -> Response:
     reference = str(g.get("request_id") or new_id("req"))
     log.exception("request %s failed on %s", reference, request.path, exc_info=error)
     heading, message = _FAILED
-    if _for_htmx():
+    if for_htmx():
         return status(gettext("{what}. Reference {reference}.").format(what=heading, reference=reference), 500)
     return _page(500, heading, message, reference=reference)
 
@@ -171,17 +171,13 @@ def _page(
     return make_response(page, code)
 
 
-def _for_htmx() -> bool:
-    return request.headers.get("HX-Request") == "true" and request.headers.get("HX-Request-Type") != "full"
-
-
 def _what() -> str:
     noun = (request.endpoint or "").split(".")[1:2]
     return _WHAT.get(noun[0] if noun else "", _("This"))
 
 
 def _retry_url() -> str:
-    return request.full_path.rstrip("?") if request.method == "GET" else security.page_before()
+    return request.full_path.rstrip("?") if request.method == "GET" else page_before()
 
 
 def _code(code: int) -> HTTPException:

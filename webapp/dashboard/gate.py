@@ -1,25 +1,43 @@
-"""Who may pass: pages need a signed-in person, and everything that changes something needs a form token.
+"""Around every request of the dashboard: who may pass, and what its answer carries.
 
-A visitor is led to the sign-in page and back afterwards. Runs before every dashboard request and no other.
+Pages need a signed-in person, a visitor is led to the sign-in page and back afterwards, and whatever changes something
+needs a form token, which Flask-WTF makes and checks. Every answer is ``no-store``, because each page shows somebody's
+accounts or carries a form token. The Content-Security-Policy (level 3) allows no inline script or style and no eval,
+but for the one style element with the response's nonce, which carries a brand's hue.
 """
 
+import gzip
+import secrets
 from urllib.parse import urlsplit
 
-from flask import Response, g, redirect, request, url_for
+from flask import Flask, Response, g, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp import audit
 from webapp.audit import Actor
-from webapp.dashboard import security
 from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.pages import VARY, go, safe_next
 from webapp.kit import translation
 from webapp.kit.clock import SECOND
 from webapp.people import preferences, sessions, users
+from webapp.people.sessions import LIFETIME
+from webapp.settings import Settings
 
 # What somebody who is not signed in may open.
 OPEN = frozenset(
     {"dashboard.start.page", "dashboard.start.create", "dashboard.session.page", "dashboard.session.create"}
 )
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=(), browsing-topics=()",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Vary": VARY,
+}
+_WORTH_COMPRESSING = 1_024  # bytes
+_COMPRESSION_LEVEL = 5
 
 
 def check() -> AnyResponse | None:
@@ -30,12 +48,14 @@ def check() -> AnyResponse | None:
     _recognise()
     if g.person is None and request.endpoint not in OPEN:
         return _to_sign_in()
+    # Here and not by Flask-WTF's own before_request, which comes first: somebody whose session has ended shall be led
+    # to the sign-in page, not be told that the form is invalid.
     board.csrf.protect()
     return None
 
 
 def leave(_: BaseException | None) -> None:
-    """The request is over: what this thread does next is not done by the person."""
+    """The request is over: what this thread does next is not this person's doing."""
     if (acting := g.pop("acting", None)) is not None:
         acting.__exit__(None, None, None)
 
@@ -44,17 +64,91 @@ def prolong(response: Response) -> Response:
     """Renew the cookie of a session whose end has just moved."""
     session = g.get("person_session")
     if session and dashboard().clock() - session.seen_at < SECOND:
-        security.write_token(response, g.person_token)
+        write_token(response, g.person_token)
     return response
+
+
+def csp_nonce() -> str:
+    """The nonce of this response, made when it is first asked for."""
+    if "csp_nonce" not in g:
+        g.csp_nonce = secrets.token_urlsafe(16)
+    return str(g.csp_nonce)
+
+
+def add_headers(response: Response) -> Response:
+    """What the page may load, who may frame it and who may keep it."""
+    response.headers.update(_HEADERS)
+    response.headers["Content-Security-Policy"] = _policy()
+    return response
+
+
+def compress(response: Response) -> Response:
+    """Gzip a page (RFC 9110 section 8.4.1.3), but never where that could give a form token away.
+
+    A page both echoes what was searched for and carries a form token; whoever can make a browser ask for it again and
+    again and sees the sizes could guess the token (the BREACH attack). Such requests come from another site, and
+    browsers say so in ``Sec-Fetch-Site``: those are answered uncompressed.
+    """
+    if (
+        response.direct_passthrough
+        or response.mimetype != "text/html"
+        or not request.accept_encodings.quality("gzip")
+        or request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+    ):
+        return response
+    body = response.get_data()
+    if len(body) >= _WORTH_COMPRESSING:
+        response.set_data(gzip.compress(body, _COMPRESSION_LEVEL, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def configure_cookies(app: Flask, settings: Settings) -> None:
+    """Set up the cookie that binds form tokens to a browser."""
+    app.config.update(
+        SESSION_COOKIE_NAME=_cookie(settings, "patchbay_form"),
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_COOKIE_SECURE=settings.secure,
+        SESSION_COOKIE_PATH="/",
+        WTF_CSRF_CHECK_DEFAULT=False,  # the API and the Connect Link have their own proof; see check()
+        WTF_CSRF_TIME_LIMIT=None,  # as long as the cookie: a page left open overnight still works
+    )
+
+
+def write_token(response: Response, token: str) -> None:
+    """Give the browser its session token, or the same one for another two weeks."""
+    settings = dashboard().settings
+    response.set_cookie(
+        _cookie(settings, "patchbay_session"), token, max_age=LIFETIME // 1000, path="/",
+        secure=settings.secure, httponly=True, samesite="Lax",
+    )  # fmt: skip
+
+
+def drop_token(response: Response) -> None:
+    """Take the session token away."""
+    settings = dashboard().settings
+    response.delete_cookie(
+        _cookie(settings, "patchbay_session"), path="/", secure=settings.secure, httponly=True, samesite="Lax"
+    )
+
+
+def read_theme() -> str:
+    """The theme that this browser was last given, for pages before anybody signs in."""
+    return request.cookies.get("theme", "")
+
+
+def write_theme(response: Response, theme: str) -> None:
+    """Let the sign-in page look as the person wants it too. It tells nothing about anybody."""
+    secure = dashboard().settings.secure
+    response.set_cookie("theme", theme, max_age=365 * 24 * 3600, path="/", secure=secure, samesite="Lax")
 
 
 def _recognise() -> None:
     g.person = g.person_session = g.person_token = None
-    token = security.read_token()
-    if not token:
-        return
     board = dashboard()
-    session = sessions.find(board.store, board.clock, token)
+    token = request.cookies.get(_cookie(board.settings, "patchbay_session"))
+    session = sessions.find(board.store, board.clock, token) if token else None
     person = users.by_id(board.store, session.user_id) if session else None
     if session and person:
         g.person, g.person_session, g.person_token = person, session, token
@@ -65,15 +159,36 @@ def _recognise() -> None:
 
 
 def _to_sign_in() -> AnyResponse:
-    if request.headers.get("HX-Request") == "true":
-        here = urlsplit(request.headers.get("HX-Current-URL", ""))
-        response = Response(status=401)
-        wanted = here.path + (f"?{here.query}" if here.query else "")
-        response.headers["HX-Redirect"] = _sign_in_url(wanted)
-        return response
-    return redirect(_sign_in_url(request.full_path.rstrip("?") if request.method == "GET" else ""), 303)
+    if request.htmx:  # type: ignore[attr-defined]  # htmx-Flask adds it
+        here = urlsplit(request.htmx.current_url or "")  # type: ignore[attr-defined]
+        answer = go(_sign_in_url(here.path + (f"?{here.query}" if here.query else "")))
+        answer.status_code = 401
+        return answer
+    return go(_sign_in_url(request.full_path.rstrip("?") if request.method == "GET" else ""))
 
 
-def _sign_in_url(wanted: str) -> str:
-    wanted = security.safe_next(wanted)
-    return url_for("dashboard.session.page", next=wanted) if wanted != "/" else url_for("dashboard.session.page")
+def _sign_in_url(target: str) -> str:
+    target = safe_next(target)
+    return url_for("dashboard.session.page", next=target) if target != "/" else url_for("dashboard.session.page")
+
+
+def _policy() -> str:
+    origins = " ".join(dashboard().image_origins)
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            f"style-src 'self' 'nonce-{csp_nonce()}'",
+            f"img-src 'self' data: {origins}",
+            "font-src 'self'",
+            "connect-src 'self'",
+            f"form-action 'self' {origins}",  # a form's redirect leads to the Connect Link
+            "base-uri 'none'",
+            "frame-ancestors 'none'",
+        )
+    )
+
+
+def _cookie(settings: Settings, name: str) -> str:
+    """``__Host-`` makes browsers insist on Secure, on no Domain and on Path=/ (RFC 6265bis section 4.1.3.2)."""
+    return f"__Host-{name}" if settings.secure else name

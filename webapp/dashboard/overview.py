@@ -1,21 +1,28 @@
-"""A person's accounts at a glance: which are broken, and how many each app has.
+"""A person's accounts and triggers at a glance: what needs somebody first, and how many there are of each kind.
 
-The API gives accounts in its own order and at most 100 at a time; broken ones must come first. So up to
-:data:`READ` accounts are read and sorted here. Beyond that the rest is reached through :attr:`Overview.next_cursor`,
-and pages say how many were looked at.
+The API gives them in its own order and at most 100 at a time; broken ones must come first. So up to :data:`READ` are
+read and sorted here, and pages say how many were looked at. The rest of the accounts is reached through
+:attr:`Overview.next_cursor`.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.client.models.accounts import Account
+from webapp.dashboard.client.models.lenient import Lenient, PageOf
+from webapp.dashboard.client.models.triggers import Trigger
+from webapp.dashboard.client.triggers import TriggerClient
 from webapp.kit.translation import gettext, ngettext
 
 READ = 1_000
 _CHUNK = 100
-_RANK = {"needs-you": 0, "retrying": 1, "working": 2}
+_ACCOUNT_RANKS = {"needs-you": 0, "retrying": 1, "working": 2}
+_TRIGGER_RANKS = {"off": 0, "waits": 0, "active": 1, "paused": 2}
+
+M = TypeVar("M", bound=Lenient)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,23 +62,53 @@ class Overview:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class TriggerOverview:
+    """Triggers, those that need somebody first and then the newest. ``total`` counts those not read as well."""
+
+    items: tuple[Trigger, ...]
+    total: int
+
+    @property
+    def complete(self) -> bool:
+        """Whether every trigger was read."""
+        return len(self.items) >= self.total
+
+    @property
+    def needing(self) -> int:
+        """How many stand still until somebody does something."""
+        return sum(trigger.state in ("off", "waits") for trigger in self.items)
+
+    def of_account(self) -> Counter[str]:
+        """How many triggers use each account, by its id."""
+        return Counter(account for trigger in self.items for account in set(trigger.accounts))
+
+
+def read_accounts(user: UserClient, *, app: str = "", after: str = "") -> Overview:
+    """Read a person's accounts, of one app if given, from ``after`` on."""
+    accounts, total, cursor = _read(lambda cursor: user.accounts(limit=_CHUNK, after=cursor, app=app), after)
+    accounts.sort(key=lambda account: account.created_at or "", reverse=True)
+    return Overview(tuple(sorted(accounts, key=lambda account: _ACCOUNT_RANKS[account.state])), total, cursor)
+
+
+def read_triggers(client: TriggerClient) -> TriggerOverview:
+    """Read a person's triggers."""
+    triggers, total, _ = _read(lambda cursor: client.listed(limit=_CHUNK, after=cursor))
+    triggers.sort(key=lambda trigger: trigger.created_at or 0, reverse=True)
+    ordered = sorted(triggers, key=lambda trigger: _TRIGGER_RANKS[trigger.state])
+    return TriggerOverview(tuple(ordered), max(total, len(ordered)))
+
+
+def _read(fetch: Callable[[str], PageOf[M]], after: str = "") -> tuple[list[M], int, str]:
+    """Up to :data:`READ` entries of a list, how many there are in all, and the cursor to the rest."""
+    items: list[M] = []
+    while True:
+        page = fetch(after)
+        items += page.items
+        after = page.end_cursor if page.items else ""
+        if not after or len(items) >= READ:
+            return items, page.total, after
+
+
 def _connected(count: int) -> str:
     return ngettext("{count} connected", "{count} connected", count).format(count=count)
-
-
-def read(user: UserClient, *, app: str = "", after: str = "") -> Overview:
-    """Read a person's accounts, of one app if given, from ``after`` on."""
-    found: list[Account] = []
-    cursor = after
-    while True:
-        page = user.accounts(limit=_CHUNK, after=cursor, app=app)
-        found += page.items
-        cursor = page.end_cursor
-        if not cursor or not page.items or len(found) >= READ:
-            return Overview(tuple(in_order(found)), page.total, cursor if page.items else "")
-
-
-def in_order(accounts: Sequence[Account]) -> list[Account]:
-    """Broken first, then newest first."""
-    newest = sorted(accounts, key=lambda account: account.created_at or "", reverse=True)
-    return sorted(newest, key=lambda account: _RANK[account.state])

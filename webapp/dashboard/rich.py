@@ -1,6 +1,8 @@
-"""Descriptions that may hold Markdown links, as HTML that can hold nothing else."""
+"""Texts of others as HTML that can do no harm: descriptions with Markdown links, and JSON in colours."""
 
+import json
 import re
+from typing import Any
 
 from markupsafe import Markup, escape
 
@@ -8,6 +10,8 @@ _LINK = re.compile(
     r"\[([^\[\]\n]{1,200})\]\((https?://[^\s()<>\"']{1,1000})\)|(https?://[^\s<>\"')]{1,1000}[^\s<>\"').,;:!?])"
 )
 _CODE = re.compile(r"`([^`\n]{1,200})`")
+_TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)')
+LONGEST_JSON = 200_000
 
 
 def rich(text: str) -> Markup:
@@ -18,6 +22,22 @@ def rich(text: str) -> Markup:
         pieces.append(_link(found[2] or found[3], found[1] or found[3]))
         at = found.end()
     return Markup("").join([*pieces, _plain(text[at:])])
+
+
+def json_html(value: Any, longest: int = LONGEST_JSON) -> Markup:
+    """``value`` as indented JSON with its keys and strings coloured; what is very long is cut."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)[:longest]
+    pieces, at = [], 0
+    for found in _TOKEN.finditer(text):
+        pieces.append(escape(text[at : found.start()]))
+        if found[1]:
+            pieces.append(
+                Markup('<span class="{}">{}</span>{}').format("k" if found[2] else "s", found[1], found[2] or "")
+            )
+        else:
+            pieces.append(escape(found[0]))
+        at = found.end()
+    return Markup("").join([*pieces, escape(text[at:])])
 
 
 def _plain(text: str) -> Markup:

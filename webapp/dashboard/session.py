@@ -3,9 +3,9 @@
 from flask import Blueprint, Response, flash, g, make_response, render_template, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import security
+from webapp.dashboard import gate
 from webapp.dashboard.dashboard import dashboard, session_now
-from webapp.dashboard.htmx import go
+from webapp.dashboard.pages import go, safe_next
 from webapp.kit.translation import gettext, ngettext
 from webapp.kit.translation import lazy as _
 from webapp.people import attempts, preferences, sessions, users
@@ -19,26 +19,26 @@ WRONG = _("The e-mail or the password is wrong. Check both and try again.")
 @blueprint.get("/sign-in")
 def page() -> AnyResponse:
     """The form; somebody who is signed in already is led on."""
-    wanted = security.safe_next(request.args.get("next"))
+    next_url = safe_next(request.args.get("next"))
     if g.person:
-        return go(wanted)
-    return _form(wanted)
+        return go(next_url)
+    return _form(next_url)
 
 
 @blueprint.post("/sign-in")
 def create() -> AnyResponse:
     """Check e-mail and password and sign in."""
     board, form = dashboard(), request.form
-    email, wanted = form.get("email", ""), security.safe_next(form.get("next"))
+    email, next_url = form.get("email", ""), safe_next(form.get("next"))
     address = request.remote_addr or ""
     wait = attempts.admit(board.store, board.clock, email=email, address=address)
     if wait:
-        return _form(wanted, email, _too_many(wait), 429, wait)
-    found = users.authenticate(board.store, email=email, password=form.get("password", ""))
-    if found is None:
-        return _form(wanted, email, WRONG, 422)
+        return _form(next_url, email, _too_many(wait), 429, wait)
+    person = users.authenticate(board.store, email=email, password=form.get("password", ""))
+    if person is None:
+        return _form(next_url, email, WRONG, 422)
     attempts.succeeded(board.store, email=email, address=address)
-    return sign_in(found, wanted)
+    return sign_in(person, next_url)
 
 
 @blueprint.post("/sign-out")
@@ -49,12 +49,12 @@ def end() -> AnyResponse:
     session.clear()
     flash(gettext("You are signed out."), "ok")
     response = make_response(go(url_for("dashboard.session.page")))
-    security.drop_token(response)
+    gate.drop_token(response)
     return response
 
 
-def sign_in(person: User, wanted: str) -> Response:
-    """Start a session and lead to ``wanted``. Form tokens of before become void with the cookie's old content."""
+def sign_in(person: User, next_url: str) -> Response:
+    """Start a session and lead to ``next_url``. Form tokens of before become void with the cookie's old content."""
     board = dashboard()
     token = sessions.start(
         board.store,
@@ -64,18 +64,18 @@ def sign_in(person: User, wanted: str) -> Response:
         address=request.remote_addr or "",
     )
     session.clear()
-    response = make_response(go(wanted))
-    security.write_token(response, token)
+    response = make_response(go(next_url))
+    gate.write_token(response, token)
     theme = preferences.of_user(board.store, person.id).theme
-    if theme != (security.read_theme() or "auto"):
-        security.write_theme(response, theme)
+    if theme != (gate.read_theme() or "auto"):
+        gate.write_theme(response, theme)
     return response
 
 
-def _form(wanted: str, email: str = "", error: str = "", code: int = 200, wait: int = 0) -> Response:
+def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait: int = 0) -> Response:
     first = not users.any_user(dashboard().store)
     page = render_template(
-        "dashboard/session/page.html", email=email[: users.MAX_EMAIL], error=error, wanted=wanted, first=first
+        "dashboard/session/page.html", email=email[: users.MAX_EMAIL], error=error, next_url=next_url, first=first
     )
     response = make_response(page, code)
     if wait:

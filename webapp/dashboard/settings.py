@@ -8,9 +8,9 @@ from flask import Blueprint, Response, abort, flash, make_response, redirect, re
 from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import security
+from webapp.dashboard import gate
 from webapp.dashboard.dashboard import chosen, dashboard, person, session_now
-from webapp.dashboard.htmx import go
+from webapp.dashboard.pages import go, page_before
 from webapp.errors import Invalid
 from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
@@ -38,25 +38,25 @@ def page() -> AnyResponse:
 def save() -> AnyResponse:
     """Keep how pages shall look and read."""
     form = request.form
-    wanted = Preferences(form.get("theme", ""), form.get("time_zone", ""), form.get("language", ""))
+    preferred = Preferences(form.get("theme", ""), form.get("time_zone", ""), form.get("language", ""))
     try:
-        preferences.save(dashboard().store, dashboard().clock, person().id, wanted)
+        preferences.save(dashboard().store, dashboard().clock, person().id, preferred)
     except Invalid as error:
         return _page({detail.field: detail.message for detail in error.details}, 422)
-    speak(wanted.language)
+    speak(preferred.language)
     flash(gettext("Your settings are saved."), "ok")
-    return _with_theme(go(url_for("dashboard.settings.page")), wanted.theme)
+    return _with_theme(go(url_for("dashboard.settings.page")), preferred.theme)
 
 
 @blueprint.post("/settings/theme")
 def theme() -> AnyResponse:
     """Keep the theme alone, chosen in the navigation of any page, and stay on that page."""
-    wanted = replace(chosen(), theme=request.form.get("theme", ""))
+    preferred = replace(chosen(), theme=request.form.get("theme", ""))
     try:
-        preferences.save(dashboard().store, dashboard().clock, person().id, wanted)
+        preferences.save(dashboard().store, dashboard().clock, person().id, preferred)
     except Invalid:
         abort(400)
-    return _with_theme(go(security.page_before()), wanted.theme)
+    return _with_theme(go(page_before()), preferred.theme)
 
 
 @blueprint.post("/settings/password")
@@ -135,7 +135,7 @@ def _zone_options(chosen: str) -> Markup:
 
 def _with_theme(answer: AnyResponse, theme: str) -> Response:
     response = make_response(answer)
-    security.write_theme(response, theme)
+    gate.write_theme(response, theme)
     return response
 
 

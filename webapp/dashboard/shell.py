@@ -7,17 +7,16 @@ from zoneinfo import ZoneInfo
 
 from flask import g, request, url_for
 
-from webapp.dashboard import overview, security
-from webapp.dashboard.dashboard import dashboard, service, triggers
-from webapp.dashboard.htmx import flashed
-from webapp.dashboard.trigger import overview as trigger_overview
-from webapp.dashboard.trigger.overview import Triggers
-from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, count_of, uses_of
-from webapp.errors import NotFound, PatchbayError
+from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, person, service
+from webapp.dashboard.gate import csp_nonce, read_theme
+from webapp.dashboard.overview import TriggerOverview
+from webapp.dashboard.pages import flashed
+from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
+from webapp.errors import NotFound
 from webapp.frontend import asset_url
 from webapp.kit.clock import parse_iso
 from webapp.kit.moments import Moment, moment
-from webapp.kit.translation import gettext, language, ngettext
+from webapp.kit.translation import count_of, gettext, language, ngettext
 from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences
 from webapp.people.users import User
 
@@ -26,12 +25,12 @@ _APPS = ("apps", "components", "component", "runs", "deploying")  # what belongs
 
 def context() -> dict[str, Any]:
     """The context of every dashboard template."""
-    person: User | None = g.get("person")
+    user: User | None = g.get("person")
     chosen: Preferences | None = g.get("preferences")
-    theme = chosen.theme if chosen else security.read_theme()
+    theme = chosen.theme if chosen else read_theme()
     common = {
         "asset": asset_url,
-        "csp_nonce": security.csp_nonce(),
+        "csp_nonce": csp_nonce(),
         "theme": theme if theme in THEMES else "auto",
         "zone": chosen.time_zone if chosen else BROWSER_ZONE,
         "lang": language(),
@@ -46,12 +45,12 @@ def context() -> dict[str, Any]:
         "STATE_TONES": STATE_TONES,
         "AUTH": AUTH,
     }
-    if person is None or g.get("fragment"):
+    if user is None or g.get("fragment"):
         return common
     return common | {
         "flashed": flashed,
-        "nav": _navigation(person),
-        "person": {"email": person.email, "role": ROLES.get(person.role, person.role)},
+        "nav": _navigation(),
+        "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
         "sign_out_url": url_for("dashboard.session.end"),
         "theme_url": url_for("dashboard.settings.theme"),
     }
@@ -96,7 +95,7 @@ def logo_url(source: str) -> str:
     return source if any(source.startswith(origin + "/") for origin in origins) else ""
 
 
-def _navigation(person: User) -> list[dict[str, Any]]:
+def _navigation() -> list[dict[str, Any]]:
     here = (request.endpoint or "").split(".")
     noun = here[1] if len(here) > 2 else ""
     activity = {
@@ -112,16 +111,16 @@ def _navigation(person: User) -> list[dict[str, Any]]:
             "url": url_for("dashboard.accounts.index"),
             "icon": "accounts",
             "current": noun in ("accounts", "account", "connections"),
-            **_counts(person),
+            **_counts(),
         },
         {
             "label": gettext("Triggers"),
             "url": url_for("dashboard.triggers.index"),
             "icon": "triggers",
-            "current": noun in ("triggers", "trigger", "deliveries", "webhooks"),
-            **_trigger_counts(person),
+            "current": noun in ("triggers", "trigger", "deliveries", "webhooks", "deletion"),
+            **_trigger_counts(),
         },
-        *([activity] if _has_activity() else []),
+        *([activity] if offers("activity", lambda: service().activity(limit=1)) else []),
         {
             "label": gettext("Settings"),
             "url": url_for("dashboard.settings.page"),
@@ -131,46 +130,24 @@ def _navigation(person: User) -> list[dict[str, Any]]:
     ]
 
 
-def _has_activity() -> bool:
-    """Whether the service tells what happened. Ours does; another one is asked once in a while."""
-    board = dashboard()
-    if not board.settings.connect_url:
-        return True
-    known = board.lacking.get("activity")
-    if known is None and not g.get("service_failed"):
-        try:
-            known = board.lacking.put("activity", service().activity(limit=1) is None)
-        except PatchbayError:
-            g.service_failed = True
-    return known is False
-
-
-def _counts(person: User) -> dict[str, Any]:
+def _counts() -> dict[str, Any]:
     """How many accounts there are and how many need somebody; nothing when that cannot be told now."""
-    board = dashboard()
-    known = board.overviews.get(person.id)
-    if known is None and not g.get("service_failed"):
-        try:
-            known = board.overviews.put(person.id, overview.read(service()))
-        except PatchbayError:
-            g.service_failed = True
-    if known is None:
-        return {}
-    return {"count": known.total or None, "bad": _need(len(known.needing))}
+    accounts = dashboard().overviews.get(person().id) or if_up(known_accounts)
+    return {"count": accounts.total or None, "bad": _need(len(accounts.needing))} if accounts else {}
 
 
-def _trigger_counts(person: User) -> dict[str, Any]:
+def _trigger_counts() -> dict[str, Any]:
     """The same of triggers."""
-    board = dashboard()
-    known = board.triggers.get(person.id)
-    if known is None and not g.get("service_failed"):
-        try:
-            known = board.triggers.put(person.id, trigger_overview.read(triggers()))
-        except NotFound:
-            known = board.triggers.put(person.id, Triggers((), 0))
-        except PatchbayError:
-            g.service_failed = True
-    return {"count": known.total or None, "bad": _need(known.needing)} if known else {}
+    triggers = dashboard().triggers.get(person().id) or if_up(_triggers_or_none)
+    return {"count": triggers.total or None, "bad": _need(triggers.needing)} if triggers else {}
+
+
+def _triggers_or_none() -> TriggerOverview:
+    """Where the service has no triggers at all, the person has none."""
+    try:
+        return known_triggers()
+    except NotFound:
+        return dashboard().triggers.put(person().id, TriggerOverview((), 0))
 
 
 def _need(count: int) -> str:

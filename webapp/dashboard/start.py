@@ -6,7 +6,7 @@ from flask import Blueprint, Response, flash, make_response, render_template, re
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
-from webapp.dashboard.htmx import go
+from webapp.dashboard.pages import go
 from webapp.dashboard.session import sign_in
 from webapp.errors import Forbidden, Invalid
 from webapp.kit.translation import gettext

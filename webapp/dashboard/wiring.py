@@ -14,11 +14,9 @@ from webapp.dashboard import (
     activity,
     apps,
     audit,
-    compression,
     connections,
     errors,
     gate,
-    security,
     session,
     shell,
     start,
@@ -31,8 +29,8 @@ from webapp.dashboard.client.transport import Transport
 from webapp.dashboard.component import deploying, runs, tabs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
-from webapp.dashboard.htmx import go
-from webapp.dashboard.trigger import deliveries, index, webhooks
+from webapp.dashboard.pages import go
+from webapp.dashboard.trigger import deletion, deliveries, index, webhooks
 from webapp.dashboard.trigger import page as trigger
 from webapp.kit import translation
 from webapp.kit.clock import MINUTE, SECOND, Clock
@@ -41,7 +39,7 @@ from webapp.store.contract import Store
 
 _NOUNS = (
     session, start, apps, connections, accounts, account, activity, audit, settings_pages, tabs, component, runs,
-    deploying, index, trigger, webhooks, deliveries,
+    deploying, index, trigger, deletion, webhooks, deliveries,
 )  # fmt: skip
 
 
@@ -71,7 +69,7 @@ def register(
         project=project,
         environment=settings.environment,
     )
-    security.configure_cookies(app, settings)
+    gate.configure_cookies(app, settings)
     Htmx(app)
     app.extensions[KEY] = Dashboard(
         settings=settings,
@@ -94,8 +92,8 @@ def _blueprint(app: Flask) -> Blueprint:
     """One blueprint around all, so that the gate, the headers and the error pages are the dashboard's alone."""
     blueprint = Blueprint("dashboard", __name__)
     blueprint.before_request(gate.check)
-    blueprint.after_request(compression.compress)
-    blueprint.after_request(security.add_headers)
+    blueprint.after_request(gate.compress)
+    blueprint.after_request(gate.add_headers)
     blueprint.after_request(gate.prolong)
     blueprint.teardown_request(gate.leave)
     blueprint.context_processor(shell.context)

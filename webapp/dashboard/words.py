@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from webapp.dashboard.client.models.accounts import Use
 from webapp.dashboard.client.models.lenient import PageOf
+from webapp.kit.translation import count_of
 from webapp.kit.translation import lazy as _
-from webapp.kit.translation import ngettext
 
 STATES: Mapping[str, str] = {"working": _("Working"), "retrying": _("Retrying"), "needs-you": _("Needs you")}
 STATE_TONES: Mapping[str, str] = {"working": "ok", "retrying": "warn", "needs-you": "bad"}
@@ -90,8 +90,3 @@ def uses_of(uses: PageOf[Use]) -> str:
     if {use.kind for use in uses.items} == {"trigger"}:
         return count_of(uses.total, "{count} trigger", "{count} triggers")
     return count_of(uses.total, "{count} thing", "{count} things")
-
-
-def count_of(number: int, one: str, many: str) -> str:
-    """``1 trigger``, ``1,200 triggers``: the message that fits ``number``, which stands in it as ``{count}``."""
-    return ngettext(one, many, number).format(count=f"{number:,}")

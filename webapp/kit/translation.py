@@ -39,6 +39,11 @@ def ngettext(one: str, many: str, count: int) -> str:
     return _catalog(_language.get()).ngettext(one, many, count)
 
 
+def count_of(number: int, one: str, many: str) -> str:
+    """``1 trigger``, ``1,200 triggers``: the message that fits ``number``, which stands in it as ``{count}``."""
+    return ngettext(one, many, number).format(count=f"{number:,}")
+
+
 def lazy(message: str) -> str:
     """``message`` in the language that is spoken when it is shown: for constants, which are made before that is known.
 

@@ -7,8 +7,8 @@ import pytest
 
 from tests.dashboard.fake_components import install
 from webapp.dashboard.client.models.components import Prop
-from webapp.dashboard.component import drawing, values
-from webapp.dashboard.problems import Problem
+from webapp.dashboard.component import form_data, values
+from webapp.dashboard.component.form_data import InvalidValue
 
 OPTIONS = [{"label": "Low", "value": 1}, {"label": "High", "value": 2}]
 
@@ -111,7 +111,7 @@ def test_what_is_typed_is_what_is_sent(data: dict[str, Any], fields: dict[str, l
 
 @pytest.mark.parametrize(("data", "fields", "sentence"), BAD)
 def test_a_mistyped_answer_gets_a_sentence(data: dict[str, Any], fields: dict[str, list[str]], sentence: str) -> None:
-    with pytest.raises(Problem) as caught:
+    with pytest.raises(InvalidValue) as caught:
         values.read(named(data), fields)
     assert str(caught.value).startswith(sentence) or sentence in str(caught.value)
 
@@ -138,7 +138,7 @@ def test_every_control_is_drawn(stage: Any) -> None:
     assert "Cron" not in browser.get("/apps/tasks/actions/tasks-all").text  # an action has no schedule
     page = browser.get("/apps/tasks/triggers/tasks-all-news").text
     for number, data in enumerate(cases):
-        kind = drawing.control(Prop.model_validate({"name": f"n{number}"} | data))
+        kind = form_data.control(Prop.model_validate({"name": f"n{number}"} | data))
         shown = f'<input type="hidden" name="d" value="n{number}">' in page
         assert shown == (kind not in ("", "alert")), data
         if shown:

@@ -12,16 +12,15 @@ from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.component import deploy_form, drafts, schedule_words, values
-from webapp.dashboard.component import desk as desks
 from webapp.dashboard.component.deploy_form import DeployForm
-from webapp.dashboard.component.desk import Desk
-from webapp.dashboard.component.page import Said, context, renewed, whole
+from webapp.dashboard.component.form import ComponentForm
+from webapp.dashboard.component.form_data import InvalidValue
+from webapp.dashboard.component.opening import posted
+from webapp.dashboard.component.rendering import Feedback, full_page, part
 from webapp.dashboard.component.runs import at_fields
-from webapp.dashboard.dashboard import dashboard, person
+from webapp.dashboard.dashboard import dashboard, forget_triggers, person
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.htmx import fragment, go, wants_fragment
-from webapp.dashboard.problems import Problem
-from webapp.dashboard.trigger.index import changed
+from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.errors import Invalid, PatchbayError, Throttled, Unauthorized
 from webapp.kit.translation import gettext, ngettext
 from webapp.kit.translation import lazy as _
@@ -34,67 +33,67 @@ _UNSURE = _("The service did not answer in time. Look at your triggers first: it
 @blueprint.post("/deployment")
 def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Deploy it, or redeploy the trigger that is edited, unless something is missing."""
-    desk, problem = renewed(_trigger(kind, slug, key))
-    desk.save()
-    form = deploy_form.of(desk)
-    given, errors = desk.values()
-    errors |= form.problems()
+    form, problem = _trigger(kind, slug, key).renewed()
+    form.save()
+    deployment = deploy_form.of(form)
+    given, errors = form.values()
+    errors |= deployment.problems()
     if problem or errors:
-        return _refused(desk, errors, problem or _count(errors))
+        return _refused(form, errors, problem or _count(errors))
     board, once = dashboard(), request.form.get("once", "")[:100] or secrets.token_urlsafe(16)
     if not drafts.claim_run(board.store, board.clock, person().id, once):
         flash(gettext("This was sent already and is not sent twice."), "ok")
         return go(url_for("dashboard.triggers.index"))
     try:
-        trigger = _sent(desk, given, form)
+        trigger = _sent(form, given, deployment)
     except (Throttled, Unauthorized):
         raise
     except ServiceDown:
-        return _refused(desk, {}, _UNSURE)
+        return _refused(form, {}, _UNSURE)
     except PatchbayError as error:
-        errors = at_fields(desk, error) if isinstance(error, Invalid) else {}
-        return _refused(desk, errors, _count(errors) if errors else error.message)
-    return _done(desk, trigger)
+        errors = at_fields(form, error) if isinstance(error, Invalid) else {}
+        return _refused(form, errors, _count(errors) if errors else error.message)
+    return _done(form, trigger)
 
 
 @blueprint.post("/schedule/<path:name>")
 def schedule(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
     """The schedule that is filled in, in words."""
-    desk = _trigger(kind, slug, key)
-    prop = desk.find(name)
+    form = _trigger(kind, slug, key)
+    prop = form.find(name)
     try:
-        value = values.read(prop, desk.fields)
-        said, bad = schedule_words.in_words(None if value is values.ABSENT else value), False
-    except Problem as problem:
-        said, bad = str(problem), True
+        value = values.read(prop, form.data)
+        sentence, bad = schedule_words.in_words(None if value is values.ABSENT else value), False
+    except InvalidValue as error:
+        sentence, bad = str(error), True
     if not wants_fragment():
-        return whole(desk, Said())
-    return make_response(fragment("dashboard/components/_schedule.html", said=said, bad=bad))
+        return full_page(form, Feedback())
+    return make_response(fragment("dashboard/components/_schedule.html", sentence=sentence, bad=bad))
 
 
-def _trigger(kind: Kind, slug: str, key: str) -> Desk:
-    """The desk of a trigger; actions are not deployed."""
+def _trigger(kind: Kind, slug: str, key: str) -> ComponentForm:
+    """The form of a trigger; actions are not deployed."""
     if kind != "triggers":
         raise NoPage
-    return desks.posted(kind, slug, key)
+    return posted(kind, slug, key)
 
 
-def _sent(desk: Desk, given: Mapping[str, Any], form: DeployForm) -> Trigger:
-    if desk.trigger:
-        return client().update(desk.trigger.id, **deploy_form.changes(desk, given, form))
+def _sent(form: ComponentForm, given: Mapping[str, Any], deployment: DeployForm) -> Trigger:
+    if form.trigger:
+        return client().update(form.trigger.id, **deploy_form.changes(form, given, deployment))
     body: dict[str, Any] = {
-        "id": desk.component.key,
+        "id": form.component.key,
         "configured_props": dict(given),
-        "emit_on_deploy": form.emit,
+        "emit_on_deploy": deployment.emit,
     }
-    body |= {"dynamic_props_id": desk.dynamic.id} if desk.dynamic.id else {}
-    body |= {"webhook_url": form.url} if form.url else {}
-    body |= {"name": form.name} if form.name else {}
+    body |= {"dynamic_props_id": form.dynamic.id} if form.dynamic.id else {}
+    body |= {"webhook_url": deployment.url} if deployment.url else {}
+    body |= {"name": deployment.name} if deployment.name else {}
     trigger = client().deploy(body)
-    if form.url and trigger.signing_key:
+    if deployment.url and trigger.signing_key:
         kept = (gettext("Deployed. This is the signing key of its address"), trigger.signing_key)
         dashboard().shown_once.put(f"{person().id} {trigger.id}", kept)
-    return _named(trigger, form.name)
+    return _named(trigger, deployment.name)
 
 
 def _named(trigger: Trigger, name: str) -> Trigger:
@@ -108,21 +107,21 @@ def _named(trigger: Trigger, name: str) -> Trigger:
         return trigger
 
 
-def _done(desk: Desk, trigger: Trigger) -> AnyResponse:
-    drafts.drop(dashboard().store, person().id, desk.draft)
-    changed()
+def _done(form: ComponentForm, trigger: Trigger) -> AnyResponse:
+    drafts.drop(dashboard().store, person().id, form.draft)
+    forget_triggers()
     sentence = gettext("“{name}” is redeployed.")
-    if not desk.trigger:
+    if not form.trigger:
         sentence = gettext("“{name}” is deployed and watches from now on.")
     flash(sentence.format(name=trigger.name), "ok")
     return go(url_for("dashboard.trigger.show", trigger_id=trigger.id))
 
 
-def _refused(desk: Desk, errors: Mapping[str, str], sentence: str) -> Response:
-    said = Said(errors=errors, trouble=sentence)
+def _refused(form: ComponentForm, errors: Mapping[str, str], sentence: str) -> Response:
+    feedback = Feedback(errors=errors, sentence=sentence)
     if not wants_fragment():
-        return whole(desk, said, 422)
-    return make_response(fragment("dashboard/components/_refused.html", **context(desk, said)), 422)
+        return full_page(form, feedback, 422)
+    return part("_refused.html", form, feedback, 422)
 
 
 def _count(errors: Mapping[str, str]) -> str:

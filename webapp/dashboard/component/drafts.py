@@ -1,14 +1,14 @@
 """Drafts of components, one for each person and component, and which runs were sent. This module owns
 ``component_drafts`` and ``component_runs_sent``.
 
-A draft holds form fields as they were typed, never a secret: callers leave those out (:func:`.form_fields.keepable`).
+A draft holds form fields as they were typed, never a secret: callers leave those out (:func:`.form_data.keepable`).
 """
 
 import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from webapp.dashboard.component.form_fields import Fields
+from webapp.dashboard.component.form_data import FormData
 from webapp.kit.clock import DAY, Clock
 from webapp.store.contract import Store
 
@@ -16,7 +16,7 @@ MAX_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Dynamic:
+class DynamicProps:
     """Props that came from a reload: their id, the wire list, and a digest of the answers that they follow from."""
 
     id: str = ""
@@ -28,8 +28,8 @@ class Dynamic:
 class Draft:
     """What a person had filled in; ``saved_at`` is in epoch milliseconds, 0 for nothing yet."""
 
-    fields: Fields = field(default_factory=dict)
-    dynamic: Dynamic = Dynamic()
+    fields: FormData = field(default_factory=dict)
+    dynamic: DynamicProps = DynamicProps()
     saved_at: int = 0
 
 
@@ -42,11 +42,11 @@ def load(store: Store, user_id: str, component: str) -> Draft:
     )
     if row is None:
         return Draft()
-    dynamic = Dynamic(row["dynamic_id"], tuple(json.loads(row["dynamic_props"])), row["made_from"])
+    dynamic = DynamicProps(row["dynamic_id"], tuple(json.loads(row["dynamic_props"])), row["made_from"])
     return Draft(json.loads(row["fields"]), dynamic, row["updated_at"])
 
 
-def save(store: Store, clock: Clock, user_id: str, component: str, fields: Fields, dynamic: Dynamic) -> bool:
+def save(store: Store, clock: Clock, user_id: str, component: str, fields: FormData, dynamic: DynamicProps) -> bool:
     """Keep the draft. False, and nothing kept, when it is larger than :data:`MAX_BYTES`."""
     row = {
         "user": user_id, "component": component, "fields": json.dumps(fields), "id": dynamic.id,

@@ -4,19 +4,19 @@ import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response, flash, make_response, render_template, request
+from flask import Blueprint, Response, flash, render_template, request
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.runs import Outcome
-from webapp.dashboard.component import desk as desks
 from webapp.dashboard.component import drafts
-from webapp.dashboard.component import page as pages
-from webapp.dashboard.component.desk import Desk, components
-from webapp.dashboard.component.page import Said, address, context, history, renewed, whole
+from webapp.dashboard.component.form import ComponentForm, components
+from webapp.dashboard.component.opening import opened, posted
+from webapp.dashboard.component.page import changes
+from webapp.dashboard.component.rendering import Feedback, address, context, full_page, history, part
 from webapp.dashboard.dashboard import dashboard, person
-from webapp.dashboard.htmx import fragment, go, wants_fragment
+from webapp.dashboard.pages import go, wants_fragment
 from webapp.errors import Invalid, PatchbayError
 from webapp.kit.translation import gettext, ngettext
 from webapp.kit.translation import lazy as _
@@ -29,108 +29,107 @@ _TWICE = _("This was sent already and ran once. Its result is in the history bel
 @blueprint.post("")
 def create(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Run it, unless something is missing or has to be asked first."""
-    desk = _action(desks.posted(kind, slug, key))
-    before = desk.props
-    desk, problem = renewed(desk)
-    desk.save()
-    values, errors = desk.values()
+    form = _action(posted(kind, slug, key))
+    before = form.props
+    form, problem = form.renewed()
+    form.save()
+    values, errors = form.values()
     if problem or errors:
-        return _refused(desk, errors, problem or _appeared(before, desk, errors))
-    if desk.component.effect != "reads" and not request.form.get("confirmed"):
-        return _answer(desk, Said(ask=True), 422)
-    return _run(desk, values)
+        return _refused(form, errors, problem or _appeared(before, form, errors))
+    if form.component.effect != "reads" and not request.form.get("confirmed"):
+        return _answer(form, Feedback(confirm=True), 422)
+    return _run(form, values)
 
 
 @blueprint.get("/<run_id>")
 def past(slug: str, kind: Kind, key: str, run_id: str) -> Response:
     """The page with the outcome of an earlier run."""
-    desk = _action(desks.opened(kind, slug, key))
-    return whole(desk, Said(outcome=components().past(run_id)))
+    form = _action(opened(kind, slug, key))
+    return full_page(form, Feedback(outcome=components().past(run_id)))
 
 
 @blueprint.post("/<run_id>/values")
 def values(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
     """Fill the values of an earlier run in again."""
-    desk = _action(desks.opened(kind, slug, key))
-    desk = desks.filled(desk, components().past(run_id).inputs)
-    desk, _ = renewed(desk)
-    desk = desks.filled(desk, components().past(run_id).inputs)
-    desk.save()
+    form = _action(opened(kind, slug, key))
+    inputs = components().past(run_id).inputs
+    form, _ = form.filled(inputs).renewed()
+    form = form.filled(inputs)
+    form.save()
     flash(gettext("The values of that run are filled in. Look at them, then run."), "ok")
-    return go(address(desk))
+    return go(address(form))
 
 
 @blueprint.get("/<run_id>/again")
 def again_page(slug: str, kind: Kind, key: str, run_id: str) -> str:
     """Ask before running the same again, and show with what."""
-    desk = _action(desks.opened(kind, slug, key))
+    form = _action(opened(kind, slug, key))
     run = components().past(run_id)
     return render_template(
         "dashboard/components/again.html",
         run=run,
-        lost=_lost(desk, run.inputs),
-        **context(desk),
+        lost=_lost(form, run.inputs),
+        **context(form),
     )
 
 
 @blueprint.post("/<run_id>/again")
 def again(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
     """Run with exactly the values of that run."""
-    desk = _action(desks.opened(kind, slug, key))
+    form = _action(opened(kind, slug, key))
     run = components().past(run_id)
-    return _run(desk, run.inputs, run.dynamic_id)
+    return _run(form, run.inputs, run.dynamic_id)
 
 
-def _run(desk: Desk, values: Mapping[str, Any], dynamic_id: str | None = None) -> AnyResponse:
+def _run(form: ComponentForm, values: Mapping[str, Any], dynamic_id: str | None = None) -> AnyResponse:
     board = dashboard()
     once = request.form.get("once", "")[:100] or secrets.token_urlsafe(16)
     if not drafts.claim_run(board.store, board.clock, person().id, once):
-        return _answer(desk, Said(trouble=_TWICE), 409)
+        return _answer(form, Feedback(sentence=_TWICE), 409)
     try:
-        outcome = components().run(desk.component, values, desk.dynamic.id if dynamic_id is None else dynamic_id)
+        outcome = components().run(form.component, values, form.dynamic.id if dynamic_id is None else dynamic_id)
     except Invalid as error:
-        if errors := at_fields(desk, error):
-            return _refused(desk, errors, _appeared(desk.props, desk, errors))
+        if errors := at_fields(form, error):
+            return _refused(form, errors, _appeared(form.props, form, errors))
         outcome = Outcome(error=error.message)
     except PatchbayError as error:
         outcome = Outcome(error=error.message)
-    return _answer(desk, Said(outcome=outcome))
+    return _answer(form, Feedback(outcome=outcome))
 
 
-def at_fields(desk: Desk, error: Invalid) -> dict[str, str]:
+def at_fields(form: ComponentForm, error: Invalid) -> dict[str, str]:
     """What the service says of each value, by prop; nothing unless all of it is about fields of this form."""
-    said = {detail.field.removeprefix("configured_props."): detail.message for detail in error.details}
-    return said if said and said.keys() <= {prop.name for prop in desk.asked} else {}
+    errors = {detail.field.removeprefix("configured_props."): detail.message for detail in error.details}
+    return errors if errors.keys() <= {prop.name for prop in form.visible_props} else {}
 
 
-def _answer(desk: Desk, said: Said, code: int = 200) -> Response:
+def _answer(form: ComponentForm, feedback: Feedback, code: int = 200) -> Response:
     """The page, or for htmx what changed: the outcome, and after a refusal the form."""
     if not wants_fragment():
-        return whole(desk, said, code)
+        return full_page(form, feedback, code)
     if code == 422:
-        return make_response(fragment("dashboard/components/_refused.html", **context(desk, said)), code)
-    found = history(desk) if said.outcome else {}
-    return make_response(fragment("dashboard/components/_ran.html", **context(desk, said), **found), code)
+        return part("_refused.html", form, feedback, code)
+    return part("_ran.html", form, feedback, code, **(history(form) if feedback.outcome else {}))
 
 
-def _refused(desk: Desk, errors: Mapping[str, str], sentence: str) -> Response:
-    return _answer(desk, Said(errors=errors, trouble=sentence), 422)
+def _refused(form: ComponentForm, errors: Mapping[str, str], sentence: str) -> Response:
+    return _answer(form, Feedback(errors=errors, sentence=sentence), 422)
 
 
-def _appeared(before: tuple[Any, ...], desk: Desk, errors: Mapping[str, str]) -> str:
+def _appeared(before: tuple[Any, ...], form: ComponentForm, errors: Mapping[str, str]) -> str:
     """What to do about ``errors``: new fields, or one sentence that counts them."""
-    if desk.props != before and (news := pages.changes(before, desk)):
+    if form.props != before and (news := changes(before, form)):
         return gettext("{news} Fill in what is marked, then run.").format(news=news)
     sentence = ngettext("One field needs you before this can run.", "{count} fields need you first.", len(errors))
     return sentence.format(count=len(errors))
 
 
-def _lost(desk: Desk, inputs: Mapping[str, Any]) -> list[str]:
+def _lost(form: ComponentForm, inputs: Mapping[str, Any]) -> list[str]:
     """Labels of what was needed for the run and is not kept: secrets."""
-    return [prop.label for prop in desk.props if prop.secret and not prop.optional and not inputs.get(prop.name)]
+    return [prop.label for prop in form.props if prop.secret and not prop.optional and not inputs.get(prop.name)]
 
 
-def _action(desk: Desk) -> Desk:
-    if desk.component.kind != "actions":
+def _action(form: ComponentForm) -> ComponentForm:
+    if form.component.kind != "actions":
         raise NoPage
-    return desk
+    return form

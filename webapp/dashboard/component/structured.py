@@ -9,8 +9,7 @@ from typing import Any
 
 from webapp.dashboard.client.models.components import Prop, plain
 from webapp.dashboard.component import schedule_words
-from webapp.dashboard.component.form_fields import Fields, first, pairs
-from webapp.dashboard.problems import Problem, parse_json
+from webapp.dashboard.component.form_data import FormData, InvalidValue, first, pairs, parse_json
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 
@@ -26,16 +25,16 @@ UNITS: Mapping[str, int] = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 
 _FORM = "application/x-www-form-urlencoded"
 
 
-def _read_sql(prop: Prop, fields: Fields) -> Any:
-    query = first(fields, "p", prop).strip()
+def _read_sql(prop: Prop, data: FormData) -> Any:
+    query = first(data, "p", prop).strip()
     if not query:
         return None
-    lines = [line for line in first(fields, "v", prop).split("\n") if line.strip()]
+    lines = [line for line in first(data, "v", prop).split("\n") if line.strip()]
     value = {
         "value": query,
         "query": query,
         "params": [_param(line.strip()) for line in lines],
-        "usePreparedStatements": bool(first(fields, "prep", prop)),
+        "usePreparedStatements": bool(first(data, "prep", prop)),
     }
     return value | ({"auth": {"app": prop.app}} if prop.app else {})
 
@@ -44,7 +43,7 @@ def _param(line: str) -> Any:
     """A number, ``true``, ``null`` or a quoted text as JSON has it; anything else is text as it stands."""
     try:
         return parse_json("", line)
-    except Problem:
+    except InvalidValue:
         return line
 
 
@@ -66,95 +65,95 @@ def _write_sql(prop: Prop, value: Any) -> dict[str, list[str]]:
     }
 
 
-def _read_http(prop: Prop, fields: Fields) -> Any:
-    url = first(fields, "url", prop).strip()
+def _read_http(prop: Prop, data: FormData) -> Any:
+    url = first(data, "url", prop).strip()
     if not url:
         return None
-    method = first(fields, "method", prop) or "GET"
+    method = first(data, "method", prop) or "GET"
     if method not in METHODS:
-        raise Problem(gettext("Choose a method for “{label}”.").format(label=prop.label))
+        raise InvalidValue(gettext("Choose a method for “{label}”.").format(label=prop.label))
     value: dict[str, Any] = {
         "url": url,
         "method": method,
-        "headers": _named(fields, "hk", "hv", prop),
-        "params": _named(fields, "qk", "qv", prop),
-        "auth": _auth(prop, fields),
+        "headers": _named(data, "hk", "hv", prop),
+        "params": _named(data, "qk", "qv", prop),
+        "auth": _auth(prop, data),
     }
-    body = _body(prop, fields)
+    body = _body(prop, data)
     return value | ({"body": body} if body else {})
 
 
-def _named(fields: Fields, keys: str, values: str, prop: Prop) -> list[dict[str, str]]:
-    return [{"name": key.strip(), "value": value} for key, value in pairs(fields, keys, values, prop) if key.strip()]
+def _named(data: FormData, keys: str, values: str, prop: Prop) -> list[dict[str, str]]:
+    return [{"name": key.strip(), "value": value} for key, value in pairs(data, keys, values, prop) if key.strip()]
 
 
-def _auth(prop: Prop, fields: Fields) -> dict[str, str]:
-    kind = first(fields, "auth", prop)
+def _auth(prop: Prop, data: FormData) -> dict[str, str]:
+    kind = first(data, "auth", prop)
     if kind == "basic":
-        return {"type": kind, "username": first(fields, "user", prop), "password": first(fields, "pass", prop)}
+        return {"type": kind, "username": first(data, "user", prop), "password": first(data, "pass", prop)}
     if kind == "bearer":
-        return {"type": kind, "token": first(fields, "token", prop)}
+        return {"type": kind, "token": first(data, "token", prop)}
     return {"type": "none"}
 
 
-def _body(prop: Prop, fields: Fields) -> dict[str, Any] | None:
-    kind = first(fields, "type", prop)
+def _body(prop: Prop, data: FormData) -> dict[str, Any] | None:
+    kind = first(data, "type", prop)
     if not kind:
         return None
     if kind == _FORM:
-        found = _named(fields, "fk", "fv", prop)
-        return {"type": "fields", "contentType": kind, "mode": "fields", "fields": found}
-    raw = first(fields, "raw", prop)
+        rows = _named(data, "fk", "fv", prop)
+        return {"type": "fields", "contentType": kind, "mode": "fields", "fields": rows}
+    raw = first(data, "raw", prop)
     if kind == "application/json" and raw.strip():
         parse_json(f"{prop.label}: body", raw)
     return {"type": "raw", "contentType": kind, "mode": "raw", "raw": raw}
 
 
 def _write_http(prop: Prop, value: Any) -> dict[str, list[str]]:
-    given = value if isinstance(value, dict) else {}
-    body = given["body"] if isinstance(given.get("body"), dict) else {}
-    auth = given["auth"] if isinstance(given.get("auth"), dict) else {}
+    request = value if isinstance(value, dict) else {}
+    body = request["body"] if isinstance(request.get("body"), dict) else {}
+    auth = request["auth"] if isinstance(request.get("auth"), dict) else {}
     kind = str(body.get("contentType") or ("text/plain" if body.get("raw") else ""))
     parts = {
-        "url": [str(given.get("url") or "")],
-        "method": [str(given.get("method") or "GET").upper()],
+        "url": [str(request.get("url") or "")],
+        "method": [str(request.get("method") or "GET").upper()],
         "type": [kind if kind in BODIES else "text/plain"],
         "raw": [str(body.get("raw") or "")],
         "auth": [str(auth.get("type") or "none")],
         "user": [str(auth.get("username") or "")],
     }
     for names, values, rows in (
-        ("hk", "hv", given.get("headers")), ("qk", "qv", given.get("params")), ("fk", "fv", body.get("fields")),
+        ("hk", "hv", request.get("headers")), ("qk", "qv", request.get("params")), ("fk", "fv", body.get("fields")),
     ):  # fmt: skip
-        found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-        parts[names] = [str(row.get("name") or "") for row in found]
-        parts[values] = [str(row.get("value") or "") for row in found]
+        objects = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+        parts[names] = [str(row.get("name") or "") for row in objects]
+        parts[values] = [str(row.get("value") or "") for row in objects]
     return {f"{part}.{prop.name}": texts for part, texts in parts.items()}
 
 
-def _read_timer(prop: Prop, fields: Fields) -> Any:
-    if first(fields, "mode", prop) == "cron":
-        cron = first(fields, "c", prop).strip()
+def _read_timer(prop: Prop, data: FormData) -> Any:
+    if first(data, "mode", prop) == "cron":
+        cron = first(data, "c", prop).strip()
         if len(cron.split()) != 5:
             sentence = gettext("“{label}” needs five cron fields, such as 0 9 * * 1-5.")
-            raise Problem(sentence.format(label=prop.label))
-        schedule = {"cron": cron, "timezone": first(fields, "z", prop).strip() or "UTC"}
+            raise InvalidValue(sentence.format(label=prop.label))
+        schedule = {"cron": cron, "timezone": first(data, "z", prop).strip() or "UTC"}
         schedule_words.check(prop.label, schedule)
         return schedule
-    text = first(fields, "n", prop).strip()
+    text = first(data, "n", prop).strip()
     if not text:
         return None
     if not (text.isascii() and text.isdigit()) or int(text[:9]) < 1:
-        raise Problem(gettext("“{label}” needs a whole number of at least 1.").format(label=prop.label))
-    return {"intervalSeconds": int(text[:9]) * UNITS.get(first(fields, "u", prop), 1)}
+        raise InvalidValue(gettext("“{label}” needs a whole number of at least 1.").format(label=prop.label))
+    return {"intervalSeconds": int(text[:9]) * UNITS.get(first(data, "u", prop), 1)}
 
 
 def _write_timer(prop: Prop, value: Any) -> dict[str, list[str]]:
-    given = value if isinstance(value, dict) else {}
-    if given.get("cron"):
-        parts = {"mode": "cron", "c": str(given["cron"]), "z": str(given.get("timezone") or "UTC")}
+    schedule = value if isinstance(value, dict) else {}
+    if schedule.get("cron"):
+        parts = {"mode": "cron", "c": str(schedule["cron"]), "z": str(schedule.get("timezone") or "UTC")}
         return {f"{part}.{prop.name}": [text] for part, text in parts.items()}
-    seconds = given.get("intervalSeconds")
+    seconds = schedule.get("intervalSeconds")
     if not isinstance(seconds, int) or isinstance(seconds, bool):
         return {}
     unit, length = next(item for item in reversed(list(UNITS.items())) if seconds % item[1] == 0)
@@ -165,7 +164,7 @@ def _write_timer(prop: Prop, value: Any) -> dict[str, list[str]]:
     }
 
 
-READERS: Mapping[str, Callable[[Prop, Fields], Any]] = {"sql": _read_sql, "http": _read_http, "timer": _read_timer}
+READERS: Mapping[str, Callable[[Prop, FormData], Any]] = {"sql": _read_sql, "http": _read_http, "timer": _read_timer}
 WRITERS: Mapping[str, Callable[[Prop, Any], dict[str, list[str]]]] = {
     "sql": _write_sql, "http": _write_http, "timer": _write_timer,
 }  # fmt: skip

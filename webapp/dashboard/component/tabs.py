@@ -4,9 +4,9 @@ from flask import Blueprint, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.components import Kind
-from webapp.dashboard.component.desk import components
+from webapp.dashboard.component.form import components
 from webapp.dashboard.dashboard import service
-from webapp.dashboard.htmx import page
+from webapp.dashboard.pages import page
 from webapp.dashboard.rich import rich
 
 blueprint = Blueprint("components", __name__)
@@ -19,7 +19,7 @@ def index(slug: str, kind: Kind) -> AnyResponse:
     """The list with its filter; for htmx the list alone."""
     q, after = request.args.get("q", "").strip()[:200], request.args.get("after", "")
     app = service().app(slug)
-    found = components().listed(kind, app=app.slug, q=q, limit=STEP, after=after)
+    listing = components().listed(kind, app=app.slug, q=q, limit=STEP, after=after)
     url = url_for("dashboard.components.index", slug=slug, kind=kind, q=q or None, after=after or None)
     return page(
         "dashboard/components/index.html",
@@ -29,6 +29,6 @@ def index(slug: str, kind: Kind) -> AnyResponse:
         kind=kind,
         q=q,
         after=after,
-        found=found,
+        page=listing,
         rich=rich,
     )

@@ -1,6 +1,6 @@
-"""What a prop's form fields mean, and back: fields to the value that the API takes, a value to the fields that show it.
+"""What a prop's form data means: from data to the value that the API takes, and from a value to the data that shows it.
 
-:func:`read` raises :class:`Problem` with one sentence that names the prop; :data:`ABSENT` stands for no answer.
+:func:`read` raises :class:`InvalidValue` with one sentence that names the prop; :data:`ABSENT` stands for no answer.
 Options carry their labels (``{"__lv": …}``), for props that ask for labels and so that a draft can show them.
 """
 
@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from webapp.dashboard.client.models.components import Option, Prop, option, plain
 from webapp.dashboard.component import structured
-from webapp.dashboard.component.form_fields import Fields, control, every, first, pairs
-from webapp.dashboard.problems import Problem, parse_json
+from webapp.dashboard.component.form_data import FormData, InvalidValue, control, every, first, pairs, parse_json
 from webapp.kit.translation import gettext
 
 
@@ -22,21 +21,21 @@ class _Absent:
 ABSENT: Final = _Absent()
 
 
-def read(prop: Prop, fields: Fields) -> Any:
-    """The value of ``prop``, or :data:`ABSENT`. Raises :class:`Problem`."""
+def read(prop: Prop, data: FormData) -> Any:
+    """The value of ``prop``, or :data:`ABSENT`. Raises :class:`InvalidValue`."""
     kind = control(prop)
     if kind in ("", "fixed"):
         return ABSENT if prop.default is None or prop.type.startswith("$.interface") else prop.default
     if kind == "alert":
         return ABSENT
-    value = _READERS[kind](prop, fields)
+    value = _READERS[kind](prop, data)
     if value is ABSENT and not prop.optional:
-        raise Problem(_missing(kind).format(label=prop.label))
+        raise InvalidValue(_missing(kind).format(label=prop.label))
     return value
 
 
 def write(prop: Prop, value: Any) -> dict[str, list[str]]:
-    """The fields that show ``value``; what cannot be shown by the prop's control is left out."""
+    """The data that shows ``value``; what cannot be shown by the prop's control is left out."""
     kind = control(prop)
     if kind in ("", "fixed", "alert", "secret") or value is None:
         return {}
@@ -46,19 +45,19 @@ def write(prop: Prop, value: Any) -> dict[str, list[str]]:
 
 
 def started(prop: Prop) -> dict[str, list[str]]:
-    """The fields of a prop that nobody has touched: its default."""
+    """The data of a prop that nobody has touched: its default."""
     return write(prop, prop.default)
 
 
 def as_json(prop: Prop, value: Any) -> dict[str, list[str]]:
-    """The fields of an object that is written as JSON."""
+    """The data of an object that is written as JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     return {f"mode.{prop.name}": ["json"], f"p.{prop.name}": [text]}
 
 
-def chosen(prop: Prop, fields: Fields) -> list[Option]:
+def chosen(prop: Prop, data: FormData) -> list[Option]:
     """The options that are chosen in a picker, with their labels."""
-    return [option(found) for text in every(fields, "p", prop) if (found := _decoded(text)) is not None]
+    return [option(value) for text in every(data, "p", prop) if (value := _decoded(text)) is not None]
 
 
 def encode(choice: Option) -> str:
@@ -67,8 +66,8 @@ def encode(choice: Option) -> str:
 
 
 def _missing(kind: str) -> str:
-    chosen = kind in ("account", "pick", "picks", "choice", "choices")
-    return gettext("Choose “{label}”.") if chosen else gettext("Fill in “{label}”.")
+    is_choice = kind in ("account", "pick", "picks", "choice", "choices")
+    return gettext("Choose “{label}”.") if is_choice else gettext("Fill in “{label}”.")
 
 
 def _parts(prop: Prop, kind: str, value: Any) -> dict[str, list[str]]:
@@ -98,29 +97,29 @@ def _object_parts(value: Any) -> dict[str, list[str]]:
     return {"mode": ["json"], "p": [json.dumps(value, ensure_ascii=False, indent=2)]}
 
 
-def _known(prop: Prop, found: Option) -> Option:
+def _known(prop: Prop, chosen: Option) -> Option:
     """With the label of the static option of that value."""
     same = (
-        choice for choice in prop.options if choice.value == found.value and type(choice.value) is type(found.value)
+        choice for choice in prop.options if choice.value == chosen.value and type(choice.value) is type(chosen.value)
     )
-    return next(same, found)
+    return next(same, chosen)
 
 
-def _account(prop: Prop, fields: Fields) -> Any:
-    found = first(fields, "p", prop)
-    return {"authProvisionId": found} if found else ABSENT
+def _account(prop: Prop, data: FormData) -> Any:
+    account_id = first(data, "p", prop)
+    return {"authProvisionId": account_id} if account_id else ABSENT
 
 
-def _text(prop: Prop, fields: Fields) -> Any:
-    return first(fields, "p", prop) or ABSENT
+def _text(prop: Prop, data: FormData) -> Any:
+    return first(data, "p", prop) or ABSENT
 
 
-def _secret(prop: Prop, fields: Fields) -> Any:
-    return _integer(prop, fields) if prop.type == "integer" else _text(prop, fields)
+def _secret(prop: Prop, data: FormData) -> Any:
+    return _integer(prop, data) if prop.type == "integer" else _text(prop, data)
 
 
-def _integer(prop: Prop, fields: Fields) -> Any:
-    text = first(fields, "p", prop).strip()
+def _integer(prop: Prop, data: FormData) -> Any:
+    text = first(data, "p", prop).strip()
     return _whole(prop, text) if text else ABSENT
 
 
@@ -128,62 +127,62 @@ def _whole(prop: Prop, text: str) -> int:
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 15:
         sentence = gettext("“{label}” must be a whole number, such as {example}.")
-        raise Problem(sentence.format(label=prop.label, example=prop.min if prop.min is not None else 5))
+        raise InvalidValue(sentence.format(label=prop.label, example=prop.min if prop.min is not None else 5))
     number = int(text)
     if prop.min is not None and number < prop.min:
-        raise Problem(gettext("“{label}” must be at least {low}.").format(label=prop.label, low=f"{prop.min:,}"))
+        raise InvalidValue(gettext("“{label}” must be at least {low}.").format(label=prop.label, low=f"{prop.min:,}"))
     if prop.max is not None and number > prop.max:
-        raise Problem(gettext("“{label}” must be at most {high}.").format(label=prop.label, high=f"{prop.max:,}"))
+        raise InvalidValue(gettext("“{label}” must be at most {high}.").format(label=prop.label, high=f"{prop.max:,}"))
     return number
 
 
-def _boolean(prop: Prop, fields: Fields) -> Any:
-    found = every(fields, "p", prop)
-    return {"true": True, "false": False}.get(found[-1], ABSENT) if found else ABSENT
+def _boolean(prop: Prop, data: FormData) -> Any:
+    texts = every(data, "p", prop)
+    return {"true": True, "false": False}.get(texts[-1], ABSENT) if texts else ABSENT
 
 
-def _lines(prop: Prop, fields: Fields) -> Any:
-    lines = [line.strip() for line in first(fields, "p", prop).split("\n") if line.strip()]
+def _lines(prop: Prop, data: FormData) -> Any:
+    lines = [line.strip() for line in first(data, "p", prop).split("\n") if line.strip()]
     if prop.type.startswith("integer"):
         return [_whole(prop, line) for line in lines] or ABSENT
     return lines or ABSENT
 
 
-def _json(prop: Prop, fields: Fields) -> Any:
-    text = first(fields, "p", prop).strip()
+def _json(prop: Prop, data: FormData) -> Any:
+    text = first(data, "p", prop).strip()
     return parse_json(prop.label, text) if text else ABSENT
 
 
-def _rows(prop: Prop, fields: Fields) -> Any:
-    if first(fields, "mode", prop) == "json":
-        found = _json(prop, fields)
-        if found is not ABSENT and not isinstance(found, dict):
+def _rows(prop: Prop, data: FormData) -> Any:
+    if first(data, "mode", prop) == "json":
+        value = _json(prop, data)
+        if value is not ABSENT and not isinstance(value, dict):
             sentence = gettext("“{label}” must be a JSON object, such as {example}.")
-            raise Problem(sentence.format(label=prop.label, example='{"name": "value"}'))
-        return found
-    rows = pairs(fields, "k", "v", prop)
+            raise InvalidValue(sentence.format(label=prop.label, example='{"name": "value"}'))
+        return value
+    rows = pairs(data, "k", "v", prop)
     if any(not key.strip() for key, _ in rows):
-        raise Problem(gettext("Give every row of “{label}” a name.").format(label=prop.label))
+        raise InvalidValue(gettext("Give every row of “{label}” a name.").format(label=prop.label))
     return {key.strip(): value for key, value in rows} or ABSENT
 
 
-def _one(prop: Prop, fields: Fields) -> Any:
-    typed = first(fields, "m", prop).strip()
+def _one(prop: Prop, data: FormData) -> Any:
+    typed = first(data, "m", prop).strip()
     if typed:
         return _typed(prop, typed)
-    found = chosen(prop, fields)
-    if not found:
+    options = chosen(prop, data)
+    if not options:
         return ABSENT
-    return {"__lv": _lv(found[-1])} if prop.with_label else found[-1].value
+    return {"__lv": _lv(options[-1])} if prop.with_label else options[-1].value
 
 
-def _many(prop: Prop, fields: Fields) -> Any:
-    found = chosen(prop, fields)
-    lines = [line.strip() for line in first(fields, "m", prop).split("\n") if line.strip()]
-    found += [Option(line, _typed(prop, line)) for line in lines]
-    if not found:
+def _many(prop: Prop, data: FormData) -> Any:
+    options = chosen(prop, data)
+    lines = [line.strip() for line in first(data, "m", prop).split("\n") if line.strip()]
+    options += [Option(line, _typed(prop, line)) for line in lines]
+    if not options:
         return ABSENT
-    return {"__lv": [_lv(item) for item in found]} if prop.with_label else [item.value for item in found]
+    return {"__lv": [_lv(item) for item in options]} if prop.with_label else [item.value for item in options]
 
 
 def _typed(prop: Prop, text: str) -> Any:
@@ -202,18 +201,18 @@ def _lv(choice: Option) -> Mapping[str, Any]:
 def _decoded(text: str) -> Any:
     """What :func:`encode` made; anything else is nobody's option."""
     try:
-        found = json.loads(text) if text else None
+        value = json.loads(text) if text else None
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and "value" in found else None
+    return value if isinstance(value, dict) and "value" in value else None
 
 
-def _of_parts(prop: Prop, fields: Fields) -> Any:
-    found = structured.READERS[control(prop)](prop, fields)
-    return ABSENT if found is None else found
+def _of_parts(prop: Prop, data: FormData) -> Any:
+    value = structured.READERS[control(prop)](prop, data)
+    return ABSENT if value is None else value
 
 
-_READERS: Mapping[str, Callable[[Prop, Fields], Any]] = {
+_READERS: Mapping[str, Callable[[Prop, FormData], Any]] = {
     "account": _account, "text": _text, "secret": _secret, "integer": _integer, "boolean": _boolean, "lines": _lines,
     "object": _rows, "json": _json, "pick": _one, "choice": _one, "picks": _many, "choices": _many,
     "sql": _of_parts, "http": _of_parts, "timer": _of_parts,

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.dashboard.client.models.deliveries import Day
-from webapp.dashboard.words import count_of
-from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import count_of, gettext, ngettext
 
 HEIGHT = 36
 _STEP, _WIDTH, _LEAST = 7, 5, 2
@@ -24,17 +23,17 @@ class Bar:
 def bars(day: Day) -> Sequence[Bar]:
     """One column an hour: delivered below, then waiting, then failed; an empty hour is a thin line."""
     tallest = max((hour.delivered + hour.failed + hour.waiting for hour in day.hours), default=0)
-    found: list[Bar] = []
+    rectangles: list[Bar] = []
     for number, hour in enumerate(day.hours):
         x, top = number * _STEP, float(HEIGHT)
         for count, tone in ((hour.delivered, ""), (hour.waiting, "w"), (hour.failed, "x")):
             if count:
                 height = round(max(_LEAST * 2, count / tallest * (HEIGHT - 6)), 1)
                 top = round(max(top - height, 0), 1)
-                found.append(Bar(x, top, height, tone))
+                rectangles.append(Bar(x, top, height, tone))
         if top == HEIGHT:
-            found.append(Bar(x, HEIGHT - _LEAST, _LEAST, "z"))
-    return found
+            rectangles.append(Bar(x, HEIGHT - _LEAST, _LEAST, "z"))
+    return rectangles
 
 
 def width(day: Day) -> int:

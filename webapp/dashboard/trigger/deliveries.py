@@ -1,27 +1,27 @@
 """The deliveries of a trigger: filtered by status and time, one of them whole, and sending again."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit
+from typing import Annotated, Any
+from urllib.parse import parse_qs, urlsplit
 from zoneinfo import ZoneInfo
 
 from flask import Blueprint, flash, make_response, render_template, request, url_for
+from pydantic import AfterValidator
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import security, words
 from webapp.dashboard.client.models.deliveries import Delivery
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.dashboard import chosen, dashboard
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.htmx import fragment, go, wants_fragment
-from webapp.dashboard.trigger import frame as trigger_frame
+from webapp.dashboard.pages import ListQuery, among, at_most, fragment, go, page_before, wants_fragment
+from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
-from webapp.dashboard.trigger.index import drawn_with
+from webapp.dashboard.trigger.index import template_helpers
+from webapp.dashboard.words import DELIVERIES
 from webapp.errors import Invalid, NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.clock import DAY
-from webapp.kit.translation import gettext
+from webapp.kit.translation import count_of, gettext
 
 blueprint = Blueprint("deliveries", __name__, url_prefix="/triggers/<trigger_id>/deliveries")
 
@@ -29,33 +29,25 @@ PER_PAGE = 30
 _LOCAL = "%Y-%m-%dT%H:%M"  # what <input type=datetime-local> sends
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the address says: which deliveries, and from where on. Times are written in the person's zone."""
+def _time(text: str) -> str:
+    """A local time as a form writes it, or "" for what is none."""
+    try:
+        time = datetime.strptime(text[:16], _LOCAL).replace(tzinfo=UTC)
+    except ValueError:
+        return ""
+    return time.strftime(_LOCAL) if 2000 <= time.year < 3000 else ""
 
-    status: str = ""
-    since: str = ""
-    until: str = ""
-    event: str = ""
-    after: str = ""
 
-    @classmethod
-    def of(cls, given: Any) -> "Wanted":
-        """Read a query; what makes no sense falls back to the default."""
-        return cls(
-            status=given.get("status", "") if given.get("status") in words.DELIVERIES else "",
-            since=_time(given.get("since", "")),
-            until=_time(given.get("until", "")),
-            event=given.get("event", "")[:100],
-            after=given.get("after", "")[:1_000],
-        )
+class DeliveriesQuery(ListQuery):
+    """Which deliveries, and from where on. Times are written in the person's zone."""
 
-    @property
-    def filtered(self) -> bool:
-        """Whether anything narrows the list."""
-        return bool(self.status or self.since or self.until or self.event)
+    status: Annotated[str, among(DELIVERIES)] = ""
+    since: Annotated[str, AfterValidator(_time)] = ""
+    until: Annotated[str, AfterValidator(_time)] = ""
+    event: Annotated[str, at_most(100)] = ""
+    after: Annotated[str, at_most(1_000)] = ""
 
-    def query(self) -> dict[str, str | int]:
+    def filters(self) -> dict[str, str | int]:
         """The same as the API takes it."""
         return {
             "status": self.status,
@@ -65,33 +57,25 @@ class Wanted:
             "after": self.after,
         }
 
-    def parts(self, **changes: str) -> str:
-        """The query of this list's address with ``changes``; defaults are left out of it."""
-        own = {"status": self.status, "since": self.since, "until": self.until, "event": self.event}
-        found = urlencode({name: value for name, value in (own | {"after": self.after} | changes).items() if value})
-        return f"?{found}" if found else ""
-
 
 @blueprint.get("")
 def index(trigger_id: str) -> AnyResponse:
     """The list; for htmx the list alone."""
-    frame, wanted = trigger_frame.look(trigger_id), Wanted.of(request.args)
-    found = _read(trigger_id, wanted)
-    if found is None:
+    frame, query = frames.load(trigger_id), DeliveriesQuery.of_request()
+    deliveries = _read(trigger_id, query)
+    if deliveries is None:
         raise NoPage
-    url = request.path + wanted.parts()
-    news = None if wanted.after else trigger_news.since(frame, "deliveries", found.items, rows_url=url)
-    context: dict[str, Any] = {"found": found, "wanted": wanted, "news": news, "zone_name": str(_zone())}
-    return trigger_frame.shown(frame, "deliveries", "_deliveries.html", url=url, **context)
+    url = query.url()
+    news = None if query.after else trigger_news.since(frame, "deliveries", deliveries.items, rows_url=url)
+    context: dict[str, Any] = {"deliveries": deliveries, "query": query, "news": news, "zone_name": str(_zone())}
+    return frames.tab_page(frame, "deliveries", "_deliveries.html", url=url, **context)
 
 
 @blueprint.get("/<delivery_id>")
 def show(trigger_id: str, delivery_id: str) -> AnyResponse:
     """One delivery: what was sent, and every answer."""
-    frame = trigger_frame.look(trigger_id)
-    return trigger_frame.shown(
-        frame, "deliveries", "_delivery.html", delivery=client().delivery(trigger_id, delivery_id)
-    )
+    frame, delivery = frames.load(trigger_id), client().delivery(trigger_id, delivery_id)
+    return frames.tab_page(frame, "deliveries", "_delivery.html", delivery=delivery)
 
 
 @blueprint.post("/<delivery_id>/resend")
@@ -103,12 +87,12 @@ def resend(trigger_id: str, delivery_id: str) -> AnyResponse:
         raise
     except PatchbayError as error:
         sentence = gettext("It was not sent again. {reason}").format(reason=error.message)
-        return _said(trigger_id, sentence, "bad")
+        return _say(trigger_id, sentence, "bad")
     host = urlsplit(sent.url).hostname
     sentence = (
         gettext("It is on its way to {host} again.") if host else gettext("It is on its way to its address again.")
     )
-    return _said(trigger_id, sentence.format(host=host), "ok")
+    return _say(trigger_id, sentence.format(host=host), "ok")
 
 
 @blueprint.get("/resending")
@@ -117,10 +101,10 @@ def resending_page(trigger_id: str) -> AnyResponse:
     trigger = client().find(trigger_id)
     since = _time(request.args.get("since", "")) or _written(dashboard().clock() - DAY)
     count = client().resend_failed(trigger_id, since=_ms(since), dry_run=True)
-    stopped = [one for one in client().endpoints(trigger_id) if one.state == "deactivated"]
+    stopped = [endpoint for endpoint in client().endpoints(trigger_id) if endpoint.state == "deactivated"]
     return make_response(render_template(
         "dashboard/trigger/resending.html", trigger=trigger, since=since, count=count, stopped=stopped,
-        zone_name=str(_zone()), **drawn_with(),
+        zone_name=str(_zone()), **template_helpers(),
     ))  # fmt: skip
 
 
@@ -131,48 +115,38 @@ def resend_failed(trigger_id: str) -> AnyResponse:
     if not since:
         raise Invalid(gettext("Say since when."))
     count = client().resend_failed(trigger_id, since=_ms(since), dry_run=False)
-    said = words.count_of(count, "{count} delivery will be sent again.", "{count} deliveries will be sent again.")
-    flash(said, "ok")
+    flash(count_of(count, "{count} delivery will be sent again.", "{count} deliveries will be sent again."), "ok")
     return go(url_for("dashboard.deliveries.index", trigger_id=trigger_id))
 
 
 def rows_at(trigger_id: str, url: str) -> list[Delivery]:
     """The deliveries that a list's address stands for."""
-    query = {name: values[-1] for name, values in parse_qs(urlsplit(url).query).items()}
-    found = _read(trigger_id, Wanted.of(query))
-    if found is None:
+    given = {name: values[-1] for name, values in parse_qs(urlsplit(url).query).items()}
+    deliveries = _read(trigger_id, DeliveriesQuery.model_validate(given))
+    if deliveries is None:
         raise NoPage
-    return list(found.items)
+    return list(deliveries.items)
 
 
-def _read(trigger_id: str, wanted: Wanted) -> PageOf[Delivery] | None:
+def _read(trigger_id: str, query: DeliveriesQuery) -> PageOf[Delivery] | None:
     """One page; a cursor that is broken or of another list leads to the first one."""
     try:
-        return client().deliveries(trigger_id, wanted.query(), limit=PER_PAGE)
+        return client().deliveries(trigger_id, query.filters(), limit=PER_PAGE)
     except Invalid:
-        if not wanted.after:
+        if not query.after:
             raise
-        return client().deliveries(trigger_id, wanted.query() | {"after": ""}, limit=PER_PAGE)
+        return client().deliveries(trigger_id, query.filters() | {"after": ""}, limit=PER_PAGE)
 
 
-def _said(trigger_id: str, sentence: str, tone: str) -> AnyResponse:
+def _say(trigger_id: str, sentence: str, tone: str) -> AnyResponse:
     if wants_fragment():
-        return make_response(fragment("dashboard/trigger/_said.html", said=sentence, tone=tone))
+        return make_response(fragment("dashboard/trigger/_said.html", sentence=sentence, tone=tone))
     flash(sentence, tone)
-    return go(security.page_before())
+    return go(page_before())
 
 
 def _zone() -> ZoneInfo:
     return ZoneInfo(chosen().time_zone or "UTC")
-
-
-def _time(text: str) -> str:
-    """A local time as a form writes it, or "" for what is none."""
-    try:
-        found = datetime.strptime(text[:16], _LOCAL).replace(tzinfo=UTC)
-    except ValueError:
-        return ""
-    return found.strftime(_LOCAL) if 2000 <= found.year < 3000 else ""
 
 
 def _ms(text: str) -> int:

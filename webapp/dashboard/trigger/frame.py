@@ -1,7 +1,7 @@
 """What stands around every tab of a trigger's page: its state, what is wrong, where it delivers, the last 24 hours.
 
-:func:`look` gathers it, :func:`shown` draws a tab in it. The parts that may change while somebody looks are renewed by
-:mod:`.news`, which compares :meth:`Frame.digest`.
+:func:`load` reads it, :func:`tab_page` draws a tab in it. :mod:`.news` renews the parts that may change while somebody
+looks; it compares :meth:`Frame.digest`.
 """
 
 import hashlib
@@ -14,11 +14,11 @@ from flask import Response, make_response, render_template, url_for
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.deliveries import Day
 from webapp.dashboard.client.models.triggers import Endpoint, Trigger, Workflow
-from webapp.dashboard.component import drawing
-from webapp.dashboard.dashboard import dashboard, may_see_keys, person
+from webapp.dashboard.dashboard import app_of, dashboard, may_see_keys, person
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.htmx import fragment, wants_fragment
-from webapp.dashboard.trigger.index import accounts_of, app_of, drawn_with
+from webapp.dashboard.pages import fragment, wants_fragment
+from webapp.dashboard.rich import json_html
+from webapp.dashboard.trigger.index import accounts_of, template_helpers
 from webapp.errors import PatchbayError
 from webapp.kit.translation import lazy as _
 
@@ -44,21 +44,22 @@ class Frame:
     @property
     def failing(self) -> list[Endpoint]:
         """Addresses that a person should know of."""
-        return [one for one in self.endpoints if one.failing]
+        return [endpoint for endpoint in self.endpoints if endpoint.failing]
 
     @property
-    def places(self) -> int:
-        """To how many places its events go, without the project's own webhook."""
+    def destinations(self) -> int:
+        """To how many addresses and workflows its events go, without the project's own webhook."""
         return len(self.endpoints) + len(self.workflows)
 
     def digest(self, *more: object) -> str:
         """Changes whenever something does that the page shows around its rows, or in ``more``."""
-        one = self.trigger
-        told = (one.state, one.switched_off, one.waits, one.last_error, self.endpoints, self.workflows, self.day, more)
-        return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        trigger = self.trigger
+        shown = (trigger.state, trigger.switched_off, trigger.waits, trigger.last_error)
+        around = (self.endpoints, self.workflows, self.day, more)
+        return hashlib.sha256(repr((shown, around)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def look(trigger_id: str) -> Frame:
+def load(trigger_id: str) -> Frame:
     """The trigger and everything around it. Raises :class:`webapp.errors.NotFound`."""
     api = client()
     trigger = api.find(trigger_id)
@@ -70,13 +71,13 @@ def look(trigger_id: str) -> Frame:
         trigger=trigger,
         app=app_of(trigger.app),
         accounts=accounts_of(trigger),
-        endpoints=tuple(api.endpoints(trigger_id)),
+        endpoints=api.endpoints(trigger_id),
         workflows=tuple(api.workflows(trigger_id)),
         day=day,
     )
 
 
-def shown(frame: Frame, tab: str, part: str, *, code: int = 200, url: str | None = None, **more: Any) -> Response:
+def tab_page(frame: Frame, tab: str, part: str, *, code: int = 200, url: str | None = None, **more: Any) -> Response:
     """The page with ``part`` in its panel; for htmx that part alone."""
     context = context_of(frame, tab) | more
     if wants_fragment():
@@ -84,7 +85,7 @@ def shown(frame: Frame, tab: str, part: str, *, code: int = 200, url: str | None
         if url:
             response.headers["HX-Push-Url"] = url
         return response
-    context |= {"part": f"dashboard/trigger/{part}", "new_key": _once(frame.trigger)}
+    context |= {"part": f"dashboard/trigger/{part}", "new_key": _new_key(frame.trigger)}
     page = render_template("dashboard/trigger/show.html", **context)
     return make_response(page, code)
 
@@ -103,17 +104,17 @@ def context_of(frame: Frame, tab: str) -> dict[str, Any]:
         "trigger": frame.trigger,
         "tab": tab,
         "tabs": tabs,
-        "json_html": drawing.json_html,
+        "json_html": json_html,
         "may_see_keys": may_see_keys(),
         "revealed": {},
         "news": None,
-        **drawn_with(),
+        **template_helpers(),
     }
 
 
-def _once(trigger: Trigger) -> tuple[str, str]:
+def _new_key(trigger: Trigger) -> tuple[str, str]:
     """A signing key that was just made, for the first look at the page: a sentence and the key."""
     kept, name = dashboard().shown_once, f"{person().id} {trigger.id}"
-    found = kept.get(name) or ("", "")
+    sentence_and_key = kept.get(name) or ("", "")
     kept.drop(name)
-    return found
+    return sentence_and_key

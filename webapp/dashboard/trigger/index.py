@@ -1,23 +1,22 @@
 """The list of a person's triggers, those that need somebody first; pausing one and resuming it."""
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlencode
+from typing import Annotated, Any
 
 from flask import Blueprint, flash, make_response, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import overview, security, words
+from webapp.dashboard import words
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.deliveries import Day
 from webapp.dashboard.client.models.triggers import Endpoint, Trigger
 from webapp.dashboard.component import schedule_words
-from webapp.dashboard.dashboard import dashboard, person, service
+from webapp.dashboard.dashboard import app_of, forget_triggers, known_accounts, known_triggers
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.htmx import fragment, go, page, wants_fragment
+from webapp.dashboard.overview import READ
+from webapp.dashboard.pages import ListQuery, among, at_most, fragment, go, page, page_before, wants_fragment, within
 from webapp.dashboard.trigger import charts
-from webapp.dashboard.trigger import overview as trigger_overview
-from webapp.dashboard.trigger.overview import Triggers
 from webapp.errors import NotFound, PatchbayError
 from webapp.kit.translation import gettext
 
@@ -26,37 +25,16 @@ blueprint = Blueprint("triggers", __name__)
 PER_PAGE = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the address says: which triggers, and which page of them."""
+class TriggersQuery(ListQuery):
+    """Which triggers, and which page of them."""
 
-    status: str
-    app: str
-    number: int
-
-    @classmethod
-    def of_request(cls) -> "Wanted":
-        """Read the query; what makes no sense falls back to the default."""
-        args = request.args
-        return cls(
-            status=args["status"] if args.get("status") in words.TRIGGER_STATES else "",
-            app=args.get("app", "")[:100],
-            number=min(max(args.get("page", 1, type=int), 1), trigger_overview.READ),
-        )
-
-    def url(self, **changes: str | int) -> str:
-        """The address of this list with ``changes``; defaults are left out of it."""
-        parts: dict[str, str | int] = {
-            "status": self.status,
-            "app": self.app,
-            "page": self.number if self.number > 1 else "",
-        }
-        query = urlencode({name: value for name, value in (parts | changes).items() if value not in ("", 0)})
-        return request.path + (f"?{query}" if query else "")
+    status: Annotated[str, among(words.TRIGGER_STATES)] = ""
+    app: Annotated[str, at_most(100)] = ""
+    page: Annotated[int, within(1, READ)] = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Row:
     """One row of the list: the trigger with what stands beside it."""
 
     trigger: Trigger
@@ -69,24 +47,24 @@ class Line:
 @blueprint.get("/triggers")
 def index() -> AnyResponse:
     """The list; for htmx the results alone."""
-    wanted, known = Wanted.of_request(), known_triggers(fresh=True)
-    of_app = [one for one in known.items if not wanted.app or one.app == wanted.app]
-    matching = [one for one in of_app if not wanted.status or one.state == wanted.status]
-    first = (wanted.number - 1) * PER_PAGE
-    lines = [_line(one) for one in matching[first : first + PER_PAGE]]
+    query, overview = TriggersQuery.of_request(), known_triggers(fresh=True)
+    of_app = [trigger for trigger in overview.items if not query.app or trigger.app == query.app]
+    matching = [trigger for trigger in of_app if not query.status or trigger.state == query.status]
+    first = (query.page - 1) * PER_PAGE
+    slugs = {trigger.app for trigger in overview.items if trigger.app}
     return page(
         "dashboard/triggers/index.html",
         "dashboard/triggers/_results.html",
-        url=wanted.url(),
-        wanted=wanted,
-        known=known,
-        counts=Triggers(tuple(of_app), len(of_app)).counts(),
-        apps=sorted({slug: app_of(slug) for slug in {one.app for one in known.items if one.app}}.items()),
+        url=query.url(),
+        query=query,
+        overview=overview,
+        counts=Counter(trigger.state for trigger in of_app),
+        apps=sorted({slug: app_of(slug) for slug in slugs}.items()),
         matching=len(matching),
         first=first,
-        lines=lines,
+        rows=[_row(trigger) for trigger in matching[first : first + PER_PAGE]],
         has_next=len(matching) > first + PER_PAGE,
-        **drawn_with(),
+        **template_helpers(),
     )
 
 
@@ -108,40 +86,18 @@ def pause(trigger_id: str) -> AnyResponse:
     return _toggled(trigger, sentence.format(name=trigger.name), "ok")
 
 
-def known_triggers(*, fresh: bool = False) -> Triggers:
-    """The person's triggers; a few seconds old is good enough unless ``fresh``."""
-    board = dashboard()
-    known = None if fresh else board.triggers.get(person().id)
-    return known or board.triggers.put(person().id, trigger_overview.read(client()))
-
-
-def changed() -> None:
-    """Forget what was read of the triggers, because one has just changed."""
-    dashboard().triggers.drop(person().id)
-
-
 def accounts_of(trigger: Trigger) -> tuple[Account, ...]:
     """The accounts it works with, as far as they are known. They are never asked for again within 30 seconds."""
     if not trigger.accounts:
         return ()
-    board = dashboard()
     try:
-        known = board.overviews.get(person().id) or board.overviews.put(person().id, overview.read(service()))
+        accounts = known_accounts().accounts
     except PatchbayError:
         return ()
-    return tuple(account for account in known.accounts if account.id in trigger.accounts)
+    return tuple(account for account in accounts if account.id in trigger.accounts)
 
 
-def app_of(slug: str) -> App | None:
-    """The app of that slug, kept for a while; ``None`` where it cannot be told."""
-    known = dashboard().apps
-    try:
-        return known.get(slug) or known.put(slug, service().app(slug)) if slug else None
-    except PatchbayError:
-        return None
-
-
-def drawn_with() -> dict[str, Any]:
+def template_helpers() -> dict[str, Any]:
     """What every template about triggers is drawn with."""
     return {
         "words": words,
@@ -153,20 +109,20 @@ def drawn_with() -> dict[str, Any]:
     }
 
 
-def _line(trigger: Trigger) -> Line:
+def _row(trigger: Trigger) -> Row:
     """The chart and the failing addresses are left out of a row when they cannot be had."""
     try:
         day = client().day(trigger.id)
-        failing = tuple(one for one in client().endpoints(trigger.id) if one.failing)
+        failing = tuple(endpoint for endpoint in client().endpoints(trigger.id) if endpoint.failing)
     except PatchbayError:
         day, failing = None, ()
-    return Line(trigger, app_of(trigger.app), accounts_of(trigger), day, failing)
+    return Row(trigger, app_of(trigger.app), accounts_of(trigger), day, failing)
 
 
 def _toggled(trigger: Trigger, sentence: str, tone: str) -> AnyResponse:
-    changed()
+    forget_triggers()
     if not wants_fragment():
         flash(sentence, tone)
-        return go(security.page_before())
-    context = {"trigger": trigger, "said": sentence, "tone": tone, **drawn_with()}
+        return go(page_before())
+    context = {"trigger": trigger, "sentence": sentence, "tone": tone, **template_helpers()}
     return make_response(fragment("dashboard/triggers/_toggled.html", **context))

@@ -7,12 +7,12 @@ from flask import Blueprint, abort, flash, make_response, render_template, reque
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.triggers import Endpoint
-from webapp.dashboard.dashboard import dashboard, may_see_keys, person
+from webapp.dashboard.dashboard import dashboard, forget_triggers, may_see_keys, person
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.htmx import fragment, go, wants_fragment
-from webapp.dashboard.trigger import frame as trigger_frame
+from webapp.dashboard.pages import fragment, go, wants_fragment
+from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger.frame import Frame
-from webapp.dashboard.trigger.index import changed, drawn_with
+from webapp.dashboard.trigger.index import template_helpers
 from webapp.errors import Invalid
 from webapp.kit.translation import gettext
 
@@ -24,28 +24,28 @@ MAX_URL = 2_000
 @blueprint.post("")
 def add(trigger_id: str) -> AnyResponse:
     """Have events sent to one more URL."""
-    frame, url = trigger_frame.look(trigger_id), request.form.get("url", "").strip()
+    frame, url = frames.load(trigger_id), request.form.get("url", "").strip()
     try:
         _check(frame, url)
-        client().set_urls(trigger_id, [*(one.url for one in frame.endpoints), url])
+        client().set_urls(trigger_id, [*(endpoint.url for endpoint in frame.endpoints), url])
     except Invalid as error:
-        return _places(frame, 422, url=url, error=error.message)
-    changed()
+        return _destinations(frame, 422, url=url, error=error.message)
+    forget_triggers()
     sentence = gettext("Events go to {url} too.").format(url=url)
     if not wants_fragment():
         flash(sentence, "ok")
         return _back(trigger_id)
-    return _places(trigger_frame.look(trigger_id), said=sentence)
+    return _destinations(frames.load(trigger_id), sentence=sentence)
 
 
 @blueprint.get("/<endpoint_id>/removal")
 def removal_page(trigger_id: str, endpoint_id: str) -> str:
     """Ask before an address is forgotten with its key."""
-    frame, one = _of(trigger_id, endpoint_id)
+    frame, endpoint = _of(trigger_id, endpoint_id)
     return _question(
-        frame, one, "removal", heading=gettext("Remove this address?"), button=gettext("Remove"), tone="danger",
+        frame, endpoint, "removal", heading=gettext("Remove this address?"), button=gettext("Remove"), tone="danger",
         text=gettext("{url} gets nothing more from “{trigger}”, and its signing key is deleted.").format(
-            url=one.url, trigger=frame.trigger.name
+            url=endpoint.url, trigger=frame.trigger.name
         ),
     )  # fmt: skip
 
@@ -53,53 +53,53 @@ def removal_page(trigger_id: str, endpoint_id: str) -> str:
 @blueprint.post("/<endpoint_id>/removal")
 def remove(trigger_id: str, endpoint_id: str) -> AnyResponse:
     """Send nothing more to one URL."""
-    frame, one = _of(trigger_id, endpoint_id)
-    client().set_urls(trigger_id, [other.url for other in frame.endpoints if other.id != one.id])
-    changed()
-    flash(gettext("{url} is removed.").format(url=one.url), "ok")
+    frame, endpoint = _of(trigger_id, endpoint_id)
+    client().set_urls(trigger_id, [other.url for other in frame.endpoints if other.id != endpoint.id])
+    forget_triggers()
+    flash(gettext("{url} is removed.").format(url=endpoint.url), "ok")
     return _back(trigger_id)
 
 
 @blueprint.post("/<endpoint_id>/reset")
 def reset(trigger_id: str, endpoint_id: str) -> AnyResponse:
     """Deliver to an address again that was given up, or has to wait."""
-    _, one = _of(trigger_id, endpoint_id)
-    client().reset(trigger_id, one.id)
-    changed()
-    sentence = gettext("{url} is delivered to again.").format(url=one.url)
+    _, endpoint = _of(trigger_id, endpoint_id)
+    client().reset(trigger_id, endpoint.id)
+    forget_triggers()
+    sentence = gettext("{url} is delivered to again.").format(url=endpoint.url)
     if not wants_fragment():
         flash(sentence, "ok")
         return _back(trigger_id)
-    return _places(trigger_frame.look(trigger_id), said=sentence)
+    return _destinations(frames.load(trigger_id), sentence=sentence)
 
 
 @blueprint.post("/<endpoint_id>/key")
 def reveal(trigger_id: str, endpoint_id: str) -> AnyResponse:
     """Show the signing key to somebody who may see it."""
-    frame, one = _allowed(trigger_id, endpoint_id)
-    return _with_key(frame, one, client().signing_key(trigger_id, one.id))
+    frame, endpoint = _allowed(trigger_id, endpoint_id)
+    return _with_key(frame, endpoint, client().signing_key(trigger_id, endpoint.id))
 
 
 @blueprint.get("/<endpoint_id>/rotation")
 def rotation_page(trigger_id: str, endpoint_id: str) -> str:
     """Ask before the old key is worth nothing."""
-    frame, one = _allowed(trigger_id, endpoint_id)
+    frame, endpoint = _allowed(trigger_id, endpoint_id)
+    heading, button = gettext("Make a new signing key?"), gettext("Make a new key")
     return _question(
-        frame, one, "rotation", heading=gettext("Make a new signing key?"), button=gettext("Make a new key"), tone="",
-        text=gettext(
+        frame, endpoint, "rotation", heading=heading, button=button, tone="", text=gettext(
             "From then on everything sent to {url} is signed with the new key. Its receiver refuses it until you put "
             "the new key there."
-        ).format(url=one.url),
+        ).format(url=endpoint.url),
     )  # fmt: skip
 
 
 @blueprint.post("/<endpoint_id>/rotation")
 def rotate(trigger_id: str, endpoint_id: str) -> AnyResponse:
     """Make a new key; the page that follows shows it once."""
-    frame, one = _allowed(trigger_id, endpoint_id)
+    frame, endpoint = _allowed(trigger_id, endpoint_id)
     kept = (
-        gettext("This is the new signing key for {url}").format(url=one.url),
-        client().rotate_key(trigger_id, one.id),
+        gettext("This is the new signing key for {url}").format(url=endpoint.url),
+        client().rotate_key(trigger_id, endpoint.id),
     )
     dashboard().shown_once.put(f"{person().id} {frame.trigger.id}", kept)
     return _back(trigger_id)
@@ -108,15 +108,15 @@ def rotate(trigger_id: str, endpoint_id: str) -> AnyResponse:
 def _check(frame: Frame, url: str) -> None:
     if not url.lower().startswith(("http://", "https://")) or len(url) > MAX_URL:
         raise Invalid(gettext("Write the whole address, beginning with https:// or http://."))
-    if any(one.url == url for one in frame.endpoints):
+    if any(endpoint.url == url for endpoint in frame.endpoints):
         raise Invalid(gettext("Events go there already."))
 
 
 def _of(trigger_id: str, endpoint_id: str) -> tuple[Frame, Endpoint]:
     """The trigger as its owner has it, and one of its addresses."""
-    frame = trigger_frame.look(trigger_id)
-    found = next((one for one in frame.endpoints if one.id == endpoint_id), None)
-    return (frame, found) if found else abort(404)
+    frame = frames.load(trigger_id)
+    endpoint = next((endpoint for endpoint in frame.endpoints if endpoint.id == endpoint_id), None)
+    return (frame, endpoint) if endpoint else abort(404)
 
 
 def _allowed(trigger_id: str, endpoint_id: str) -> tuple[Frame, Endpoint]:
@@ -125,27 +125,27 @@ def _allowed(trigger_id: str, endpoint_id: str) -> tuple[Frame, Endpoint]:
     return _of(trigger_id, endpoint_id)
 
 
-def _with_key(frame: Frame, one: Endpoint, key: str) -> AnyResponse:
-    context = trigger_frame.context_of(frame, "events") | {"revealed": {one.id: key}}
+def _with_key(frame: Frame, endpoint: Endpoint, key: str) -> AnyResponse:
+    context = frames.context_of(frame, "events") | {"revealed": {endpoint.id: key}}
     if wants_fragment():
-        return make_response(fragment("dashboard/trigger/_place.html", place=one, **context))
-    return make_response(render_template("dashboard/trigger/key.html", place=one, **context))
+        return make_response(fragment("dashboard/trigger/_place.html", place=endpoint, **context))
+    return make_response(render_template("dashboard/trigger/key.html", place=endpoint, **context))
 
 
-def _places(frame: Frame, code: int = 200, *, said: str = "", url: str = "", error: str = "") -> AnyResponse:
+def _destinations(frame: Frame, code: int = 200, *, sentence: str = "", url: str = "", error: str = "") -> AnyResponse:
     """Where it delivers to, anew; without JavaScript the page of its own that a refused address stands on."""
-    context = trigger_frame.context_of(frame, "events") | {"said": said, "url": url, "error": error}
+    context = frames.context_of(frame, "events") | {"sentence": sentence, "url": url, "error": error}
     if wants_fragment():
         return make_response(fragment("dashboard/trigger/_places_changed.html", **context), code)
     return make_response(render_template("dashboard/trigger/address.html", **context), code)
 
 
-def _question(frame: Frame, one: Endpoint, verb: str, *, heading: str, text: str, button: str, tone: str) -> str:
+def _question(frame: Frame, endpoint: Endpoint, verb: str, *, heading: str, text: str, button: str, tone: str) -> str:
     return render_template(
         "dashboard/trigger/question.html", trigger=frame.trigger, heading=heading, text=text, button=button, tone=tone,
         confirm_url=url_for(f"dashboard.webhooks.{'remove' if verb == 'removal' else 'rotate'}",
-                            trigger_id=frame.trigger.id, endpoint_id=one.id),
-        **drawn_with(),
+                            trigger_id=frame.trigger.id, endpoint_id=endpoint.id),
+        **template_helpers(),
     )  # fmt: skip
 
 

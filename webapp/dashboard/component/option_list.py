@@ -1,7 +1,7 @@
 """The list inside a picker: one page of options, how many are shown, and what leads to the next page.
 
-The API tells neither how many options there are nor whether more follow. So a panel says what it knows: a total where
-the component gives one, else how many are shown; and a page that repeats the one before, or is empty, is the end.
+The API tells neither how many options there are nor whether more follow. So the list says what it knows: a total where
+the component gives one, else how many are shown. A page that repeats the one before, or is empty, is the last.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from flask import request
 from webapp.dashboard.client.components import OptionsQuery
 from webapp.dashboard.client.models.components import Choices, Option, Prop
 from webapp.dashboard.component import values
-from webapp.dashboard.component.desk import Desk
+from webapp.dashboard.component.form import ComponentForm
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
 
@@ -24,7 +24,7 @@ _OWN = frozenset({"dbInfo", "total", "total_count"})
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class OptionList:
     """What one look-up gave. ``shown`` counts the pages before as well; ``carry`` is what the next look-up needs."""
 
     options: Sequence[Option] = ()
@@ -39,17 +39,17 @@ class Panel:
 
     def sentence(self, prop: Prop) -> str:
         """How much of everything this is."""
-        said = self._found() if self.query else self._listed()
+        sentence = self._searched() if self.query else self._listed()
         shown, total = f"{self.shown:,}", f"{self.total or 0:,}"
         if prop.searchable and not self.query and self._goes_on:
-            said = gettext("{how_many} Type to search all of them.").format(how_many=said)
-        return said.format(shown=shown, total=total)
+            sentence = gettext("{how_many} Type to search all of them.").format(how_many=sentence)
+        return sentence.format(shown=shown, total=total)
 
     @property
     def _goes_on(self) -> bool:
         return bool(self.shown) and (self.more or (self.total is not None and self.total > self.shown))
 
-    def _found(self) -> str:
+    def _searched(self) -> str:
         if not self.shown:
             return gettext("Nothing matches. Try other words.")
         if self.total is not None and self.total > self.shown:
@@ -68,7 +68,7 @@ class Panel:
         return gettext("All {shown} shown.") if self.shown > 3 else ""
 
 
-def look_up(desk: Desk, prop: Prop, *, more: bool) -> Panel:
+def look_up(form: ComponentForm, prop: Prop, *, more: bool) -> OptionList:
     """Ask the service for options as the form says: its query, or the page after the one it shows."""
     query = request.form.get(f"q.{prop.name}", "").strip()[:500]
     before = _carried(prop) if more else {}
@@ -76,40 +76,40 @@ def look_up(desk: Desk, prop: Prop, *, more: bool) -> Panel:
         query = before["query"]
     page = before["page"] + 1 if before else 0
     try:
-        found = desk.choices(OptionsQuery(prop.name, query, page, before.get("context")))
+        choices = form.options(OptionsQuery(prop.name, query, page, before.get("context")))
     except PatchbayError as error:
-        found = Choices(errors=(error.message,))
-    if found.problem:
-        return Panel(query=query, page=page, shown=before.get("shown", 0), problem=found.problem,
+        choices = Choices(errors=(error.message,))
+    if choices.problem:
+        return OptionList(query=query, page=page, shown=before.get("shown", 0), problem=choices.problem,
                      carry=json.dumps(before) if before else "", more=bool(before))  # fmt: skip
-    return _panel(prop, found, query, page, before)
+    return _option_list(prop, choices, query, page, before)
 
 
-def _panel(prop: Prop, found: Choices, query: str, page: int, before: Mapping[str, Any]) -> Panel:
-    mark = hashlib.sha256(json.dumps([values.encode(item) for item in found.options]).encode()).hexdigest()[:16]
-    options = () if before and before["mark"] == mark else found.options
+def _option_list(prop: Prop, choices: Choices, query: str, page: int, before: Mapping[str, Any]) -> OptionList:
+    mark = hashlib.sha256(json.dumps([values.encode(item) for item in choices.options]).encode()).hexdigest()[:16]
+    options = () if before and before["mark"] == mark else choices.options
     shown = before.get("shown", 0) + len(options)
-    context = {name: value for name, value in (found.context or {}).items() if name not in _OWN}
-    whole = found.total is not None and shown >= found.total
+    context = {name: value for name, value in (choices.context or {}).items() if name not in _OWN}
+    whole = choices.total is not None and shown >= choices.total
     more = bool(options) and not whole and (bool(context) or len(options) >= FEW)
-    carry = {"page": page, "query": query, "context": found.context, "shown": shown, "mark": mark}
-    return Panel(
-        options, query, page, shown, found.total, more, "", json.dumps(carry) if more else "",
-        tables=_tables(found.context),
+    carry = {"page": page, "query": query, "context": choices.context, "shown": shown, "mark": mark}
+    return OptionList(
+        options, query, page, shown, choices.total, more, "", json.dumps(carry) if more else "",
+        tables=_tables(choices.context),
     )  # fmt: skip
 
 
 def _carried(prop: Prop) -> dict[str, Any]:
     """What the page's last look-up left behind; an empty one when a browser made something up."""
     try:
-        found = json.loads(request.form.get(f"o.{prop.name}", ""))
+        carried = json.loads(request.form.get(f"o.{prop.name}", ""))
     except (ValueError, RecursionError):
         return {}
     kinds = {"page": int, "query": str, "shown": int, "mark": str}
-    if not isinstance(found, dict) or not all(isinstance(found.get(name), kind) for name, kind in kinds.items()):
+    if not isinstance(carried, dict) or not all(isinstance(carried.get(name), kind) for name, kind in kinds.items()):
         return {}
-    context = found.get("context")
-    return {**{name: found[name] for name in kinds}, "context": context if isinstance(context, dict) else None}
+    context = carried.get("context")
+    return {**{name: carried[name] for name in kinds}, "context": context if isinstance(context, dict) else None}
 
 
 def _tables(context: Mapping[str, Any] | None) -> dict[str, list[tuple[str, str]]] | None:
@@ -117,12 +117,12 @@ def _tables(context: Mapping[str, Any] | None) -> dict[str, list[tuple[str, str]
     info = (context or {}).get("dbInfo")
     if not isinstance(info, dict):
         return None
-    found: dict[str, list[tuple[str, str]]] = {}
-    for table, told in info.items():
-        schema = told.get("schema") if isinstance(told, dict) else None
+    tables: dict[str, list[tuple[str, str]]] = {}
+    for table, details in info.items():
+        schema = details.get("schema") if isinstance(details, dict) else None
         columns = schema if isinstance(schema, dict) else {}
-        found[str(table)] = [
+        tables[str(table)] = [
             (str(name), str(column.get("dataType") or "") if isinstance(column, dict) else "")
             for name, column in columns.items()
         ]
-    return found
+    return tables

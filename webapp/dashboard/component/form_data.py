@@ -1,16 +1,19 @@
-"""Form fields as a browser sends them, and which control stands for a prop.
+"""Form data as a browser sends it, and which control stands for a prop.
 
-A prop ``title`` is sent as ``p.title``; a control with more parts gives each its own prefix before the dot. Fields are
-kept as they were typed, so that a draft reopens exactly, mistakes included. What they mean is :mod:`.values`' matter.
+A prop ``title`` is sent as ``p.title``; a control with more parts gives each its own prefix before the dot. Values are
+kept as they were typed, so that a draft reopens exactly, mistakes included. :mod:`.values` knows what they mean.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from webapp.dashboard.client.models.components import Prop
+from webapp.kit.translation import gettext
 
-Fields = Mapping[str, list[str]]
+FormData = Mapping[str, list[str]]
 
 # Listed by the service but for machines alone (WIRE "Prop types").
 INFRASTRUCTURE = frozenset({"$.service.db", "$.interface.http", "$.interface.apphook", "dir", "data_store"})
@@ -49,45 +52,40 @@ def control(prop: Prop) -> str:
     return "secret" if prop.secret and plain in ("text", "integer") else plain
 
 
-def needed(prop: Prop) -> bool:
-    """Whether a person has to answer, or at least to see it first."""
-    return not prop.optional
-
-
-def first(fields: Fields, part: str, prop: Prop) -> str:
+def first(data: FormData, part: str, prop: Prop) -> str:
     """The first value of one part of a prop, "" when there is none. Browsers end lines with CR LF; we don't."""
-    found = fields.get(f"{part}.{prop.name}")
-    return found[0].replace("\r\n", "\n") if found else ""
+    values = data.get(f"{part}.{prop.name}")
+    return values[0].replace("\r\n", "\n") if values else ""
 
 
-def every(fields: Fields, part: str, prop: Prop) -> list[str]:
+def every(data: FormData, part: str, prop: Prop) -> list[str]:
     """All values of one part of a prop."""
-    return fields.get(f"{part}.{prop.name}", [])
+    return data.get(f"{part}.{prop.name}", [])
 
 
-def pairs(fields: Fields, keys: str, values: str, prop: Prop) -> list[tuple[str, str]]:
+def pairs(data: FormData, keys: str, values: str, prop: Prop) -> list[tuple[str, str]]:
     """The rows of a key–value editor; rows without anything are left out."""
-    found = zip(every(fields, keys, prop), every(fields, values, prop), strict=False)
-    return [(key, value) for key, value in found if key.strip() or value]
+    rows = zip(every(data, keys, prop), every(data, values, prop), strict=False)
+    return [(key, value) for key, value in rows if key.strip() or value]
 
 
-def of_prop(fields: Fields, prop: Prop) -> dict[str, list[str]]:
-    """The fields of one prop."""
-    wanted = {f"{part}.{prop.name}" for part in PARTS}
-    return {name: values for name, values in fields.items() if name in wanted}
+def of_prop(data: FormData, prop: Prop) -> dict[str, list[str]]:
+    """The data of one prop."""
+    names = {f"{part}.{prop.name}" for part in PARTS}
+    return {name: values for name, values in data.items() if name in names}
 
 
 def sent(form: Iterable[tuple[str, list[str]]]) -> dict[str, list[str]]:
-    """The fields in a form; what is not a prop's is left out."""
+    """The props' data in a form; what is not a prop's is left out."""
     return {name: list(values) for name, values in form if name.partition(".")[0] in PARTS and "." in name}
 
 
-def keepable(fields: Fields, props: Iterable[Prop]) -> dict[str, list[str]]:
-    """The fields without what is secret: those are never stored."""
+def keepable(data: FormData, props: Iterable[Prop]) -> dict[str, list[str]]:
+    """The data without what is secret: those are never stored."""
     secret = {f"{part}.{prop.name}" for prop in props if prop.secret for part in PARTS}
     return {
         name: values
-        for name, values in fields.items()
+        for name, values in data.items()
         if name not in secret and name.partition(".")[0] not in SECRET_PARTS
     }
 
@@ -97,3 +95,23 @@ def element_id(name: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9_-]{1,60}", name):
         return f"f-{name}"
     return "f-" + hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+class InvalidValue(Exception):
+    """What was typed cannot be taken. ``str()`` is a sentence for the person."""
+
+
+def parse_json(label: str, text: str) -> Any:
+    """What somebody typed as JSON. Raises :class:`InvalidValue` that says where it breaks."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        sentence = gettext("“{label}” is not valid JSON (line {line}, column {column}). Text goes in double quotes.")
+        raise InvalidValue(sentence.format(label=label, line=error.lineno, column=error.colno)) from error
+    except (ValueError, RecursionError) as error:
+        sentence = gettext("“{label}” is not JSON that can be sent. Use plain numbers and less nesting.")
+        raise InvalidValue(sentence.format(label=label)) from error
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(constant)

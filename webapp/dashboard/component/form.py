@@ -1,0 +1,200 @@
+"""A component's form as one person has it: its declaration, what is filled in so far, and the accounts to choose from.
+
+:mod:`.opening` makes one from a draft or from what a browser sent. What changes a form gives another one back, and
+:meth:`ComponentForm.save` keeps it as the draft. Nothing here draws anything.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from werkzeug.exceptions import NotFound as NoPage
+
+from webapp.dashboard.client.components import ComponentClient, OptionsQuery
+from webapp.dashboard.client.models import components as models
+from webapp.dashboard.client.models.accounts import Account, App
+from webapp.dashboard.client.models.components import Choices, Component, Prop
+from webapp.dashboard.client.models.triggers import Trigger
+from webapp.dashboard.component import drafts, form_data, values
+from webapp.dashboard.component.drafts import DynamicProps
+from webapp.dashboard.component.form_data import FormData, InvalidValue, control
+from webapp.dashboard.dashboard import dashboard, person
+from webapp.dashboard.overview import Overview
+from webapp.errors import PatchbayError
+from webapp.kit.translation import gettext
+
+
+@dataclass(frozen=True)
+class ComponentForm:
+    """One component as one person sees it in one request. With ``trigger`` it edits that deployed trigger."""
+
+    app: App
+    component: Component
+    data: FormData
+    dynamic: DynamicProps
+    overview: Overview
+    saved_at: int = 0
+    trigger: Trigger | None = None
+
+    @property
+    def draft(self) -> str:
+        """What its draft is kept under: a trigger being edited has one of its own."""
+        return self.trigger.id if self.trigger else self.component.key
+
+    @cached_property
+    def props(self) -> tuple[Prop, ...]:
+        """The props as they are now: the reloaded ones once there are any."""
+        return models.props(self.dynamic.props) if self.dynamic.id else self.component.props
+
+    @property
+    def visible_props(self) -> list[Prop]:
+        """The props that a person sees."""
+        return [prop for prop in self.props if control(prop) and not self.leaves_out(prop)]
+
+    def leaves_out(self, prop: Prop) -> bool:
+        """Whether this is the account of an app that has none, or a schedule where nothing is scheduled."""
+        if prop.type == "$.interface.timer":
+            return self.component.kind == "actions"
+        return prop.type == "app" and self.app.auth_type == "none" and prop.app in ("", self.app.slug)
+
+    def accounts(self, prop: Prop) -> list[Account]:
+        """The person's accounts for an ``app`` prop, broken ones last."""
+        accounts = self.overview.of_app(prop.app or self.app.slug)
+        return sorted(accounts, key=lambda account: account.state == "needs-you")
+
+    def values(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """What the API takes, and the error of each prop that has one."""
+        given: dict[str, Any] = {}
+        errors: dict[str, str] = {}
+        for prop in self.props:
+            if self.leaves_out(prop):
+                continue
+            try:
+                value = self._value(prop)
+            except InvalidValue as error:
+                errors[prop.name] = str(error)
+            else:
+                if value is not values.ABSENT:
+                    given[prop.name] = value
+        return given, errors
+
+    def shown_values(self) -> dict[str, Any]:
+        """The values for showing: what is secret is replaced by its label."""
+        given, _ = self.values()
+        for prop in self.props:
+            if prop.name in given and prop.secret:
+                given[prop.name] = f"<{prop.label}>"
+            elif prop.name in given and prop.type == "http_request":
+                given[prop.name] = _masked(given[prop.name])
+        return given
+
+    def find(self, name: str) -> Prop:
+        """The visible prop called ``name``. Raises 404."""
+        for prop in self.visible_props:
+            if prop.name == name:
+                return prop
+        raise NoPage
+
+    def options(self, query: OptionsQuery) -> Choices:
+        """A page of a prop's options, from the service."""
+        given, _ = self.values()
+        return components().options(self.component, query, given, self.dynamic.id)
+
+    def renewed(self) -> tuple["ComponentForm", str]:
+        """The form with the fields that its answers call for, asked for only when they changed; and why that failed."""
+        answers = self._digest()
+        if answers == self.dynamic.made_from:
+            return self, ""
+        if not answers:
+            return self._with(DynamicProps()), ""
+        given, _ = self.values()
+        try:
+            reloaded = components().reload(self.component, given, self.dynamic.id)
+        except PatchbayError as error:
+            return self, error.message
+        if reloaded.problem:
+            return self, reloaded.problem
+        if not reloaded.id or not reloaded.props:
+            return self._with(DynamicProps(made_from=answers)), ""
+        return self._with(DynamicProps(reloaded.id, reloaded.props, answers)), ""
+
+    def filled(self, given: dict[str, Any]) -> "ComponentForm":
+        """The form with the values of an earlier run; what was secret then is asked for again."""
+        data: dict[str, list[str]] = {}
+        for prop in self.props:
+            value = given.get(prop.name)
+            if value is not None and not prop.secret:
+                data |= values.write(prop, value)
+        return replace(self, data=data)
+
+    def save(self) -> bool:
+        """Keep this as the draft, without what is secret. False when it is too large."""
+        kept = form_data.keepable(self.data, [*self.component.props, *self.props])
+        board = dashboard()
+        return drafts.save(board.store, board.clock, person().id, self.draft, kept, self.dynamic)
+
+    def _value(self, prop: Prop) -> Any:
+        if control(prop) == "account":
+            return self._account(prop)
+        if self.trigger and prop.secret:  # the trigger keeps the one it has unless another is typed
+            prop = prop.model_copy(update={"optional": True})
+        return values.read(prop, self.data)
+
+    def _account(self, prop: Prop) -> Any:
+        """The chosen account, if it is one of the person's own."""
+        value = values.read(prop, self.data)
+        own = {account.id for account in self.accounts(prop)}
+        if value is not values.ABSENT and value["authProvisionId"] not in own:
+            raise InvalidValue(gettext("Choose one of your accounts for “{label}”.").format(label=prop.label))
+        return value
+
+    def _digest(self) -> str:
+        """A digest of the answers that fields follow from; "" where none do, or while a needed one is missing."""
+        given, _ = self.values()
+        reloading = [prop for prop in self.props if prop.reloads]
+        if not reloading or any(prop.name not in given and not prop.optional for prop in reloading):
+            return ""
+        deciding = {prop.name: given[prop.name] for prop in reloading if prop.name in given}
+        accounts = {prop.name: given.get(prop.name) for prop in self.props if prop.type == "app"}
+        text = json.dumps([deciding, accounts], sort_keys=True)
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def _with(self, dynamic: DynamicProps) -> "ComponentForm":
+        """Other fields; answers that still fit them survive, defaults fill what is new."""
+        before = {prop.name: prop for prop in self.props}
+        form = replace(self, dynamic=dynamic)
+        data = dict(self.data)
+        for prop in form.props:
+            known = before.get(prop.name)
+            if known is not None and not _fits(prop, known, data):
+                for name in form_data.of_prop(data, prop):
+                    del data[name]
+            if not form_data.of_prop(data, prop):
+                data |= values.started(prop)
+        return replace(form, data=data)
+
+
+def components() -> ComponentClient:
+    """The components as the signed-in person may use them."""
+    return ComponentClient(dashboard().client, person().id)
+
+
+def _fits(prop: Prop, known: Prop, data: FormData) -> bool:
+    """Whether what was answered for ``known`` can stand for ``prop``."""
+    if (prop.type, control(prop)) != (known.type, control(known)):
+        return False
+    if control(prop) not in ("choice", "choices"):
+        return True
+    offered = [choice.value for choice in prop.options]
+    return all(choice.value in offered for choice in values.chosen(prop, data))
+
+
+def _masked(value: Any) -> Any:
+    """An HTTP request without what signs it in."""
+    auth = dict(value.get("auth") or {})
+    for name in ("password", "token"):
+        if auth.get(name):
+            auth[name] = f"<{name}>"
+    return {**value, "auth": auth}

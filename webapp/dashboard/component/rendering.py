@@ -1,0 +1,93 @@
+"""What every route of a component's page answers with: the whole page, the parts that htmx swaps, and its addresses."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Response, make_response, render_template, url_for
+
+from webapp.dashboard.client.models.runs import Outcome
+from webapp.dashboard.component import deploy_form, fields, schedule_words, structured, values
+from webapp.dashboard.component.form import ComponentForm, components
+from webapp.dashboard.component.option_list import OptionList
+from webapp.dashboard.component.snippets import snippets
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.pages import fragment
+from webapp.dashboard.rich import json_html, rich
+from webapp.errors import PatchbayError
+from webapp.people.preferences import time_zones
+
+HISTORY = 10
+_NOUNS = {
+    **dict.fromkeys(("create", "past", "again_page", "again", "values"), "runs"),
+    **dict.fromkeys(("deploy", "schedule"), "deploying"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What a page says about a form: errors by prop, open lists of options, an outcome, a sentence.
+
+    With ``confirm`` it asks whether the action shall really run.
+    """
+
+    errors: Mapping[str, str] | None = None
+    option_lists: Mapping[str, OptionList] | None = None
+    outcome: Outcome | None = None
+    confirm: bool = False
+    sentence: str = ""
+
+
+def address(form: ComponentForm, endpoint: str = "show", **more: Any) -> str:
+    """The address of a form's page, or of what belongs to it."""
+    noun = _NOUNS.get(endpoint, "component")
+    editing: dict[str, Any] = {"trigger": form.trigger.id} if form.trigger else {}
+    component: dict[str, Any] = {"slug": form.app.slug, "kind": form.component.kind, "key": form.component.key}
+    return url_for(f"dashboard.{noun}.{endpoint}", **component, **editing, **more)
+
+
+def full_page(form: ComponentForm, feedback: Feedback, code: int = 200) -> Response:
+    """The full page."""
+    page = render_template("dashboard/components/show.html", **context(form, feedback), **history(form))
+    return make_response(page, code)
+
+
+def part(template: str, form: ComponentForm, feedback: Feedback = Feedback(), code: int = 200, **more: Any) -> Response:
+    """A part of the page, for htmx."""
+    return make_response(fragment(f"dashboard/components/{template}", **context(form, feedback), **more), code)
+
+
+def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, Any]:
+    """What the page and each of its parts are drawn from."""
+    board, client = dashboard(), components()
+    body = client.body(form.component, form.shown_values(), form.dynamic.id)
+    base = board.settings.connect_url or board.settings.public_url
+    return {
+        "form": form,
+        "component": form.component,
+        "app": form.app,
+        "feedback": feedback,
+        "groups": fields.field_groups(form, feedback.errors, feedback.option_lists),
+        "outcome": feedback.outcome,
+        "deployment": deploy_form.of(form),
+        "schedule_words": schedule_words.in_words,
+        "time_zones": time_zones,
+        "once": secrets.token_urlsafe(16),
+        "snippets": snippets(base + client.run_path(), board.settings.environment, body),
+        "address": lambda endpoint, **more: address(form, endpoint, **more),
+        "rich": rich,
+        "json_html": json_html,
+        "structured": structured,
+        "encode": values.encode,
+    }
+
+
+def history(form: ComponentForm) -> dict[str, Any]:
+    """The runs of this component; ``None`` where the service keeps none or cannot tell now."""
+    if form.component.kind != "actions":
+        return {"runs": None}
+    try:
+        return {"runs": components().runs(form.component.key, limit=HISTORY)}
+    except PatchbayError:
+        return {"runs": None}

@@ -1,0 +1,130 @@
+"""One route, two answers: a fragment for htmx, else the page that includes it. And the address of a list as its query.
+
+Reading and writing htmx's headers is htmx-Flask's; it knows those of htmx 2. What htmx 4 adds, ``HX-Request-Type``
+(``partial`` or ``full``), is read here.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Self, cast
+from urllib.parse import urlencode, urlsplit
+
+from flask import Response, g, get_flashed_messages, redirect, render_template, url_for
+from htmx_flask import make_response, request  # type: ignore[import-untyped]  # it carries no types
+from pydantic import AfterValidator
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.client.models.lenient import Lenient
+
+VARY = "HX-Request, HX-Request-Type, HX-History-Restore-Request, Cookie, Accept-Encoding, Sec-Fetch-Site"
+
+
+class ListQuery(Lenient):
+    """What the address of a list says. What makes no sense there falls back to the default."""
+
+    after: str = ""
+
+    @classmethod
+    def of_request(cls) -> Self:
+        """The query of the current request."""
+        return cls.model_validate(request.args.to_dict())
+
+    @property
+    def filtered(self) -> bool:
+        """Whether anything narrows the list."""
+        return any(getattr(self, name) for name in type(self).model_fields.keys() - {"after", "page", "sort", "shown"})
+
+    def query_string(self, **changes: str | int) -> str:
+        """The query with ``changes``, after its question mark; what is empty or the default is left out."""
+        fields = type(self).model_fields.items()
+        given = {name: value for name, field in fields if (value := getattr(self, name)) != field.default}
+        query = {name: int(value) if value is True else value for name, value in (given | changes).items() if value}
+        return "?" + urlencode(query) if query else ""
+
+    def url(self, **changes: str | int) -> str:
+        """The address of this list with ``changes``."""
+        return cast(str, request.path) + self.query_string(**changes)
+
+
+def among(values: Mapping[str, object]) -> AfterValidator:
+    """For a field of a query: one of ``values`` or the default."""
+
+    def check(value: str) -> str:
+        if value not in values:
+            raise ValueError(value)
+        return value
+
+    return AfterValidator(check)
+
+
+def at_most(length: int) -> AfterValidator:
+    """For a field of a query: cut after ``length`` characters."""
+    return AfterValidator(lambda text: text[:length])
+
+
+def within(low: int, high: int) -> AfterValidator:
+    """For a field of a query: a number moved between two others."""
+    return AfterValidator(lambda number: min(max(number, low), high))
+
+
+def for_htmx() -> bool:
+    """Whether htmx puts the answer into a page; of a boosted link it wants the whole."""
+    return bool(request.htmx) and request.headers.get("HX-Request-Type") != "full"
+
+
+def wants_fragment() -> bool:
+    """Whether htmx asks for a part of a page; a history restore wants the whole, too."""
+    return for_htmx() and not request.htmx.history_restore_request
+
+
+def fragment(template: str, **context: Any) -> str:
+    """A part of a page, which needs no navigation."""
+    g.fragment = True
+    return render_template(template, **context)
+
+
+def page(template: str, part: str, *, url: str | None = None, **context: Any) -> Response:
+    """``part`` for htmx (``url`` goes into the address bar), else the ``template`` around it."""
+    if not wants_fragment():
+        return cast(Response, make_response(render_template(template, **context)))
+    return cast(Response, make_response(fragment(part, **context), push_url=url))
+
+
+def go(url: str) -> AnyResponse:
+    """Lead to another page: 303, or for htmx a header, because ``fetch`` would swallow a redirect."""
+    return cast(Response, make_response("", 204, redirect=url)) if request.htmx else redirect(url, 303)
+
+
+def status(sentence: str, code: int) -> Response:
+    """An answer for htmx that goes to the status region whatever its target was."""
+    body = fragment("dashboard/_status.html", sentence=sentence)
+    return cast(Response, make_response(body, code, retarget="#status", reswap="innerHTML", push_url=False))
+
+
+def flashed() -> list[tuple[str, str]]:
+    """What the page before left to say: tone and sentence."""
+    messages = cast(list[tuple[str, str]], get_flashed_messages(with_categories=True))
+    # Once each: two requests on their way at the same time may both have said it.
+    return list(dict.fromkeys((str(tone), str(sentence)) for tone, sentence in messages))
+
+
+def page_before() -> str:
+    """The page a form stood on, when the browser says so and it is ours."""
+    referrer = request.headers.get("Referer", "")
+    path = referrer.removeprefix(request.host_url.rstrip("/"))
+    return safe_next(path if path != referrer else None, url_for("dashboard.home"))
+
+
+def safe_next(target: str | None, fallback: str = "/") -> str:
+    """``target`` if it is a path on this very site, else ``fallback``.
+
+    Browsers drop tabs and line ends and take a backslash for a slash, so any of them makes a path unsafe.
+    """
+    if not target or not target.startswith("/") or target.startswith("//") or len(target) > 2_000:
+        return fallback
+    if "\\" in target or any(character < " " or character == "\x7f" for character in target):
+        return fallback
+    try:
+        parts = urlsplit(target)
+    except ValueError:
+        return fallback
+    return target if not parts.scheme and not parts.netloc else fallback

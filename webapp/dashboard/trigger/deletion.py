@@ -1,0 +1,91 @@
+"""Deleting a trigger: the question, with what ends, and the deletion."""
+
+from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.dashboard import forget_triggers
+from webapp.dashboard.dashboard import triggers as client
+from webapp.dashboard.pages import go
+from webapp.dashboard.trigger import frame as frames
+from webapp.dashboard.trigger.frame import Frame
+from webapp.dashboard.trigger.index import template_helpers
+from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
+from webapp.kit.translation import count_of, gettext
+
+blueprint = Blueprint("deletion", __name__, url_prefix="/triggers/<trigger_id>/deletion")
+
+
+@blueprint.get("")
+def page(trigger_id: str) -> AnyResponse:
+    """Ask before deleting, and say what ends."""
+    return _ask(frames.load(trigger_id))
+
+
+@blueprint.post("")
+def delete(trigger_id: str) -> AnyResponse:
+    """Delete it; when what it set up elsewhere cannot be taken down, say so and offer to go on anyway."""
+    frame, anyway = frames.load(trigger_id), bool(request.form.get("anyway"))
+    try:
+        client().delete(trigger_id, ignore_hook_errors=anyway)
+    except (Throttled, Unauthorized, NotFound):
+        raise
+    except PatchbayError as error:
+        return _ask(frame, trouble=_why(error.message))
+    forget_triggers()
+    flash(gettext("“{name}” is deleted.").format(name=frame.trigger.name), "ok")
+    return go(url_for("dashboard.triggers.index"))
+
+
+def _ask(frame: Frame, trouble: str = "") -> Response:
+    context = {"frame": frame, "trigger": frame.trigger, "trouble": trouble, "ends": _ends(frame), **template_helpers()}
+    return make_response(render_template("dashboard/trigger/deletion.html", **context), 422 if trouble else 200)
+
+
+def _why(sentence: str) -> str:
+    """Why it was not deleted, without the advice for programs: the page has a button for that."""
+    return sentence.partition(" Try again, or delete it with")[0]
+
+
+def _ends(frame: Frame) -> list[str]:
+    """What ends with the trigger, in words."""
+    lines = [_source_ends(frame)]
+    if frame.destinations:
+        lines.append(
+            count_of(
+                frame.destinations,
+                "{count} place gets nothing more from it.",
+                "{count} places get nothing more from it.",
+            )
+        )
+    waiting = frame.day.waiting if frame.day else 0
+    if waiting:
+        lines.append(
+            count_of(
+                waiting,
+                "{count} delivery that still waits will not arrive.",
+                "{count} deliveries that still wait will not arrive.",
+            )
+        )
+    return [*lines, gettext("Its events, deliveries and logs are deleted.")]
+
+
+def _source_ends(frame: Frame) -> str:
+    """What becomes of where its events came from."""
+    trigger, source = frame.trigger, frame.app.name if frame.app else gettext("the app")
+    if trigger.emitter == "http":
+        sentence = (
+            gettext("{address} stops answering.") if trigger.endpoint_url else gettext("Its address stops answering.")
+        )
+        return sentence.format(address=trigger.endpoint_url)
+    if trigger.emitter == "email":
+        sentence = (
+            gettext("Mail to {address} is refused.")
+            if trigger.email_address
+            else gettext("Mail to its address is refused.")
+        )
+        return sentence.format(address=trigger.email_address)
+    if trigger.emitter == "timer":
+        return gettext("Its schedule ends.")
+    if trigger.instant:
+        return gettext("Patchbay stops watching {app} and unsubscribes there.").format(app=source)
+    return gettext("Patchbay stops watching {app}.").format(app=source)
