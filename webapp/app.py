@@ -12,7 +12,7 @@ from webapp.kit import heartbeat, request_ids, translation
 from webapp.kit.clock import Clock, now
 from webapp.manual import wiring as manual
 from webapp.service.api import wiring as api
-from webapp.service.api.base.slashes import collapse_slashes
+from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.domain.access import clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import open_service

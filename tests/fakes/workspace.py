@@ -18,7 +18,7 @@ from tests.fakes.served import Served, served
 from webapp.kit.clock import now
 from webapp.kit.ids import new_id
 from webapp.people import users
-from webapp.service.api.reference.examples import USER
+from webapp.service.api.base.operations import USER
 from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.accounts import credentials, lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account

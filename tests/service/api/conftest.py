@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from webapp.kit.clock import FakeClock
-from webapp.service.api.base.slashes import collapse_slashes
+from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.api.wiring import register
 from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.accounts.accounts import Account

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.workspace import Workspace, workspace
-from webapp.service.api.reference.examples import USER
+from webapp.service.api.base.operations import USER
 from webapp.service.api.table import OPERATIONS
 
 # The second is for what one call leads to from the last; a time of its own, so that the others leave it some.

@@ -14,7 +14,6 @@ import pytest
 from tests.fakes.user_data import UserData, absent_user_data, plant_user_data
 from tests.service.api.conftest import World
 from webapp.service.api.base.operations import Operation
-from webapp.service.api.reference.examples import EXAMPLES
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -74,7 +73,7 @@ class Town:
         query = {name: ids[name] for name in parameters(operation) & IN_QUERY if f"<{name}>" not in operation.path}
         if operation.query and "external_user_id" in operation.query.names:
             query["external_user_id"] = user
-        body = {"json": EXAMPLES[operation.name].body} if operation.body else {}
+        body = {"json": operation.example.body} if operation.body else {}
         headers = {"x-pd-environment": scene.environment}
         return self.world.call(operation.method, path, token, query_string=query, headers=headers, **body)
 

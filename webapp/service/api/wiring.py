@@ -3,7 +3,7 @@
 from flask import Blueprint, Flask
 from werkzeug.routing import Rule
 
-from webapp.service.api.base import dispatch, elsewhere
+from webapp.service.api.base import addresses, dispatch
 from webapp.service.api.base.limits import Gate
 from webapp.service.api.reference import page
 from webapp.service.api.table import OPERATIONS
@@ -20,7 +20,7 @@ def register(app: Flask, service: Service) -> Blueprint:
 
     Raises :class:`webapp.settings.BadSetting` for a PATCHBAY_LIMITS_STORAGE that cannot be used.
     """
-    app.url_map.converters.update(elsewhere.CONVERTERS)
+    app.url_map.converters.update(addresses.CONVERTERS)
     blueprint, gate = Blueprint(NAME, __name__), Gate(service)
     for operation in OPERATIONS:
         view = dispatch.view_of(service, operation, gate)
@@ -29,14 +29,14 @@ def register(app: Flask, service: Service) -> Blueprint:
                 rule, operation.name, view, methods=[operation.method], provide_automatic_options=False
             )
     app.register_blueprint(blueprint)
-    _add_elsewhere(app, service)
+    _route_the_rest(app, service)
     page.register(app, service, OPERATIONS)
     return blueprint
 
 
-def _add_elsewhere(app: Flask, service: Service) -> None:
+def _route_the_rest(app: Flask, service: Service) -> None:
     """A rule without methods answers all of them, unknown ones too; Flask's own helper always sets some."""
     endpoint = f"{NAME}.elsewhere"
-    app.view_functions[endpoint] = elsewhere.view_of(service, OPERATIONS)
+    app.view_functions[endpoint] = addresses.unrouted_view(service, OPERATIONS)
     for path in ("/v1", "/v1/<rest:rest>"):
         app.url_map.add(Rule(path, endpoint=endpoint, strict_slashes=True, merge_slashes=False))

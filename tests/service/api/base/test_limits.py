@@ -10,8 +10,8 @@ from werkzeug.test import TestResponse
 
 from webapp.kit.clock import SECOND
 from webapp.service.api.base import limits
+from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.api.base.limits import LIMITS
-from webapp.service.api.base.slashes import collapse_slashes
 from webapp.service.api.table import OPERATIONS
 from webapp.service.api.wiring import register
 from webapp.service.domain.access.rate_limits import Limit
@@ -52,9 +52,8 @@ def test_the_limits_are_those_of_the_specification() -> None:
 def test_every_operation_counts_where_it_should() -> None:
     found: dict[str, set[str]] = {}
     for operation in OPERATIONS:
-        name = limits.class_of(operation)
-        if name:
-            found.setdefault(name, set()).add(f"{operation.method} {operation.path}")
+        if operation.limit:
+            found.setdefault(operation.limit, set()).add(f"{operation.method} {operation.path}")
     assert found["tokens"] == {"POST P/tokens"}
     assert found["accounts"] == {
         "GET P/accounts", "GET P/accounts/<account_id>", "DELETE P/accounts/<account_id>",

@@ -15,14 +15,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from tests.fakes.workspace import Workspace, workspace
 from webapp import frontend
-from webapp.service.api.base.models import Empty, Raw
+from webapp.service.api.base.models import NoContent, RawContent
 from webapp.service.api.base.operations import Operation
-from webapp.service.api.reference import examples, openapi
+from webapp.service.api.reference import openapi
 from webapp.service.api.reference import page as reference
-from webapp.service.api.reference.answers import ERRORS, EXTENSIONS, RESPONSES
+from webapp.service.api.reference.commands import VARIABLES, curl
+from webapp.service.api.reference.common import SCOPES, STATUSES
 from webapp.service.api.table import OPERATIONS
 
-NAMES = {one.name for one in OPERATIONS}
 BODIES = {"create_access_token", "proxy_post", "proxy_put", "proxy_patch", "proxy_delete"}
 
 
@@ -33,19 +33,22 @@ def document() -> dict[str, Any]:
 
 
 def test_every_operation_says_what_it_answers_and_how_to_call_it() -> None:
-    """A new operation needs a line in shapes/table.py and an example in examples.py."""
-    assert set(RESPONSES) == NAMES
-    assert set(examples.EXAMPLES) == NAMES
-    assert set(ERRORS) <= NAMES and EXTENSIONS <= NAMES
+    """An answer is required of each; what its example names, an installation must have."""
+    assert len({one.name for one in OPERATIONS}) == len(OPERATIONS)
+    for one in OPERATIONS:
+        assert one.summary.endswith("."), one.name
+        named = set(re.findall(r"\$(\w+)", curl(one))) - {"PATCHBAY", "summary"}
+        assert named <= set(VARIABLES), one.name
+        assert bool(one.body) <= (one.example.body is not None), one.name
 
 
 def test_every_operation_parameter_error_and_scope_is_described(document: dict[str, Any]) -> None:
     for one in OPERATIONS:
-        found = document["paths"][openapi.path_of(one)][one.method.lower()]
+        found = document["paths"][one.address][one.method.lower()]
         assert found["operationId"] == one.name and found["summary"] and found["tags"]
         assert found["description"].endswith("."), one.name
         given = {(parameter["in"], parameter["name"]) for parameter in found["parameters"]}
-        assert {("path", name) for name in re.findall(r"{(\w+)}", openapi.path_of(one))} <= given
+        assert {("path", name) for name in re.findall(r"{(\w+)}", one.address)} <= given
         assert {("query", name) for name in (one.query.names if one.query else ())} <= given
         assert (("header", "x-pd-environment") in given) is one.in_project
         scopes = [scope for way in found["security"] for scope in way.get("oauth", ())]
@@ -55,10 +58,10 @@ def test_every_operation_parameter_error_and_scope_is_described(document: dict[s
 
 
 def test_every_parameter_and_field_says_what_it_means(document: dict[str, Any]) -> None:
-    """A new one needs a line in words.py."""
+    """A new one says so where it is declared: on its model's field, or beside the operations whose path it is in."""
     silent = [tag["name"] for tag in document["tags"] if not tag["description"].endswith(".")]
     for one in OPERATIONS:
-        found = document["paths"][openapi.path_of(one)][one.method.lower()]
+        found = document["paths"][one.address][one.method.lower()]
         silent += [f"{one.name}.{given['name']}" for given in found["parameters"] if not given["description"]]
         if one.body:
             fields = document["components"]["schemas"][one.body.__name__]["properties"]
@@ -68,10 +71,10 @@ def test_every_parameter_and_field_says_what_it_means(document: dict[str, Any]) 
 
 def test_every_answer_has_a_sample_that_its_model_admits(document: dict[str, Any]) -> None:
     for one in OPERATIONS:
-        if not isinstance(RESPONSES[one.name], Empty | Raw):
-            found = document["paths"][openapi.path_of(one)][one.method.lower()]["responses"]["200"]
+        if not isinstance(one.answer, NoContent | RawContent):
+            found = document["paths"][one.address][one.method.lower()]["responses"]["200"]
             shown = found["content"]["application/json"]["example"]
-            assert shown not in ({}, []) and list(_misfits(RESPONSES[one.name], json.dumps(shown).encode())) == []
+            assert shown not in ({}, []) and list(_misfits(one.answer, json.dumps(shown).encode())) == []
 
 
 def test_an_owner_is_required_of_servers(document: dict[str, Any]) -> None:
@@ -105,7 +108,7 @@ def test_it_is_served_with_a_page_that_runs_nothing(service: Any) -> None:
     assert "<script" not in page.text and "style=" not in page.text
     for one in OPERATIONS:
         assert f'id="{one.name}"' in page.text
-    for model in (*openapi.STATUSES, *openapi.SCOPES):
+    for model in (*STATUSES, *SCOPES):
         assert f"<code>{model}</code>" in page.text
 
 
@@ -124,7 +127,7 @@ def test_every_example_runs_and_answers_what_is_described(made: Workspace, tmp_p
     """As the page prints them, in a real shell, against the served product."""
     problems = []
     for one in sorted(OPERATIONS, key=_order):
-        command = reference.example_of(one).replace("curl", "curl -sS -o answer -w '%{http_code}'", 1)
+        command = curl(one).replace("curl", "curl -sS -o answer -w '%{http_code}'", 1)
         done = subprocess.run(
             ["bash", "-euc", command], env={**os.environ, **made.names}, cwd=tmp_path,
             capture_output=True, text=True, check=True,
@@ -136,11 +139,11 @@ def test_every_example_runs_and_answers_what_is_described(made: Workspace, tmp_p
 
 
 def _problems(one: Operation, status: int, body: bytes) -> Iterator[str]:
-    answer = RESPONSES[one.name]
-    if isinstance(answer, Empty):
+    answer = one.answer
+    if isinstance(answer, NoContent):
         if (status, body) != (204, b""):
             yield f"{status} {body[:300]!r}"
-    elif isinstance(answer, Raw):
+    elif isinstance(answer, RawContent):
         if not 200 <= status < 300 and one.name != "proxy_put":  # the sandbox has nothing to put
             yield f"{status} {body[:300]!r}"
     elif status != 200:

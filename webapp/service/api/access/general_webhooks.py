@@ -13,49 +13,64 @@ from pydantic import Field
 from webapp.errors import Forbidden
 from webapp.kit.clock import SECOND
 from webapp.people import users
-from webapp.service.api.access import me
+from webapp.service.api.access import me, models
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Query
+from webapp.service.api.base.models import Data, Query
+from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.base import scopes
 from webapp.service.domain.deliveries import endpoints
+
+operations = Operations(
+    Group("General webhooks", "Webhooks of the whole workspace: for connections, and for what stopped by itself.")
+)
 
 
 class NewWebhook(Query):
     """What it is called and where it leads; all three are required."""
 
-    url: str
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    description: Annotated[str, Field(max_length=2_000)]
+    url: str = Field(description="Where it leads; `http` or `https`, with a host.")
+    name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="What it is called.")
+    description: Annotated[str, Field(max_length=2_000)] = Field(description="What it is for.")
 
 
-def create(call: Call) -> Response:
+@operations.post(
+    "/v1/webhooks",
+    answer=Data[models.GeneralWebhook],
+    scopes=(scopes.ALL,),
+    connect=False,
+    user_key=True,
+    query=NewWebhook,
+    example=Example(
+        query={"url": "https://app.example.com/all", "name": "Everything", "description": "What goes wrong"}
+    ),
+)
+def create_webhook(call: Call) -> Response:
     """Make the webhook."""
     _refuse_members(call)
-    asked = call.query(NewWebhook)
-    endpoints.check_url("url", asked.url)
+    query = call.query(NewWebhook)
+    endpoints.check_url("url", query.url)
     with call.store.write() as tx:
-        made = endpoints.add(
+        webhook = endpoints.add(
             tx,
             call.service,
             "general",
-            asked.url,
+            query.url,
             scene=None,
             project_id=call.caller.project_id,
             user_id=me.user_id(call),
-            name=asked.name,
-            description=asked.description,
+            name=query.name,
+            description=query.description,
         )
     shown = {
-        "id": made.id,
-        "user_id": made.user_id,
-        "name": made.name,
-        "description": made.description,
-        "url": made.url,
-        "active": made.active,
-        "created_at": made.created_at // SECOND,
-        "updated_at": made.updated_at // SECOND,
+        "id": webhook.id,
+        "user_id": webhook.user_id,
+        "name": webhook.name,
+        "description": webhook.description,
+        "url": webhook.url,
+        "active": webhook.active,
+        "created_at": webhook.created_at // SECOND,
+        "updated_at": webhook.updated_at // SECOND,
     }
     return answers.json({"data": shown})
 
@@ -65,17 +80,3 @@ def _refuse_members(call: Call) -> None:
     person = users.by_id(call.store, call.caller.person_id) if call.caller.person_id is not None else None
     if person is not None and person.role == "member":
         raise Forbidden("Webhooks of the workspace hear of every user, so only an owner or developer may make one.")
-
-
-OPERATIONS = (
-    Operation(
-        "create_webhook",
-        "POST",
-        "/v1/webhooks",
-        create,
-        (scopes.ALL,),
-        connect=False,
-        user_key=True,
-        query=NewWebhook,
-    ),
-)

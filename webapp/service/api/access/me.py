@@ -13,14 +13,20 @@ from webapp.errors import NotFound
 from webapp.kit.ids import stable_id
 from webapp.people import users
 from webapp.people.users import User
+from webapp.service.api.access import models
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
+from webapp.service.api.base.models import Data
+from webapp.service.api.base.operations import Operations
+from webapp.service.api.projects.users import USERS
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 
+operations = Operations(USERS)
 
-def show(call: Call) -> Response:
+
+@operations.get("/v1/users/me", answer=Data[models.Me], scopes=(scopes.ALL,), connect=False, user_key=True)
+def get_current_user(call: Call) -> Response:
     """The person who calls, or for whom the client works."""
     person, host = _person(call), urlsplit(call.service.settings.public_url).hostname or ""
     email = person.email if person else f"support@{host}"
@@ -45,14 +51,14 @@ def user_id(call: Call) -> str:
 def _person(call: Call) -> User | None:
     if call.caller.person_id is None:
         return _owner(call)
-    found = users.by_id(call.store, call.caller.person_id)
-    if found is None:
+    person = users.by_id(call.store, call.caller.person_id)
+    if person is None:
         raise NotFound("This person is no longer there.")
-    return found
+    return person
 
 
 def _owner(call: Call) -> User | None:
-    return next((one for one in users.all_users(call.store) if one.role == "owner"), None)
+    return next((user for user in users.all_users(call.store) if user.role == "owner"), None)
 
 
 def _stand_in(call: Call) -> str:
@@ -63,6 +69,3 @@ def _workspace(service: Service, host: str, email: str) -> dict[str, Any]:
     """The installation is one workspace (WIRE "Workspace"), named after its host."""
     workspace_id = stable_id("o", service.keys.derive("workspace").hex())
     return {"id": workspace_id, "name": host, "orgname": host, "email": email}
-
-
-OPERATIONS = (Operation("get_current_user", "GET", "/v1/users/me", show, (scopes.ALL,), connect=False, user_key=True),)

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from flask import Request, Response
 
 from webapp.errors import Invalid, UnsupportedMedia
-from webapp.service.api.base import answers, bodies
-from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
+from webapp.service.api.access import models
+from webapp.service.api.base import answers
+from webapp.service.api.base.call import MAX_BODY_BYTES, Call, holds_nul, read_json
+from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
 from webapp.service.domain.access import clients
 from webapp.service.domain.access.clients import Client
@@ -19,8 +20,23 @@ from webapp.service.domain.base.service import Service
 
 FIELDS = ("grant_type", "client_id", "client_secret", "scope")
 
+operations = Operations(
+    Group("Access tokens", "Your server exchanges its client id and secret for an access token, which lasts one hour.")
+)
 
-def create(call: Call) -> Response:
+
+@operations.post(
+    "/v1/oauth/token",
+    answer=models.AccessToken,
+    connect=False,
+    public=True,
+    body=models.TokenRequest,
+    oauth=True,
+    example=Example(
+        body={"grant_type": "client_credentials", "client_id": "$CLIENT_ID", "client_secret": "$CLIENT_SECRET"}
+    ),
+)
+def create_access_token(call: Call) -> Response:
     """Issue an access token."""
     fields = _fields(call.request)
     _check_grant(fields)
@@ -43,31 +59,31 @@ def create(call: Call) -> Response:
 def _fields(request: Request) -> Mapping[str, str]:
     """The fields of the body; one that is empty is as good as absent (RFC 6749 section 3.2)."""
     try:
-        found = _form(request) if request.mimetype == "application/x-www-form-urlencoded" else _json(request)
+        fields = _form(request) if request.mimetype == "application/x-www-form-urlencoded" else _json(request)
     except UnsupportedMedia as error:
         raise _invalid("Send the body as application/json or application/x-www-form-urlencoded.") from error
     except Invalid as error:
         raise _invalid(error.message) from error
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def _form(request: Request) -> dict[str, str]:
-    request.max_content_length = bodies.MAX_BYTES
+    request.max_content_length = MAX_BODY_BYTES
     for name in FIELDS:
         values = request.form.getlist(name)
         if len(values) > 1:
             raise Invalid(f"{name} is there more than once.")
-        if bodies.holds_nul(values):
+        if holds_nul(values):
             raise Invalid(f"{name} holds a NUL character; leave it out.")
     return {name: request.form.get(name, "") for name in FIELDS}
 
 
 def _json(request: Request) -> dict[str, str]:
-    found = bodies.read_json(request)
+    body = read_json(request)
     for name in FIELDS:
-        if not isinstance(found.get(name), str | None):
+        if not isinstance(body.get(name), str | None):
             raise Invalid(f"{name} must be a string.")
-    return {name: found.get(name) or "" for name in FIELDS}
+    return {name: body.get(name) or "" for name in FIELDS}
 
 
 def _check_grant(fields: Mapping[str, str]) -> None:
@@ -94,6 +110,3 @@ def _client(service: Service, request: Request, fields: Mapping[str, str]) -> Cl
 
 def _invalid(description: str) -> OAuthProblem:
     return OAuthProblem("invalid_request", description)
-
-
-OPERATIONS = (Operation("create_access_token", "POST", "/v1/oauth/token", create, connect=False, public=True),)

@@ -7,10 +7,11 @@ from flask import Response
 from pydantic import Field
 
 from webapp.errors import Detail, Invalid, NotFound, Unauthorized
+from webapp.service.api.access import models
 from webapp.service.api.base import answers, cors
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Body, ExternalUserId, ProjectId, Query
+from webapp.service.api.base.models import Body, ExternalUserId, ProjectId, Query
+from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
 from webapp.service.catalog.index import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
@@ -19,39 +20,69 @@ from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 
+operations = Operations(
+    Group("Connect tokens", "A short-lived token for one of your users, which a browser may hold."),
+    PathParameter("ctok", "The Connect token.", "$CTOK"),
+)
+
 
 class NewToken(Body):
     """What is asked of a token (specification 2.1), and the app that its link presets."""
 
     external_user_id: ExternalUserId
-    project_id: ProjectId | None = None
-    allowed_origins: list[str] | None = None
-    error_redirect_uri: str | None = None
-    success_redirect_uri: str | None = None
-    webhook_uri: str | None = None
-    expires_in: Annotated[int, Field(ge=1, le=tokens.MAX_LIFETIME_S)] | None = None
-    scope: str | None = None
-    allow_progressive_scopes: bool | None = None
-    app_id: str | None = None
-    oauth_app_id: str | None = None
+    project_id: ProjectId | None = Field(None, description="The project's id again; it may be left out.")
+    allowed_origins: list[str] | None = Field(
+        None, description="Origins of pages that may use the token; needed in browsers."
+    )
+    error_redirect_uri: str | None = Field(None, description="Where to go on after a failure.")
+    success_redirect_uri: str | None = Field(None, description="Where to go on after a success.")
+    webhook_uri: str | None = Field(None, description="Where to send a notification of what came of it.")
+    expires_in: Annotated[int, Field(ge=1, le=tokens.MAX_LIFETIME_S)] | None = Field(
+        None, description="For how many seconds the token works; four hours unless given."
+    )
+    scope: str | None = Field(None, description="Scopes, separated by spaces.")
+    allow_progressive_scopes: bool | None = Field(
+        None, description="Whether people may allow a part of the app's scopes."
+    )
+    app_id: str | None = Field(None, description="The app that the link opens with, by slug or id.")
+    oauth_app_id: str | None = Field(None, description="The OAuth client's id (`oa_…`).")
 
 
 class Check(Query):
     """What a page is about to connect."""
 
-    app_id: str | None = None
-    account_id: str | None = None
-    oauth_app_id: str | None = None
+    app_id: str | None = Field(None, description="The slug or id of the app that is about to be connected.")
+    account_id: str | None = Field(None, description="The account's id (`apn_…`).")
+    oauth_app_id: str | None = Field(None, description="The OAuth client's id (`oa_…`).")
 
 
-def create(call: Call) -> Response:
+@operations.post(
+    "P/tokens",
+    answer=models.ConnectToken,
+    scopes=(scopes.TOKENS_CREATE,),
+    connect=False,
+    body=NewToken,
+    limit="tokens",
+    example=Example(
+        body={"external_user_id": USER, "allowed_origins": ["https://app.example.com"], "expires_in": 3600}
+    ),
+)
+def create_token(call: Call) -> Response:
     """Make a token for one external user."""
     body = call.body(NewToken)
     order = _token_request(call, body)
     return answers.json(tokens.create(call.service, call.scene, order, client_id=call.caller.client_id))
 
 
-def validate(call: Call) -> Response:
+@operations.get(
+    "/v1/connect/tokens/<ctok>/validate",
+    answer=models.TokenValidity,
+    public=True,
+    errors=(403,),
+    query=Check,
+    example=Example(query={"app_id": "sandbox"}),
+)
+def validate_token(call: Call) -> Response:
     """Tell a page whether its token still works, whose it is, and about the app that it wants to connect."""
     ctok, origin = call.path["ctok"], call.request.environ.get("HTTP_ORIGIN")
     try:
@@ -101,14 +132,14 @@ def _check_client(service: Service, project_id: str, app: App | None, oauth_app_
     provider_clients.choose(service.store, project_id, slug, oauth_app_id)
 
 
-def _facts(service: Service, token: ConnectToken, asked: Check) -> dict[str, Any]:
+def _facts(service: Service, token: ConnectToken, query: Check) -> dict[str, Any]:
     """The answer of a valid token. Raises :class:`NotFound` for an app, client or account that is not there."""
-    slug, oauth_app_id = asked.app_id or token.app, asked.oauth_app_id or token.oauth_app_id
+    slug, oauth_app_id = query.app_id or token.app, query.oauth_app_id or token.oauth_app_id
     app = service.app(slug) if slug else None
     if oauth_app_id:
         _check_client(service, token.scene.project_id, app, oauth_app_id)
-    if asked.account_id:
-        accounts.get(service.store, token.scene, asked.account_id, user=token.user)
+    if query.account_id:
+        accounts.get(service.store, token.scene, query.account_id, user=token.user)
     project = projects.get(service.store, token.scene.project_id)
     return {
         "app": orjson.Fragment(app.with_client(oauth_app_id)) if app else None,
@@ -120,9 +151,3 @@ def _facts(service: Service, token: ConnectToken, asked: Check) -> dict[str, Any
         "error_redirect_uri": token.error_redirect_uri,
         "oauth_app_id": oauth_app_id,
     }
-
-
-OPERATIONS = (
-    Operation("create_token", "POST", "P/tokens", create, (scopes.TOKENS_CREATE,), connect=False, body=NewToken),
-    Operation("validate_token", "GET", "/v1/connect/tokens/<ctok>/validate", validate, public=True, query=Check),
-)

@@ -5,26 +5,39 @@ account that is asked for with them is refreshed first, if its token is about to
 """
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from flask import Response
+from pydantic import Field
 
-from webapp.errors import Detail, Forbidden, Invalid, NotFound, Refused, Unauthorized, UpstreamFailed, UpstreamTimedOut
+from webapp.errors import Forbidden, Refused, UpstreamFailed, UpstreamTimedOut
+from webapp.service.api.accounts import models
+from webapp.service.api.accounts.apps import APP
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Body, ExternalUserId, Flag, Paged, Query
-from webapp.service.catalog.index import App
-from webapp.service.domain.access import tokens
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.api.base.models import (
+    AppName,
+    Extensions,
+    ExternalUserId,
+    Flag,
+    Page,
+    Paged,
+    Query,
+)
+from webapp.service.api.base.operations import (
+    EXTERNAL_USER_ID,
+    OWNER,
+    PROVIDER_ERRORS,
+    Example,
+    Group,
+    Operations,
+    PathParameter,
+)
 from webapp.service.domain.accounts import (
     accounts,
-    app_overrides,
     apps,
-    connecting,
     credentials,
-    fields,
     refreshing,
 )
 from webapp.service.domain.accounts.accounts import Account, Filter
@@ -33,20 +46,27 @@ from webapp.service.domain.instance import disconnecting
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 
-
-class Shape(Query):
-    """What an account is shown with. ``extensions`` is ours alone."""
-
-    include_credentials: Flag = False
-    extensions: Flag = False
+ACCOUNTS = Group("Accounts", "What your users connected. Credentials stay here; calls are made with them.")
+ACCOUNT_ID = PathParameter("account_id", "The account's id (`apn_…`).", "$ACCOUNT_ID")
+operations = Operations(ACCOUNTS, ACCOUNT_ID, EXTERNAL_USER_ID, APP)
+READ, WRITE = (scopes.ACCOUNTS_READ,), (scopes.ACCOUNTS_WRITE,)
 
 
-class AccountList(Shape, Paged):
+class AccountOptions(Query):
+    """What an account is shown with."""
+
+    include_credentials: Flag = Field(
+        False, description="Add the credentials, where an own OAuth client obtained them; never to a Connect token."
+    )
+    extensions: Extensions = False
+
+
+class AccountList(AccountOptions, Paged):
     """Which accounts; ``app`` is a slug or an id."""
 
     external_user_id: ExternalUserId | None = None
-    app: str | None = None
-    oauth_app_id: str | None = None
+    app: AppName = None
+    oauth_app_id: str | None = Field(None, description="The OAuth client's id (`oa_…`).")
 
 
 class AppRemoval(Query):
@@ -55,70 +75,80 @@ class AppRemoval(Query):
     external_user_id: ExternalUserId | None = None
 
 
-class NewAccount(Body):
-    """An account that connects by keys. ``cfmap_json`` is a JSON object in a string: field names to values.
-
-    ``app_override_id`` names an app override, whose preset values come first.
-    """
-
-    app_slug: str
-    cfmap_json: str
-    connect_token: str
-    name: str | None = None
-    account_id: str | None = None
-    app_override_id: str | None = None
-
-
-def index(call: Call) -> Response:
+@operations.get(
+    "P/accounts",
+    answer=Page[models.ExtendedAccount],
+    scopes=READ,
+    query=AccountList,
+    limit="accounts",
+    example=Example(query={**OWNER, "app": "sandbox"}),
+)
+def list_accounts(call: Call) -> Response:
     """Accounts of the environment, oldest first."""
-    asked = call.query(AccountList)
-    _check_credentials(call, asked)
-    user_id = call.caller.user_filter(asked.external_user_id)
-    app = apps.slug_of(call.service, asked.app) if asked.app else None
-    wanted = Filter(user_id, app, asked.oauth_app_id or None)
-    found = accounts.page(call.store, call.scene, wanted, asked.window, with_credentials=asked.include_credentials)
-    return answers.page(found, _drawing(call, asked))
+    query = call.query(AccountList)
+    _check_credentials(call, query)
+    user_id = call.caller.user_filter(query.external_user_id)
+    app = apps.slug_of(call.service, query.app) if query.app else None
+    account_filter = Filter(user_id, app, query.oauth_app_id or None)
+    rows = accounts.page(
+        call.store, call.scene, account_filter, query.window, with_credentials=query.include_credentials
+    )
+    return answers.page(rows, _serializer(call, query))
 
 
-def of_user(call: Call) -> Response:
+@operations.get(
+    "P/users/<path:external_user_id>/accounts",
+    answer=list[models.ExtendedAccount],
+    scopes=READ,
+    query=AccountOptions,
+    limit="accounts",
+)
+def list_accounts_of_user(call: Call) -> Response:
     """Every account of one user: a bare array."""
-    asked = call.query(Shape)
-    _check_credentials(call, asked)
+    query = call.query(AccountOptions)
+    _check_credentials(call, query)
     user_id = call.caller.user_filter(call.path["external_user_id"])
     user = external_users.find(call.store, call.scene, external_users.checked(user_id or ""))
-    found = accounts.of_user(call.store, user, with_credentials=asked.include_credentials) if user else []
-    return answers.json(list(map(_drawing(call, asked), found)))
+    rows = accounts.of_user(call.store, user, with_credentials=query.include_credentials) if user else []
+    return answers.json(list(map(_serializer(call, query), rows)))
 
 
-def show(call: Call) -> Response:
+@operations.get(
+    "P/accounts/<account_id>",
+    answer=models.ExtendedAccount,
+    scopes=READ,
+    query=AccountOptions,
+    limit="accounts",
+    errors=PROVIDER_ERRORS,
+    example=Example(query={"include_credentials": "true"}),
+)
+def get_account(call: Call) -> Response:
     """One account, not wrapped."""
-    asked = call.query(Shape)
-    _check_credentials(call, asked)
+    query = call.query(AccountOptions)
+    _check_credentials(call, query)
     account = load(call)
-    if asked.include_credentials:
+    if query.include_credentials:
         account = _fresh(call, account)
-    return answers.json(_drawing(call, asked)(account))
+    return answers.json(_serializer(call, query)(account))
 
 
-def create(call: Call) -> Response:
-    """Connect an account by its keys, which are tested first."""
-    body = call.body(NewAccount)
-    token = _token(call, body.connect_token)
-    app = _app(call, body.app_slug)
-    given = {**fields.parse_cfmap(body.cfmap_json), **_preset(call, app, body.app_override_id)}
-    account = connecting.connect_with_keys(
-        call.service, token, app, given, name=body.name, account_id=body.account_id or None
-    )
-    return answers.json(accounts.to_json(call.service, account))
-
-
-def remove(call: Call) -> Response:
+@operations.delete(
+    "P/accounts/<account_id>", scopes=WRITE, limit="accounts", example=Example(path={"account_id": "$OTHER_ACCOUNT_ID"})
+)
+def delete_account(call: Call) -> Response:
     """Remove one account with its credentials."""
     disconnecting.delete(call.service, load(call))
     return answers.empty()
 
 
-def remove_of_app(call: Call) -> Response:
+@operations.delete(
+    "P/apps/<app>/accounts",
+    scopes=WRITE,
+    query=AppRemoval,
+    limit="accounts",
+    example=Example(path={"app": "github"}, query=OWNER),
+)
+def delete_accounts_of_app(call: Call) -> Response:
     """Remove every account of an app."""
     user_id = call.caller.user_filter(call.query(AppRemoval).external_user_id)
     user = _known_user(call, user_id)
@@ -133,17 +163,17 @@ def load(call: Call) -> Account:
     return accounts.get(call.store, call.scene, call.path["account_id"], user=call.user)
 
 
-def _drawing(call: Call, asked: Shape) -> Callable[[Account], dict[str, Any]]:
-    """What draws an account as it was asked for."""
-    service, extensions = call.service, asked.extensions
-    if not asked.include_credentials:
+def _serializer(call: Call, query: AccountOptions) -> Callable[[Account], dict[str, Any]]:
+    """What turns an account into the JSON that ``query`` asks for."""
+    service, extensions = call.service, query.extensions
+    if not query.include_credentials:
         return lambda account: accounts.to_json(service, account, extensions=extensions)
     opened = functools.partial(credentials.for_developer, service)
     return lambda account: accounts.to_json(service, account, credentials=opened(account), extensions=extensions)
 
 
-def _check_credentials(call: Call, asked: Shape) -> None:
-    if asked.include_credentials and call.caller.connect is not None:
+def _check_credentials(call: Call, query: AccountOptions) -> None:
+    if query.include_credentials and call.caller.connect is not None:
         raise Forbidden("Credentials are never given to a frontend; ask for them from your server.")
 
 
@@ -157,55 +187,7 @@ def _fresh(call: Call, account: Account) -> Account:
         return load(call)
 
 
-def _token(call: Call, given: str) -> ConnectToken:
-    """The Connect token in the body, which names the user. It must be of this scene, and the caller's own user."""
-    try:
-        token = tokens.verify(call.service, given)
-    except Unauthorized as error:
-        raise _invalid("connect_token", error.message) from error
-    if token.scene != call.scene:
-        raise _invalid("connect_token", "It belongs to another project or environment.")
-    if call.user is not None and call.user.id != token.user.id:
-        raise Forbidden("This Connect token is for another external user.")
-    return token
-
-
-def _app(call: Call, slug: str) -> App:
-    app = call.service.catalog.app(slug)
-    if app is None:
-        raise _invalid("app_slug", "There is no such app.")
-    return app
-
-
-def _preset(call: Call, app: App, override_id: str | None) -> Mapping[str, str]:
-    """The values that an app override presets, which the caller's cannot replace."""
-    if not override_id:
-        return {}
-    try:
-        override = app_overrides.get(call.store, call.scene.project_id, override_id)
-    except NotFound as error:
-        raise _invalid("app_override_id", error.message) from error
-    if override.app != app.slug:
-        raise _invalid("app_override_id", f"It is an override of another app than {app.name}.")
-    return override.fields
-
-
 def _known_user(call: Call, external_id: str | None) -> ExternalUser | None:
     if call.user is not None or external_id is None:
         return call.user
     return external_users.find(call.store, call.scene, external_id)
-
-
-def _invalid(field: str, message: str) -> Invalid:
-    return Invalid(f"{field} is not valid: {message}", [Detail(field, message)])
-
-
-READ, WRITE = (scopes.ACCOUNTS_READ,), (scopes.ACCOUNTS_WRITE,)
-OPERATIONS = (
-    Operation("list_accounts", "GET", "P/accounts", index, READ, query=AccountList),
-    Operation("create_account", "POST", "P/accounts", create, WRITE, body=NewAccount),
-    Operation("get_account", "GET", "P/accounts/<account_id>", show, READ, query=Shape),
-    Operation("delete_account", "DELETE", "P/accounts/<account_id>", remove, WRITE),
-    Operation("delete_accounts_of_app", "DELETE", "P/apps/<app>/accounts", remove_of_app, WRITE, query=AppRemoval),
-    Operation("list_accounts_of_user", "GET", "P/users/<path:external_user_id>/accounts", of_user, READ, query=Shape),
-)

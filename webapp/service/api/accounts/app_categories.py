@@ -3,40 +3,39 @@
 from flask import Response
 
 from webapp.errors import NotFound
-from webapp.service.api.accounts.apps import AppFilter, Extended
+from webapp.service.api.accounts import app_models
+from webapp.service.api.accounts.apps import APPS, AppFilter, Extended
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
+from webapp.service.api.base.operations import Operations, PathParameter
+
+operations = Operations(APPS, PathParameter("category_id", "The category's id (`appcat_…`).", "$CATEGORY_ID"))
 
 
 class CategoryList(AppFilter, Extended):
     """With extensions each category counts its apps, under the same filters as the list of apps."""
 
 
-def index(call: Call) -> Response:
+@operations.get("/v1/connect/app_categories", answer=list[app_models.Category], query=CategoryList)
+def list_app_categories(call: Call) -> Response:
     """Every category that holds an app, by name."""
-    asked = call.query(CategoryList)
-    found = [category.api_dict for category in call.service.catalog.categories()]
-    if asked.extensions:
+    query = call.query(CategoryList)
+    categories = [category.api_dict for category in call.service.catalog.categories()]
+    if query.extensions:
         counts = call.service.catalog.category_counts(
-            q=asked.q,
-            has_components=asked.has_components,
-            has_actions=asked.has_actions,
-            has_triggers=asked.has_triggers,
+            q=query.q,
+            has_components=query.has_components,
+            has_actions=query.has_actions,
+            has_triggers=query.has_triggers,
         )
-        found = [{**category, "count": counts[category["id"]]} for category in found]
-    return answers.json(found)
+        categories = [{**category, "count": counts[category["id"]]} for category in categories]
+    return answers.json(categories)
 
 
-def show(call: Call) -> Response:
+@operations.get("/v1/connect/app_categories/<category_id>", answer=app_models.Category)
+def get_app_category(call: Call) -> Response:
     """One category, not wrapped."""
-    found = call.service.catalog.category(call.path["category_id"])
-    if found is None:
+    category = call.service.catalog.category(call.path["category_id"])
+    if category is None:
         raise NotFound("There is no such app category.")
-    return answers.json(found.api_dict)
-
-
-OPERATIONS = (
-    Operation("list_app_categories", "GET", "/v1/connect/app_categories", index, query=CategoryList),
-    Operation("get_app_category", "GET", "/v1/connect/app_categories/<category_id>", show),
-)
+    return answers.json(category.api_dict)

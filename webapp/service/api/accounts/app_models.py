@@ -1,54 +1,56 @@
 """Apps, their categories, and what a project has of its own for them."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from webapp.service.api.base.models import DateTime, Shape, one_of
+from pydantic import Field
+
+from webapp.service.api.base.models import Answer, DateTime, identifier
 
 AuthType = Literal["oauth", "keys", "none"]
 
 
-class ScopeProfile(Shape):
+class ScopeProfile(Answer):
     """A named choice of OAuth scopes."""
 
-    name: str
-    scopes: list[str]
+    name: str = Field(examples=["read_only"])
+    scopes: list[str] = Field(examples=[["repo"]])
 
 
-class App(Shape):
+class App(Answer):
     """An app of the catalog. `custom_fields_json` is a JSON array in a string."""
 
-    id: str
-    name_slug: str
-    name: str
-    img_src: str
-    custom_fields_json: str
-    categories: list[str]
-    featured_weight: float
-    description: str
+    id: str = Field(examples=["app_1K7bQx9dTz"])
+    name_slug: str = Field(examples=["github"])
+    name: str = Field(examples=["GitHub"])
+    img_src: str = Field(examples=["https://connect.example.com/v1/…/github.svg"])
+    custom_fields_json: str = Field(examples=["[]"])
+    categories: list[str] = Field(examples=[["Developer tools"]])
+    featured_weight: float = Field(examples=[90])
+    description: str = Field(examples=[""])
     auth_type: AuthType
     scope_profiles: list[ScopeProfile]
-    oauth_app_id: str | None
+    oauth_app_id: str | None = Field(examples=["oa_7Mc2Wb"])
 
 
-class ScopeWords(Shape):
+class ScopeDescription(Answer):
     """What a scope allows, in words."""
 
-    scope: str
+    scope: str = Field(examples=["*"])
     words: str
 
 
-class Besides(Shape):
+class AppExtensions(Answer):
     """What is Patchbay's own about an app."""
 
     connectable: bool
     why_not: str | None
-    scopes: list[ScopeWords]
+    scopes: list[ScopeDescription]
     docs_url: str | None
     actions: int
     triggers: int
 
 
-class Counts(Shape):
+class Counts(Answer):
     """How many components an app has."""
 
     actions: int
@@ -61,54 +63,42 @@ class ListedApp(App):
     patchbay: Counts | None = None
 
 
-class OneApp(App):
+class AppDetails(App):
     """An app; `patchbay` is there when `extensions` were asked for."""
 
-    patchbay: Besides | None = None
+    patchbay: AppExtensions | None = None
 
 
-class Category(Shape):
+class Category(Answer):
     """A category of apps; `count` is there when `extensions` were asked for."""
 
-    id: Annotated[str, one_of("appcat")]
-    name: str
-    description: str
+    id: str = identifier("appcat_3Vn8Pq")
+    name: str = Field(examples=["Developer tools"])
+    description: str = Field(examples=[""])
     count: int = 0
 
 
 class OAuthApp(App):
     """A project's own OAuth client: the app, with the client's fields over it. Its secret is never shown."""
 
-    client_id: str
-    scopes: list[str]
+    id: str = Field(examples=["oa_7Mc2Wb"])
+    client_id: str = Field(examples=["Iv1.0123456789abcdef"])
+    scopes: list[str] = Field(examples=[["repo"]])
     additional_scopes: list[str]
-    redirect_uri: str
-    owner_id: str
+    redirect_uri: str = Field(examples=["https://connect.example.com/connect/oauth/callback"])
+    owner_id: str = Field(examples=["proj_8Fw3ZsKd"])
     created_at: DateTime
     updated_at: DateTime
 
 
-class AppOverride(Shape):
+class AppOverride(Answer):
     """Named preset values for an app's fields."""
 
-    id: str
-    name: str
+    id: str = Field(examples=["aov_9Xe5Lp"])
+    name: str = Field(examples=["Our own GitLab"])
     app: App
-    oauth_app_id: str | None
+    oauth_app_id: str | None = Field(examples=["oa_7Mc2Wb"])
     cfmap: dict[str, str]
-    owner_id: str
+    owner_id: str = Field(examples=["proj_8Fw3ZsKd"])
     created_at: DateTime
     updated_at: DateTime
-
-
-class AppName(Shape):
-    """An app by its two names."""
-
-    id: str
-    name_slug: str
-
-
-class ProjectInfo(Shape):
-    """The apps for which a project has an OAuth client of its own."""
-
-    apps: list[AppName]

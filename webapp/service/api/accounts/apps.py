@@ -6,58 +6,72 @@ import orjson
 from flask import Response
 from pydantic import Field
 
+from webapp.service.api.accounts import app_models
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Flag, Paged, Query
+from webapp.service.api.base.models import Data, Extensions, Flag, Page, Paged, Query, SearchWords
+from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.index import App
 from webapp.service.domain.accounts import apps, provider_clients
+
+APPS = Group("Apps", "The catalog: what can be connected, and how.")
+APP = PathParameter("app", "The app's slug or id.", "sandbox")
+operations = Operations(APPS, APP)
 
 
 class AppFilter(Query):
     """What narrows the list; a ``has_`` filter narrows when true."""
 
-    q: str | None = None
-    has_components: Flag | None = None
-    has_actions: Flag | None = None
-    has_triggers: Flag | None = None
+    q: SearchWords = None
+    has_components: Flag | None = Field(None, description="Only apps with actions or triggers.")
+    has_actions: Flag | None = Field(None, description="Only apps with actions.")
+    has_triggers: Flag | None = Field(None, description="Only apps with triggers.")
 
 
 class AppList(AppFilter, Paged):
     """Which apps, in which order. ``extensions`` adds what is ours alone."""
 
     lists: ClassVar[frozenset[str]] = frozenset({"category_ids"})
-    sort_key: Literal["name", "name_slug", "featured_weight"] | None = None
-    sort_direction: Literal["asc", "desc"] | None = None
-    category_ids: list[Annotated[str, Field(pattern=r"^appcat_[a-zA-Z0-9]+$")]] = Field(default_factory=list)
-    extensions: Flag = False
+    sort_key: Literal["name", "name_slug", "featured_weight"] | None = Field(None, description="What to sort by.")
+    sort_direction: Literal["asc", "desc"] | None = Field(None, description="Upwards or downwards.")
+    category_ids: list[Annotated[str, Field(pattern=r"^appcat_[a-zA-Z0-9]+$")]] = Field(
+        default_factory=list, description="Only apps in one of these categories; repeat it, or separate ids by commas."
+    )
+    extensions: Extensions = False
 
 
 class Extended(Query):
     """Whether to add what is ours alone."""
 
-    extensions: Flag = False
+    extensions: Extensions = False
 
 
-def index(call: Call) -> Response:
+@operations.get(
+    "/v1/connect/apps",
+    answer=Page[app_models.ListedApp],
+    query=AppList,
+    example=Example(query={"q": "tasks", "limit": "5"}),
+)
+def list_apps(call: Call) -> Response:
     """Apps of the catalog, featured ones first unless sorted otherwise."""
-    asked = call.query(AppList)
-    found = call.service.catalog.search(
-        q=asked.q,
-        category_ids=asked.category_ids,
-        has_components=asked.has_components,
-        has_actions=asked.has_actions,
-        has_triggers=asked.has_triggers,
-        sort_key=asked.sort_key,
-        sort_direction=asked.sort_direction,
-        window=asked.window,
+    query = call.query(AppList)
+    rows = call.service.catalog.search(
+        q=query.q,
+        category_ids=query.category_ids,
+        has_components=query.has_components,
+        has_actions=query.has_actions,
+        has_triggers=query.has_triggers,
+        sort_key=query.sort_key,
+        sort_direction=query.sort_direction,
+        window=query.window,
     )
     own = provider_clients.own_clients(call.service.store, call.caller.project_id)
-    shape = _counted if asked.extensions else App.with_client
-    return answers.page(found, lambda app: orjson.Fragment(shape(app, own.get(app.slug))))
+    to_json = _counted if query.extensions else App.with_client
+    return answers.page(rows, lambda app: orjson.Fragment(to_json(app, own.get(app.slug))))
 
 
-def show(call: Call) -> Response:
+@operations.get("/v1/connect/apps/<app>", answer=Data[app_models.AppDetails], query=Extended)
+def get_app(call: Call) -> Response:
     """One app."""
     app = call.service.app(call.path["app"])
     own = provider_clients.own_clients(call.service.store, call.caller.project_id).get(app.slug)
@@ -75,19 +89,13 @@ def _counted(app: App, oauth_app_id: str | None) -> bytes:
 def _extended(call: Call, app: App) -> dict[str, Any]:
     """The app with what our own pages show besides: whether it can be connected here, and its scopes in words."""
     why_not = apps.why_not(call.service, app, call.caller.project_id or "")
-    listed = app.oauth.scopes if app.oauth else ()
-    ours = {
+    app_scopes = app.oauth.scopes if app.oauth else ()
+    extensions = {
         "connectable": why_not is None,
         "why_not": why_not,
-        "scopes": [{"scope": one.scope, "words": one.words} for one in listed],
+        "scopes": [{"scope": scope.scope, "words": scope.words} for scope in app_scopes],
         "docs_url": app.docs_url,
         "actions": app.actions,
         "triggers": app.triggers,
     }
-    return {**app.api_dict, "patchbay": ours}
-
-
-OPERATIONS = (
-    Operation("list_apps", "GET", "/v1/connect/apps", index, query=AppList),
-    Operation("get_app", "GET", "/v1/connect/apps/<app>", show, query=Extended),
-)
+    return {**app.api_dict, "patchbay": extensions}

@@ -3,12 +3,14 @@
 from typing import Any
 
 from flask import Response
+from pydantic import Field
 
-from webapp.service.api.accounts.accounts import READ, WRITE, load
+from webapp.service.api.accounts import models
+from webapp.service.api.accounts.accounts import ACCOUNT_ID, ACCOUNTS, READ, WRITE, load
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Body, Paged
+from webapp.service.api.base.models import Body, Page, Paged
+from webapp.service.api.base.operations import PROVIDER_ERRORS, Example, Operations
 from webapp.service.domain.accounts import accounts, health, lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.projects import history
@@ -16,55 +18,77 @@ from webapp.service.domain.projects.history import HistoryEntry
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
+operations = Operations(ACCOUNTS, ACCOUNT_ID)
+ONE = "P/accounts/<account_id>"
+
 
 class NewName(Body):
     """The account's own name; null removes it."""
 
-    name: str | None
+    name: str | None = Field(description="What it is called.")
 
 
-def rename(call: Call) -> Response:
+@operations.patch(
+    ONE,
+    answer=models.ExtendedAccount,
+    scopes=WRITE,
+    body=NewName,
+    extension=True,
+    example=Example(body={"name": "My tasks"}),
+)
+def rename_account(call: Call) -> Response:
     """Give an account its own name."""
     account = load(call)
     renamed = lifecycle.rename(call.service, account, call.body(NewName).name)
-    return _shown(call, renamed)
+    return _answer(call, renamed)
 
 
-def test(call: Call) -> Response:
+@operations.post(f"{ONE}/test", answer=models.ExtendedAccount, scopes=WRITE, errors=PROVIDER_ERRORS, extension=True)
+def test_account(call: Call) -> Response:
     """Test an account now. What was found stands in the account: trouble at the provider is no error of ours."""
-    return _shown(call, health.check(call.service, load(call)))
+    return _answer(call, health.check(call.service, load(call)))
 
 
-def revoke(call: Call) -> Response:
+@operations.post(
+    f"{ONE}/revoke",
+    answer=models.ExtendedAccount,
+    scopes=WRITE,
+    errors=PROVIDER_ERRORS,
+    extension=True,
+    example=Example(path={"account_id": "$OTHER_ACCOUNT_ID"}),
+)
+def revoke_account(call: Call) -> Response:
     """Take the access back at the provider; 409 where the provider has no way to do it."""
-    return _shown(call, health.revoke(call.service, load(call)))
+    return _answer(call, health.revoke(call.service, load(call)))
 
 
-def uses(call: Call) -> Response:
+@operations.get(
+    f"{ONE}/uses", answer=Page[models.AccountUse], scopes=READ, query=Paged, limit="accounts", extension=True
+)
+def list_account_uses(call: Call) -> Response:
     """What stops without this account: the triggers deployed with it."""
     account = load(call)
-    return answers.page(trigger_accounts.uses(call.store, account, call.query(Paged).window), _use)
+    return answers.page(trigger_accounts.uses(call.store, account, call.query(Paged).window), _use_to_json)
 
 
-def past(call: Call) -> Response:
+@operations.get(
+    f"{ONE}/history",
+    answer=Page[models.ActivityEntry],
+    scopes=READ,
+    query=Paged,
+    limit="accounts",
+    extension=True,
+    example=Example(query={"limit": "10"}),
+)
+def list_account_history(call: Call) -> Response:
     """What happened to an account, newest first."""
     account = load(call)
     return answers.page(history.of_account(call.store, account.id, call.query(Paged).window), HistoryEntry.to_json)
 
 
-def _use(trigger: DeployedTrigger) -> dict[str, Any]:
+def _use_to_json(trigger: DeployedTrigger) -> dict[str, Any]:
     return {"id": trigger.id, "kind": "trigger", "name": trigger.name, "app": trigger.app, "active": trigger.active}
 
 
-def _shown(call: Call, account: Account) -> Response:
+def _answer(call: Call, account: Account) -> Response:
     return answers.json(accounts.to_json(call.service, account, extensions=True))
-
-
-ONE = "P/accounts/<account_id>"
-OPERATIONS = (
-    Operation("rename_account", "PATCH", ONE, rename, WRITE, body=NewName),
-    Operation("test_account", "POST", f"{ONE}/test", test, WRITE),
-    Operation("revoke_account", "POST", f"{ONE}/revoke", revoke, WRITE),
-    Operation("list_account_uses", "GET", f"{ONE}/uses", uses, READ, query=Paged),
-    Operation("list_account_history", "GET", f"{ONE}/history", past, READ, query=Paged),
-)

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from webapp.service.api.accounts.app_models import App
-from webapp.service.api.base.models import DateTime, Shape, one_of
+from webapp.service.api.base.models import Answer, DateTime, identifier
 
 
-class Credentials(Shape):
+class Credentials(Answer):
     """The credentials that the developer's own OAuth client obtained, and the app's fields."""
 
     model_config = ConfigDict(extra="allow")
@@ -19,29 +19,29 @@ class Credentials(Shape):
     oauth_uid: str = ""
 
 
-class Identity(Shape):
+class Identity(Answer):
     """Who the account belongs to at its provider."""
 
-    id: str | None
-    name: str | None
+    id: str | None = Field(examples=["id_1Ab2Cd"])
+    name: str | None = Field(examples=["Ada"])
 
 
-class Account(Shape):
+class Account(Answer):
     """A connected account."""
 
-    id: Annotated[str, one_of("apn")]
-    name: str | None
-    external_id: str
+    id: str = identifier("apn_5hQ2kLm9RtVx")
+    name: str | None = Field(examples=["GitHub"])
+    external_id: str = Field(examples=["user-123"])
     healthy: bool
-    dead: bool | None
+    dead: bool | None = Field(examples=[False])
     app: App
     created_at: DateTime
     updated_at: DateTime
-    authorized_scopes: list[str]
-    error: str | None
+    authorized_scopes: list[str] = Field(examples=[["repo"]])
+    error: str | None = Field(examples=[None])
     last_refreshed_at: DateTime | None
     next_refresh_at: DateTime | None
-    expires_at: Annotated[DateTime, Field(description="Missing where the credentials do not expire.")] = ""
+    expires_at: DateTime = Field("", description="Missing where the credentials do not expire.")
     credentials: Annotated[
         Credentials | None, Field(description="Only where `include_credentials` was true and they may be given.")
     ] = None
@@ -57,24 +57,24 @@ class ExtendedAccount(Account):
     scope_profile: str | None = None
 
 
-class Entry(Shape):
+class ActivityEntry(Answer):
     """One thing that happened; `good` tells whether it is good news."""
 
-    id: str
-    account_id: str | None
-    trigger_id: str | None
-    app: str | None
+    id: str = Field(examples=["ev_7Ns4Ty"])
+    account_id: str | None = Field(examples=["apn_5hQ2kLm9RtVx"])
+    trigger_id: str | None = Field(examples=["dc_6Gt1Nv"])
+    app: str | None = Field(examples=["github"])
     at: DateTime
-    kind: str
+    kind: str = Field(examples=["connected"])
     good: bool
-    sentence: str
+    sentence: str = Field(examples=["Ada connected GitHub."])
 
 
-class Use(Shape):
+class AccountUse(Answer):
     """A trigger that stops without the account."""
 
-    id: str
+    id: str = Field(examples=["dc_6Gt1Nv"])
     kind: Literal["trigger"]
-    name: str
-    app: str | None
+    name: str = Field(examples=["New issue"])
+    app: str | None = Field(examples=["github"])
     active: bool

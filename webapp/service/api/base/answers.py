@@ -17,40 +17,40 @@ def json(data: Any, status: int = 200) -> Response:
     return Response(orjson.dumps(data), status, mimetype="application/json")
 
 
-def page(found: Page[T], shape: Callable[[T], Any]) -> Response:
-    """A list in its envelope (specification 2.11), each item as ``shape`` draws it."""
-    items = [shape(item) for item in found.items]
+def page(rows: Page[T], to_json: Callable[[T], Any]) -> Response:
+    """A list in its envelope (specification 2.11), each item as ``to_json`` draws it."""
+    items = [to_json(item) for item in rows.items]
     info = {
         "count": len(items),
-        "total_count": found.total_count,
-        "start_cursor": found.start_cursor,
-        "end_cursor": found.end_cursor,
+        "total_count": rows.total_count,
+        "start_cursor": rows.start_cursor,
+        "end_cursor": rows.end_cursor,
     }
     return json({"data": items, "page_info": info})
 
 
 def attachment(content: bytes, name: str, media_type: str) -> Response:
     """A file to save, under ``name``. Browsers neither guess what it is nor show it in our origin."""
-    found = Response(content, mimetype=media_type)
+    answer = Response(content, mimetype=media_type)
     plain = name.encode("ascii", "replace").decode().replace("?", "_")
     names = {"filename": plain} if plain == name else {"filename": plain, "filename*": f"UTF-8''{quote(name, safe='')}"}
-    found.headers.set("Content-Disposition", "attachment", **names)  # RFC 6266 section 4.3
-    found.headers["X-Content-Type-Options"] = "nosniff"
-    found.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    return found
+    answer.headers.set("Content-Disposition", "attachment", **names)  # RFC 6266 section 4.3
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    answer.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return answer
 
 
 def image(content: bytes, media_type: str) -> Response:
     """An image that pages of other origins may show, and that can be nothing but an image."""
-    found = Response(content, mimetype=media_type)
-    found.headers["X-Content-Type-Options"] = "nosniff"
-    found.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
-    found.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    return found
+    answer = Response(content, mimetype=media_type)
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    answer.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return answer
 
 
 def empty() -> Response:
     """204: done, and nothing to say about it, in no media type either."""
-    found = Response(status=204)
-    del found.headers["Content-Type"]
-    return found
+    answer = Response(status=204)
+    del answer.headers["Content-Type"]
+    return answer

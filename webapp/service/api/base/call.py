@@ -1,15 +1,20 @@
-"""One call of the API as its handler sees it: who calls, in which scene, and what was sent, already validated."""
+"""One call of the API, as its handler gets it: the caller, the environment, and the query and body, validated.
+
+JSON bodies are read defensively: what is malformed, nested too deep or cannot be stored as text is refused here.
+orjson refuses lone surrogates, NaN and nesting beyond 1,024 levels; of duplicate keys the last one wins (RFC 8259
+section 4 leaves this open). NUL is legal JSON but no database text, so it is refused wherever it stands.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import orjson
 from flask import Request
 from pydantic import ValidationError
 
-from webapp.errors import Invalid
-from webapp.service.api.base import bodies
-from webapp.service.api.base.schema import Body, Query, explain
+from webapp.errors import Detail, Invalid, TooLarge, UnsupportedMedia
+from webapp.service.api.base.models import Body, Query
 from webapp.service.domain.access.callers import Caller
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.external_users import ExternalUser
@@ -19,6 +24,8 @@ from webapp.store.contract import Store
 Q = TypeVar("Q", bound=Query)
 B = TypeVar("B", bound=Body)
 ANYONE = Caller(frozenset())
+MAX_BODY_BYTES = 10 * 1024 * 1024
+_PARSED_BODY = "patchbay.body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +36,7 @@ class Call:
     request: Request
     path: Mapping[str, str]
     caller: Caller = ANYONE
-    placed: Scene | None = None
+    environment: Scene | None = None
 
     @property
     def store(self) -> Store:
@@ -39,9 +46,9 @@ class Call:
     @property
     def scene(self) -> Scene:
         """The environment of the project that an operation under ``P`` works in."""
-        if self.placed is None:
+        if self.environment is None:
             raise LookupError("this operation does not stand under a project")
-        return self.placed
+        return self.environment
 
     @property
     def user(self) -> ExternalUser | None:
@@ -57,14 +64,75 @@ class Call:
         try:
             return model.read(args)
         except ValidationError as error:
-            raise explain("query", error) from error
+            raise _invalid("query", error) from error
 
     def body(self, model: type[B]) -> B:
         """The JSON body as ``model``; unknown fields are ignored.
 
-        Raises :class:`Invalid`, :class:`webapp.errors.UnsupportedMedia`.
+        Raises :class:`Invalid`, :class:`UnsupportedMedia`, :class:`TooLarge`.
         """
         try:
-            return model.model_validate(bodies.read_json(self.request))
+            return model.model_validate(read_json(self.request))
         except ValidationError as error:
-            raise explain("body", error) from error
+            raise _invalid("body", error) from error
+
+
+def read_json(request: Request) -> dict[str, Any]:
+    """The JSON object in the body, parsed once however often it is asked for.
+
+    Raises :class:`Invalid`, :class:`UnsupportedMedia`, :class:`TooLarge`.
+    """
+    body: dict[str, Any] | None = request.environ.get(_PARSED_BODY)
+    if body is None:
+        body = request.environ[_PARSED_BODY] = _parse(request)
+    return body
+
+
+def _parse(request: Request) -> dict[str, Any]:
+    if request.mimetype != "application/json":
+        raise UnsupportedMedia
+    request.max_content_length = MAX_BODY_BYTES + 1  # a body of unknown length is cut off there without a word
+    raw = request.get_data(cache=False)
+    if len(raw) > MAX_BODY_BYTES:
+        raise TooLarge
+    if not raw.strip():
+        raise Invalid("The body is empty; send a JSON object.")
+    try:
+        body = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise Invalid(f"The body is not valid JSON: {error.msg} (line {error.lineno}).") from error
+    if b"\\u0000" in raw and holds_nul(body):
+        raise Invalid("The body holds a NUL character; leave it out.")
+    if not isinstance(body, dict):
+        raise Invalid("The body must be a JSON object.")
+    return body
+
+
+def holds_nul(value: object) -> bool:
+    """Whether a string or key anywhere in ``value`` (as parsed from JSON) holds U+0000."""
+    values = [value]
+    while values:
+        match values.pop():
+            case str(text) if "\0" in text:
+                return True
+            case list(items):
+                values.extend(items)
+            case dict(pairs):
+                values.extend(pairs)
+                values.extend(pairs.values())
+    return False
+
+
+def _invalid(part: str, error: ValidationError) -> Invalid:
+    """What is wrong with ``part`` ("body" or "query") of the request, with one detail per field."""
+    details = [_detail(item) for item in error.errors(include_url=False, include_context=False, include_input=False)]
+    if len(details) == 1:
+        field, message = details[0].field, details[0].message
+        return Invalid(f"{field} is not valid: {message}" if field else message, details)
+    names = ", ".join(dict.fromkeys(detail.field for detail in details))
+    return Invalid(f"The {part} is not valid; see the details for {names}.", details)
+
+
+def _detail(item: Any) -> Detail:
+    message = str(item["msg"]).removeprefix("Value error, ").rstrip(".")
+    return Detail(".".join(str(part) for part in item["loc"]), f"{message}.")

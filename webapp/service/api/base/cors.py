@@ -1,6 +1,6 @@
-"""Which pages of other origins may call (WIRE "CORS"): those that a Connect token allows, and our own.
+"""Cross-origin requests (WIRE "CORS"): pages of the origins that a Connect token allows may call, and our own.
 
-Nothing here is ever ``*`` and nothing carries credentials: the token in the Authorization header is all there is.
+No answer allows ``*`` or credentials: the token in the Authorization header is all that a page needs.
 """
 
 from flask import Request, Response
@@ -31,8 +31,8 @@ def admits(service: Service, origin: str, token: str) -> bool:
     """Whether a page of ``origin`` that shows ``token`` may read the answer. An expired token's page still may."""
     if origin == service.settings.origin:
         return True
-    found = tokens.recall(service.store, token)
-    return found is not None and origin in found.allowed_origins
+    connect_token = tokens.recall(service.store, token)
+    return connect_token is not None and origin in connect_token.allowed_origins
 
 
 def refuse(origin: str) -> Forbidden:
@@ -54,13 +54,13 @@ def preflight(service: Service, request: Request) -> Response:
     origin = request.headers["Origin"]
     if origin != service.settings.origin and not tokens.origin_is_allowed(service, origin):
         raise Forbidden(f"No Connect token allows pages of {origin}.")
-    found = Response(status=204)
-    found.headers["Access-Control-Allow-Origin"] = origin
-    found.headers["Access-Control-Allow-Methods"] = METHODS
-    found.headers["Access-Control-Allow-Headers"] = ", ".join(_headers(request))
-    found.headers["Access-Control-Max-Age"] = str(PREFLIGHT_LIFETIME_S)
-    found.headers["Vary"] = "Access-Control-Request-Headers"
-    return found
+    answer = Response(status=204)
+    answer.headers["Access-Control-Allow-Origin"] = origin
+    answer.headers["Access-Control-Allow-Methods"] = METHODS
+    answer.headers["Access-Control-Allow-Headers"] = ", ".join(_allowed_headers(request))
+    answer.headers["Access-Control-Max-Age"] = str(PREFLIGHT_LIFETIME_S)
+    answer.headers["Vary"] = "Access-Control-Request-Headers"
+    return answer
 
 
 def is_preflight(request: Request) -> bool:
@@ -69,10 +69,10 @@ def is_preflight(request: Request) -> bool:
     return request.method == "OPTIONS" and "Origin" in headers and "Access-Control-Request-Method" in headers
 
 
-def _headers(request: Request) -> list[str]:
-    """The fixed names, and those that were asked for under an allowed prefix: the header itself knows no prefixes."""
-    asked = request.headers.get("Access-Control-Request-Headers", "").lower().split(",")
-    names = (name.strip() for name in asked)
+def _allowed_headers(request: Request) -> list[str]:
+    """The fixed names, and the requested ones under an allowed prefix: the header itself knows no prefixes."""
+    requested = request.headers.get("Access-Control-Request-Headers", "").lower().split(",")
+    names = (name.strip() for name in requested)
     return list(dict.fromkeys((*HEADERS, *(name for name in names if _is_prefixed(name)))))
 
 

@@ -13,8 +13,7 @@ from webapp import audit
 from webapp.errors import Invalid, TooLarge
 from webapp.kit import request_ids
 from webapp.service.api.base import cors, limits, problems
-from webapp.service.api.base.bodies import MAX_BYTES
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import MAX_BODY_BYTES, Call
 from webapp.service.api.base.limits import Gate
 from webapp.service.api.base.operations import Operation
 from webapp.service.domain.access import callers
@@ -25,13 +24,12 @@ View = Callable[..., Response]
 
 def view_of(service: Service, operation: Operation, gate: Gate) -> View:
     """The Flask view of ``operation``, whose calls are counted at ``gate``."""
-    limit = limits.class_of(operation)
 
     def produce(path: Mapping[str, str]) -> Response:
         call = _admitted(service, operation, path)
         if operation.public:
             return operation.handler(call)
-        gate.count(call, operation, limit)
+        gate.count(call, operation)
         with audit.acting(call.caller.actor):
             return operation.handler(call)
 
@@ -88,7 +86,7 @@ def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -
 
 def _check_size_and_text() -> None:
     environ = request.environ
-    if (request.content_length or 0) > MAX_BYTES:
+    if (request.content_length or 0) > MAX_BODY_BYTES:
         raise TooLarge
     if "\0" in environ.get("PATH_INFO", "") or "%00" in environ.get("QUERY_STRING", ""):
         raise Invalid("The address holds a NUL character; leave it out.")

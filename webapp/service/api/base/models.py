@@ -1,62 +1,156 @@
-"""What the models of answers share. They describe what is sent; answers are made without them, for speed.
+"""The models that requests and answers are made of.
 
-A field with a default may be missing from an answer. Nothing that is not described is ever sent.
+Queries and bodies are validated by theirs. Bodies take JSON types exactly: no ``"true"`` for a boolean, no ``1.0`` for
+an integer. Queries are text, so booleans are the words ``true`` and ``false``, and integers are decimal digits. Unknown
+fields are ignored.
+
+Models of answers only describe what is sent; answers are built without them, for speed. A field with a default may be
+missing from an answer, and nothing that is not described is ever sent.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from werkzeug.datastructures import MultiDict
+
+from webapp.kit import cursors
+from webapp.service.domain.projects import external_users
 
 T = TypeVar("T")
+
+
+class Body(BaseModel):
+    """A JSON body. A field that may be left out may be null too."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class Query(BaseModel):
+    """A query string. ``lists`` names the parameters that may be repeated or comma-joined, ``owner`` the one that only
+    a Connect token may leave out: it says by itself whose thing is meant."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+    lists: ClassVar[frozenset[str]] = frozenset()
+    owner: ClassVar[str | None] = None
+    names: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Keep the names of the parameters at hand: reading them off the model is slow."""
+        cls.names = tuple(cls.model_fields)
+
+    @classmethod
+    def read(cls, args: MultiDict[str, str]) -> Self:
+        """The parameters in ``args``; of a repeated single one the last counts. Raises ``ValidationError``."""
+        values: dict[str, Any] = {}
+        for name in cls.names:
+            if name in args:
+                given = args.getlist(name)
+                values[name] = _split(given) if name in cls.lists else given[-1]
+        return cls.model_validate(values)
+
+
+def _split(given: list[str]) -> list[str]:
+    return [part for text in given for part in text.split(",") if part]
+
+
+def _flag(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError("Use true or false.")
+    return text == "true"
+
+
+def _limit(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= cursors.MAX_LIMIT):
+        raise ValueError(f"Use a whole number from 1 to {cursors.MAX_LIMIT}.")
+    return int(text)
+
+
+Flag = Annotated[bool, BeforeValidator(_flag)]
+Limit = Annotated[
+    int,
+    BeforeValidator(_limit),
+    WithJsonSchema({"type": "integer", "minimum": 1, "maximum": cursors.MAX_LIMIT, "default": cursors.DEFAULT_LIMIT}),
+]
+ExternalUserId = Annotated[
+    str,
+    AfterValidator(external_users.checked),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": external_users.MAX_LENGTH,
+            "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f]+$",  # no control characters
+            "description": "Your id of the user.",
+        }
+    ),
+]
+ProjectId = Annotated[str, Field(pattern=r"^proj_[a-zA-Z0-9]+$")]
+AppName = Annotated[str | None, Field(description="The app's slug or id.")]
+SearchWords = Annotated[str | None, Field(description="Words to search for.")]
+Extensions = Annotated[Flag, Field(description="Add the fields that are Patchbay's own.")]
+
+
+class Paged(Query):
+    """The parameters of every list (specification 2.11, WIRE "Lists"). An empty cursor is none."""
+
+    after: str | None = Field(None, description="The cursor to start from: `end_cursor` of the page before.")
+    before: str | None = Field(None, description="The cursor to end before.")
+    limit: Limit = Field(cursors.DEFAULT_LIMIT, description="How many at most.")
+
+    @property
+    def window(self) -> cursors.Window:
+        """Which part of the list is asked for."""
+        return cursors.Window(self.limit, self.after or None, self.before or None)
+
 
 DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 Milliseconds = Annotated[int, Field(description="Milliseconds since 1970.")]
 Seconds = Annotated[int, Field(description="Seconds since 1970.")]
-Uri = Annotated[str, Field(json_schema_extra={"format": "uri"})]
 
 
-def one_of(prefix: str) -> Any:
-    """The pattern of an id with ``prefix``."""
-    return Field(pattern=f"^{prefix}_[a-zA-Z0-9]+$")
+def identifier(example: str) -> Any:
+    """The field of an id with the prefix of ``example``."""
+    return Field(pattern=f"^{example.partition('_')[0]}_[a-zA-Z0-9]+$", examples=[example])
 
 
-class Shape(BaseModel):
-    """An object in an answer."""
+class Answer(BaseModel):
+    """An object in an answer. ``examples`` of its fields are what the reference shows."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class PageInfo(Shape):
+class PageInfo(Answer):
     """Where a page stands in its list. `end_cursor` is empty on the last page."""
 
-    count: int
-    total_count: int
-    start_cursor: str
-    end_cursor: str
+    count: int = Field(examples=[1])
+    total_count: int = Field(examples=[1])
+    start_cursor: str = Field(examples=["WyJhIl0"])
+    end_cursor: str = Field(examples=[""])
 
 
-class Page(Shape, Generic[T]):
+class Page(Answer, Generic[T]):
     """One page of a list."""
 
     data: list[T]
     page_info: PageInfo
 
 
-class Data(Shape, Generic[T]):
+class Data(Answer, Generic[T]):
     """One thing, wrapped."""
 
     data: T
 
 
-class Problem(Shape):
+class Problem(Answer):
     """What is wrong with one field."""
 
     field: str
     message: str
 
 
-class Error(Shape):
+class Error(Answer):
     """What went wrong, in one sentence that a person can act on."""
 
     error: str
@@ -64,7 +158,7 @@ class Error(Shape):
     request_id: str = ""
 
 
-class OAuthError(Shape):
+class OAuthError(Answer):
     """What went wrong (RFC 6749 section 5.2)."""
 
     error: str
@@ -72,13 +166,13 @@ class OAuthError(Shape):
 
 
 @dataclass(frozen=True, slots=True)
-class Empty:
+class NoContent:
     """No body: 204."""
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
-    """Bytes of the media type ``media``; ``words`` say what they are."""
+class RawContent:
+    """Bytes of ``media_type``; ``description`` says what they are."""
 
-    words: str
-    media: str = "*/*"
+    description: str
+    media_type: str = "*/*"

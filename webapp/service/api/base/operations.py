@@ -1,44 +1,111 @@
-"""What an operation of the API is: its address, who may call it, and the handler behind it.
+"""What an operation of the API is. It is declared once, by a decorator on its handler, in the module of its noun.
 
-Each noun's module keeps its operations as a table; :mod:`table` joins them. Routing, the tests of every route with
-every kind of token, and the description of the API are all read from there (WIRE "Who may call what").
+Routing, access checks, rate limits, ``/openapi.json``, the reference page and the tests of every route with every kind
+of token are all drawn from these declarations (WIRE "Who may call what").
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Concatenate, Literal, ParamSpec
 
 from flask import Response
 
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.schema import Body, Query
+from webapp.service.api.base.models import Body, ExternalUserId, NoContent, ProjectId, Query
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+LimitName = Literal["tokens", "accounts", "tools", "executions", "proxy"]
+Handler = Callable[[Call], Response]
+NO_CONTENT = NoContent()
+P = ParamSpec("P")
 PROJECT = "/v1/connect/<project:project_id>"
 NO_PROJECT = "/v1/connect"
+PROVIDER_ERRORS = (502, 504)  # of operations that call the app's own provider
+USER = "user-123"
+OWNER = {"external_user_id": USER}
 
 
 @dataclass(frozen=True, slots=True)
+class Group:
+    """A group of operations in the reference, with one sentence about it."""
+
+    name: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class PathParameter:
+    """A parameter in an address; ``type`` is the type that its value is checked against."""
+
+    name: str
+    description: str
+    example: str
+    type: Any = None
+
+
+PROJECT_ID = PathParameter("project_id", "The project's id (`proj_…`).", "$PROJECT_ID", ProjectId)
+EXTERNAL_USER_ID = PathParameter("external_user_id", "Your id of the user.", USER, ExternalUserId)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request that runs: the tests send every one of them, as the reference page prints it.
+
+    ``path`` overrides the examples of the path's parameters. ``$NAMES`` stand for what an installation has of its own;
+    :data:`webapp.service.api.reference.commands.VARIABLES` says where each comes from.
+    """
+
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Operation:
     """One operation. A ``path`` that starts with ``P`` stands under a project.
 
-    ``scopes``: any one of them admits; without any, every valid token is admitted. ``connect``: whether a Connect
-    token may call it at all (then for its own user alone). ``user_key``: whether a person's API key may call it.
-    ``public``: it needs no Authorization header.
+    ``name``: its operation id, the name of its handler unless given. ``answer``: the model of what it answers.
+    ``scopes``: any one of them admits; without any, every valid token is admitted. ``connect``: whether a Connect token
+    may call it at all (then for its own user alone). ``user_key``: whether a person's API key may call it. ``public``:
+    it needs no Authorization header. ``limit``: the rate limit that it counts towards. ``errors``: statuses beyond
+    those that follow from the rest. ``extension``: whether it is Patchbay's own. ``oauth``: it follows RFC 6749, so
+    that its body may be a form and its errors are those of section 5.2. ``proxied``: its body and answer are the app's.
     """
 
-    name: str
+    handler: Handler
+    group: Group
+    parameters: Mapping[str, PathParameter]
     method: Method
     path: str
-    handler: Callable[[Call], Response]
+    answer: Any = NO_CONTENT
     scopes: tuple[str, ...] = ()
     connect: bool = True
     public: bool = False
     user_key: bool = False
     query: type[Query] | None = None
     body: type[Body] | None = None
+    limit: LimitName | None = None
+    errors: tuple[int, ...] = ()
+    extension: bool = False
+    oauth: bool = False
+    proxied: bool = False
+    example: Example = field(default_factory=Example)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or getattr(self.handler, "__name__", ""))
 
     @property
+    def summary(self) -> str:
+        """What it does: the docstring of its handler."""
+        handler = getattr(self.handler, "func", self.handler)  # a partial's own docstring is that of partials
+        return " ".join((inspect.getdoc(handler) or "").split())
+
+    @functools.cached_property
     def in_project(self) -> bool:
         """Whether the operation works in one environment of one project."""
         return self.path.startswith("P/")
@@ -49,3 +116,45 @@ class Operation:
         if not self.in_project:
             return (self.path,)
         return PROJECT + self.path[1:], NO_PROJECT + self.path[1:]
+
+    @property
+    def address(self) -> str:
+        """Its path with ``{parameters}``."""
+        return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", self.rules[0])
+
+    @property
+    def path_parameters(self) -> list[PathParameter]:
+        """The parameters of its address. Raises ``KeyError`` for one that its module did not declare."""
+        return [self.parameters[name] for name in re.findall(r"{(\w+)}", self.address)]
+
+
+def _declaring(
+    make: Callable[Concatenate[Handler, Group, Mapping[str, PathParameter], Method, P], Operation], method: Method
+) -> Callable[Concatenate["Operations", P], Callable[[Handler], Handler]]:
+    def declare(self: "Operations", /, *args: P.args, **facts: P.kwargs) -> Callable[[Handler], Handler]:
+        def add(handler: Handler) -> Handler:
+            self.append(make(handler, self.group, self.parameters, method, *args, **facts))
+            return handler
+
+        return add
+
+    return declare
+
+
+class Operations(list[Operation]):
+    """The operations of one module, in the order of their declaration, with the parameters of their paths.
+
+    ``@operations.get("P/accounts", answer=…)`` and the like declare the operation that the decorated handler answers;
+    they take what :class:`Operation` does.
+    """
+
+    def __init__(self, group: Group, *parameters: PathParameter) -> None:
+        super().__init__()
+        self.group = group
+        self.parameters = {parameter.name: parameter for parameter in (PROJECT_ID, *parameters)}
+
+    get = _declaring(Operation, "GET")
+    post = _declaring(Operation, "POST")
+    put = _declaring(Operation, "PUT")
+    patch = _declaring(Operation, "PATCH")
+    delete = _declaring(Operation, "DELETE")

@@ -54,27 +54,27 @@ def _ours(error: PatchbayError) -> Response:
     body: dict[str, Any] = {"error": error.message}
     if isinstance(error, Invalid) and error.details:
         body["details"] = [{"field": detail.field, "message": detail.message} for detail in error.details]
-    found = answers.json(body, error.status)
+    response = answers.json(body, error.status)
     if error.status == 401:
-        found.headers["WWW-Authenticate"] = "Bearer"
+        response.headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, Unavailable):
-        found.headers["Retry-After"] = str(RETRY_AFTER_S)
+        response.headers["Retry-After"] = str(RETRY_AFTER_S)
     if isinstance(error, NoSuchMethod):
-        found.headers["Allow"] = error.allowed
-    return found
+        response.headers["Allow"] = error.allowed
+    return response
 
 
 def _oauth(error: OAuthProblem) -> Response:
-    found = answers.json({"error": error.code, "error_description": error.message}, error.http_status)
+    response = answers.json({"error": error.code, "error_description": error.message}, error.http_status)
     if error.http_status == 401:
-        found.headers["WWW-Authenticate"] = 'Basic realm="token"'
-    return found
+        response.headers["WWW-Authenticate"] = 'Basic realm="token"'
+    return response
 
 
 def _throttled(error: Throttled) -> Response:
-    found = answers.json({"error": error.message}, error.status)
-    found.headers["Retry-After"] = str(error.retry_after)
-    found.headers["X-RateLimit-Limit"] = str(error.limit)
-    found.headers["X-RateLimit-Remaining"] = "0"
-    found.headers["X-RateLimit-Reset"] = str(error.reset_at)
-    return found
+    response = answers.json({"error": error.message}, error.status)
+    response.headers["Retry-After"] = str(error.retry_after)
+    response.headers["X-RateLimit-Limit"] = str(error.limit)
+    response.headers["X-RateLimit-Remaining"] = "0"
+    response.headers["X-RateLimit-Reset"] = str(error.reset_at)
+    return response

@@ -3,18 +3,19 @@
 What goes wrong in a component answers 200 and says so; what is wrong with the request answers 400 before it runs.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from flask import Response
-from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Body, ExternalUserId
-from webapp.service.api.components.components import NOUNS, Noun
+from webapp.service.api.base.models import Body, ExternalUserId
+from webapp.service.api.base.operations import USER, Example, Operations
+from webapp.service.api.components import models
+from webapp.service.api.components.components import ACTIONS, COMPONENTS, NOUNS, TRIGGERS, ComponentVersion, Noun
 from webapp.service.domain.base import scopes
 from webapp.service.domain.components import components, file_stash
 from webapp.service.domain.components.components import ComponentRequest, OptionsQuery
@@ -23,92 +24,92 @@ from webapp.service.domain.components.prop_values import MAX_DEPTH
 MAX_PAGE = 1_000_000
 
 
-def _shallow(found: dict[str, Any]) -> dict[str, Any]:
+def _shallow(value: dict[str, Any]) -> dict[str, Any]:
     """Refuse what is nested deeper than a person would: nobody below must follow it."""
-    level: list[Any] = [found]
+    level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
-        inside = [one for one in level if isinstance(one, dict | list)]
-        level = [child for one in inside for child in (one.values() if isinstance(one, dict) else one)]
+        containers = [item for item in level if isinstance(item, dict | list)]
+        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
         if not level:
-            return found
+            return value
     raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
 
 
-def _whole_page(found: Any) -> int:
-    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= MAX_PAGE or found % 1:
+def _page_number(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_PAGE or value % 1:
         raise ValueError("Use a whole number from 0.")
-    return int(found)
+    return int(value)
 
 
-def _stash(found: Any) -> Any:
-    if not isinstance(found, str | bool):
+def _stash_id(value: Any) -> Any:
+    if not isinstance(value, str | bool):
         raise ValueError("Use NEW, true or the stash_id of an earlier run.")
-    return found
+    return value
 
 
 JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
 PageNumber = Annotated[
-    int, BeforeValidator(_whole_page), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_PAGE})
+    int, BeforeValidator(_page_number), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_PAGE})
 ]
 StashId = Annotated[
-    str | bool, BeforeValidator(_stash), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "boolean"}]})
+    str | bool, BeforeValidator(_stash_id), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "boolean"}]})
 ]
+
+ConfiguredProps = Annotated[
+    JsonObject | None,
+    Field(description='Values by the names of the props; an account is `{"authProvisionId": "apn_…"}`.'),
+]
+DynamicPropsId = Annotated[str | None, Field(description="The id that the last reload answered.")]
 
 
 class ComponentCall(Body):
     """What every call of a component takes. ``blocking`` is accepted, and always blocks."""
 
-    id: str
+    id: str = Field(description="The component's key or id.")
     external_user_id: ExternalUserId
-    version: str | None = None
-    blocking: bool | None = None
-    configured_props: JsonObject | None = None
-    dynamic_props_id: str | None = None
+    version: ComponentVersion = None
+    blocking: bool | None = Field(None, description="Accepted; every call waits for its result.")
+    configured_props: ConfiguredProps = None
+    dynamic_props_id: DynamicPropsId = None
 
 
-class Configuring(ComponentCall):
+class ConfigureCall(ComponentCall):
     """Which options are asked for."""
 
-    prop_name: str
-    page: PageNumber | None = None
-    prev_context: JsonObject | None = None
-    query: str | None = None
+    prop_name: str = Field(description="The prop whose options are asked for.")
+    page: PageNumber | None = Field(None, description="Which page of the options, from 0.")
+    prev_context: JsonObject | None = Field(None, description="The `context` that the page before answered.")
+    query: str | None = Field(None, description="Words to search the options for.")
 
 
-class Running(ComponentCall):
+class RunCall(ComponentCall):
     """A run. ``stash_id`` ("NEW", true or an earlier run's) keeps the files that it writes."""
 
-    stash_id: StashId | None = None
+    stash_id: StashId | None = Field(
+        None, description="Where files are kept from one run to the next; `NEW` or true makes one."
+    )
 
 
-def configure(noun: Noun) -> Callable[[Call], Response]:
-    """The handler that looks up the options of a prop."""
-
-    def handler(call: Call) -> Response:
-        body = call.body(Configuring)
-        lookup = OptionsQuery(body.prop_name, body.page or 0, body.query or None, body.prev_context or {})
-        return answers.json(components.configure(call.service, _order(call, noun, body), lookup))
-
-    return handler
+def configure(noun: Noun, call: Call) -> Response:
+    """What may be chosen for a prop."""
+    body = call.body(ConfigureCall)
+    options_query = OptionsQuery(body.prop_name, body.page or 0, body.query or None, body.prev_context or {})
+    return answers.json(components.configure(call.service, _request(call, noun, body), options_query))
 
 
-def reload(noun: Noun) -> Callable[[Call], Response]:
-    """The handler that reloads the props of a component with dynamic props."""
-
-    def handler(call: Call) -> Response:
-        return answers.json(components.reload(call.service, _order(call, noun, call.body(ComponentCall))))
-
-    return handler
+def reload(noun: Noun, call: Call) -> Response:
+    """The props of a component whose props depend on the values so far."""
+    return answers.json(components.reload(call.service, _request(call, noun, call.body(ComponentCall))))
 
 
 def run(call: Call) -> Response:
     """Run an action."""
-    body = call.body(Running)
+    body = call.body(RunCall)
     stash_id = None if body.stash_id is None else file_stash.checked_stash_id(body.stash_id)
-    return answers.json(components.run(call.service, replace(_order(call, ACTIONS, body), stash_id=stash_id)))
+    return answers.json(components.run(call.service, replace(_request(call, ACTIONS, body), stash_id=stash_id)))
 
 
-def _order(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
+def _request(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
     """What the body asks for, once the caller is known to act for that user and on that kind of component."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
     component = components.find(call.service, body.id, body.version or None, noun.kind)
@@ -122,22 +123,53 @@ def _order(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
     )
 
 
-ACTIONS = next(noun for noun in NOUNS if noun.kind == "action")
-OPERATIONS = (
-    *(
-        operation
-        for noun in NOUNS
-        for operation in (
-            Operation(
-                f"configure_{noun.one}", "POST", f"P/{noun.path}/configure", configure(noun), noun.scopes,
-                body=Configuring,
-            ),
-            Operation(
-                f"reload_{noun.one}_props", "POST", f"P/{noun.path}/props", reload(noun), noun.scopes,
-                body=ComponentCall,
-            ),
-        )
-    ),
-    Operation("run_action", "POST", "P/actions/run", run, (scopes.ACTIONS,), body=Running),
-    Operation("run_component", "POST", "P/components/run", run, (scopes.ACTIONS,), body=Running),
-)  # fmt: skip
+ACCOUNT = {"account": {"authProvisionId": "$ACCOUNT_ID"}}
+CREATE_TASK = {"id": "sandbox-create-task", "external_user_id": USER}
+NEW_TASK = {"id": "sandbox-new-task", "external_user_id": USER, "configured_props": ACCOUNT}
+LIST_PROJECTS = {"id": "sandbox-list-projects", "external_user_id": USER, "configured_props": ACCOUNT}
+CONFIGURE = {**CREATE_TASK, "prop_name": "project_id", "configured_props": ACCOUNT}
+RELOAD = {**CREATE_TASK, "configured_props": {**ACCOUNT, "project_id": "prj_001"}}
+
+
+def _operations(noun: Noun) -> Operations:
+    declared = Operations(noun.group)
+    declared.post(
+        f"P/{noun.path}/configure",
+        answer=models.Options,
+        scopes=noun.scopes,
+        body=ConfigureCall,
+        limit="executions",
+        example=Example(body={**NEW_TASK, "prop_name": "project_id"} if noun is TRIGGERS else CONFIGURE),
+        name=f"configure_{noun.singular}",
+    )(partial(configure, noun))
+    declared.post(
+        f"P/{noun.path}/props",
+        answer=models.ReloadedProps,
+        scopes=noun.scopes,
+        body=ComponentCall,
+        limit="executions",
+        example=Example(body=NEW_TASK if noun is TRIGGERS else RELOAD),
+        name=f"reload_{noun.singular}_props",
+    )(partial(reload, noun))
+    return declared
+
+
+def _run_operation(noun: Noun) -> Operations:
+    declared = Operations(noun.group)
+    declared.post(
+        f"P/{noun.path}/run",
+        answer=models.Outcome,
+        scopes=(scopes.ACTIONS,),
+        body=RunCall,
+        limit="executions",
+        example=Example(body=LIST_PROJECTS),
+        name=f"run_{noun.singular}",
+    )(run)
+    return declared
+
+
+operations = [
+    *(operation for noun in NOUNS for operation in _operations(noun)),
+    *_run_operation(ACTIONS),
+    *_run_operation(COMPONENTS),
+]

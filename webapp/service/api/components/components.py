@@ -3,17 +3,19 @@
 The three nouns share everything but the kind that they admit.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Annotated, Literal
 
 import orjson
 from flask import Response
+from pydantic import Field
 
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Paged, Query
+from webapp.service.api.base.models import AppName, Data, Page, Paged, Query, SearchWords
+from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
+from webapp.service.api.components import models
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Kind
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
@@ -25,68 +27,109 @@ class Noun:
     """One of the three path forms: the ``kind`` that it admits (None for both), and the scopes that open it."""
 
     path: str
-    one: str
+    singular: str
     kind: Kind | None
     scopes: tuple[str, ...]
+    group: Group
 
 
-NOUNS = (
-    Noun("components", "component", None, (scopes.ACTIONS, scopes.TRIGGERS)),
-    Noun("actions", "action", "action", (scopes.ACTIONS,)),
-    Noun("triggers", "trigger", "trigger", (scopes.TRIGGERS,)),
+COMPONENTS = Noun(
+    "components",
+    "component",
+    None,
+    (scopes.ACTIONS, scopes.TRIGGERS),
+    Group("Components", "Actions and triggers together, by one address."),
 )
+ACTIONS = Noun(
+    "actions",
+    "action",
+    "action",
+    (scopes.ACTIONS,),
+    Group("Actions", "What can be done in an app: list actions, ask what a field offers, run one."),
+)
+TRIGGERS = Noun(
+    "triggers",
+    "trigger",
+    "trigger",
+    (scopes.TRIGGERS,),
+    Group("Triggers", "What an app can tell you about: list triggers, ask what a field offers, deploy one."),
+)
+NOUNS = (COMPONENTS, ACTIONS, TRIGGERS)
+COMPONENT_ID = PathParameter("component_id", "The component's key or id (`sc_…`).", "sandbox-create-task")
 READ = (scopes.ACTIONS, scopes.TRIGGERS)
+LIST_EXAMPLES = {
+    "components": Example(query={"app": "sandbox"}),
+    "actions": Example(query={"q": "create task"}),
+    "triggers": Example(query={"app": "sandbox"}),
+}
+GET_EXAMPLES = {
+    "components": Example(),
+    "actions": Example(query={"version": "0.0.1"}),
+    "triggers": Example(path={"component_id": "sandbox-new-task"}),
+}
+
+ComponentVersion = Annotated[str | None, Field(description="A version; the highest release unless given.")]
 
 
 class ComponentList(Paged):
     """Which components; ``app`` is a slug or an id."""
 
-    q: str | None = None
-    app: str | None = None
-    component_type: Literal["action", "trigger"] | None = None
-    registry: Literal["public", "private", "all"] | None = None
+    q: SearchWords = None
+    app: AppName = None
+    component_type: Literal["action", "trigger"] | None = Field(None, description="Only one kind.")
+    registry: Literal["public", "private", "all"] | None = Field(
+        None, description="Only the built-in components, or only the operator's own."
+    )
 
 
 class Version(Query):
     """Which version; the highest release without one."""
 
-    version: str | None = None
+    version: ComponentVersion = None
 
 
-def index(noun: Noun) -> Callable[[Call], Response]:
-    """The handler that lists a noun: the highest release of each, by name."""
-
-    def handler(call: Call) -> Response:
-        asked = call.query(ComponentList)
-        kind = noun.kind or asked.component_type
-        app = apps.slug_of(call.service, asked.app) if asked.app else None
-        narrowed = ComponentFilter.of(asked.q, app, kind, asked.registry or "all")
-        return answers.page(call.service.catalog.components(narrowed, asked.window), shape)
-
-    return handler
+def index(noun: Noun, call: Call) -> Response:
+    """The highest release of each, by name."""
+    query = call.query(ComponentList)
+    kind = noun.kind or query.component_type
+    app = apps.slug_of(call.service, query.app) if query.app else None
+    component_filter = ComponentFilter.of(query.q, app, kind, query.registry or "all")
+    return answers.page(call.service.catalog.components(component_filter, query.window), to_json)
 
 
-def show(noun: Noun) -> Callable[[Call], Response]:
-    """The handler that shows one of a noun."""
-
-    def handler(call: Call) -> Response:
-        version = call.query(Version).version or None
-        found = components.find(call.service, call.path["component_id"], version, noun.kind)
-        return answers.json({"data": shape(found)})
-
-    return handler
+def show(noun: Noun, call: Call) -> Response:
+    """One of them, in its highest release or the version that is named."""
+    version = call.query(Version).version or None
+    component = components.find(call.service, call.path["component_id"], version, noun.kind)
+    return answers.json({"data": to_json(component)})
 
 
-def shape(component: ComponentInfo) -> orjson.Fragment:
+def to_json(component: ComponentInfo) -> orjson.Fragment:
     """A component as the API shows it."""
     return orjson.Fragment(component.json)
 
 
-OPERATIONS = tuple(
-    operation
-    for noun in NOUNS
-    for operation in (
-        Operation(f"list_{noun.path}", "GET", f"P/{noun.path}", index(noun), READ, query=ComponentList),
-        Operation(f"get_{noun.one}", "GET", f"P/{noun.path}/<component:component_id>", show(noun), READ, query=Version),
-    )
-)
+def _operations(noun: Noun) -> Operations:
+    declared = Operations(noun.group, COMPONENT_ID)
+    declared.get(
+        f"P/{noun.path}",
+        answer=Page[models.Component],
+        scopes=READ,
+        query=ComponentList,
+        limit="tools",
+        example=LIST_EXAMPLES[noun.path],
+        name=f"list_{noun.path}",
+    )(partial(index, noun))
+    declared.get(
+        f"P/{noun.path}/<component:component_id>",
+        answer=Data[models.Component],
+        scopes=READ,
+        query=Version,
+        limit="tools",
+        example=GET_EXAMPLES[noun.path],
+        name=f"get_{noun.singular}",
+    )(partial(show, noun))
+    return declared
+
+
+operations = [operation for noun in NOUNS for operation in _operations(noun)]

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from webapp.service.api.base.models import DateTime, Milliseconds, Shape
+from webapp.service.api.base.models import Answer, DateTime, Milliseconds
 
 PropType = Literal[
     "app", "alert", "string", "string[]", "integer", "integer[]", "boolean", "object", "any", "sql", "http_request",
@@ -14,10 +14,10 @@ PropType = Literal[
 ]  # fmt: skip
 
 
-class ConfigurableProp(Shape):
+class ConfigurableProp(Answer):
     """A prop: what to ask for. Fields below `options` belong to some types alone."""
 
-    name: str
+    name: str = Field(examples=["GitHub"])
     type: PropType
     label: str = ""
     description: str = ""
@@ -50,7 +50,7 @@ class ConfigurableProp(Shape):
     sync: bool = False
 
 
-class Annotations(Shape):
+class Annotations(Answer):
     """What calling a component does to the world."""
 
     title: str
@@ -60,91 +60,91 @@ class Annotations(Shape):
     openWorldHint: bool
 
 
-class Component(Shape):
+class Component(Answer):
     """An action or a trigger."""
 
-    key: str
-    name: str
-    version: str
-    configurable_props: list[ConfigurableProp]
-    description: str
+    key: str = Field(examples=["github-create-issue"])
+    name: str = Field(examples=["Create issue"])
+    version: str = Field(examples=["0.0.1"])
+    configurable_props: list[ConfigurableProp] = Field(examples=[[]])
+    description: str = Field(examples=[""])
     component_type: Literal["action", "trigger"]
     annotations: Annotations
     stash: str = ""
 
 
-class ObservedError(Shape):
+class ObservedError(Answer):
     """What a component raised."""
 
-    name: str
+    name: str = Field(examples=["GitHub"])
     message: str
     stack: str = ""
 
 
-class Observation(Shape):
+class Observation(Answer):
     """One line of a log: `k` is `log` or `error`."""
 
-    k: str
+    k: str = Field(examples=["emit"])
     ts: Milliseconds
     msg: str = ""
     err: ObservedError | None = None
 
 
-class Option(Shape):
+class Option(Answer):
     """One thing to choose."""
 
-    label: str
-    value: str | int | bool
+    label: str = Field(examples=["Inbox"])
+    value: str | int | bool = Field(examples=["prj_001"])
 
 
-class Options(Shape):
+class Options(Answer):
     """What a prop offers. What went wrong in the component stands in `errors` and `observations`."""
 
     options: list[Option] | None
-    stringOptions: list[str] | None
-    observations: list[Observation] | None
+    stringOptions: list[str] | None = Field(examples=[None])
+    observations: list[Observation] | None = Field(examples=[[]])
     context: dict[str, Any] | None
     errors: list[str]
 
 
-class DynamicProps(Shape):
+class DynamicProps(Answer):
     """The whole new list of props, and the id by which later calls name it."""
 
-    id: str
-    configurableProps: list[ConfigurableProp]
+    id: str = Field(examples=["dyp_8Zl2Xm"])
+    configurableProps: list[ConfigurableProp] = Field(examples=[[]])
 
 
-class Reloaded(Shape):
+class ReloadedProps(Answer):
     """The props that follow from the values so far."""
 
-    observations: list[Observation]
+    observations: list[Observation] = Field(examples=[[]])
     errors: list[str]
     dynamicProps: DynamicProps | None
 
 
-class Outcome(Shape):
+class Outcome(Answer):
     """What an action did. `exports.$summary` says it in one line; `os` holds the log and any error."""
 
-    exports: dict[str, Any]
-    os: list[Observation]
-    ret: Any
+    exports: dict[str, Any] = Field(examples=[{"$summary": "Created issue 42"}])
+    os: list[Observation] = Field(examples=[[]])
+    ret: Any = Field(examples=[{"number": 42}])
     stash_id: str = ""
 
 
-class Run(Shape):
+class Run(Answer):
     """A run of an action."""
 
-    id: str
-    external_user_id: str
-    component_id: str
-    component_key: str
-    component_version: str
-    app: str | None
+    id: str = Field(examples=["run_3Ko9Ei"])
+    external_user_id: str = Field(examples=["user-123"])
+    component_id: str = Field(examples=["sc_9Dk2Wx"])
+    component_key: str = Field(examples=["github-create-issue"])
+    component_version: str = Field(examples=["0.0.1"])
+    app: str | None = Field(examples=["github"])
     started_at: DateTime
     took_ms: int
     ok: bool
-    summary: str | None
-    error: str | None
+    summary: str | None = Field(examples=["Created issue 42"])
+    error: str | None = Field(examples=[None])
 
 
 class RunDetails(Run):
@@ -155,7 +155,7 @@ class RunDetails(Run):
     configured_props: dict[str, Any]
     masked_props: Annotated[list[str], Field(description="The props whose values were not kept.")]
     dynamic_props_id: str | None
-    exports: dict[str, Any] | None
-    os: list[Observation] | None
-    ret: Any
-    truncated: Annotated[bool, Field(description="The results were too large to be kept.")] = False
+    exports: dict[str, Any] | None = Field(examples=[{"$summary": "Created issue 42"}])
+    os: list[Observation] | None = Field(examples=[[]])
+    ret: Any = Field(examples=[{"number": 42}])
+    truncated: bool = Field(False, description="The results were too large to be kept.")

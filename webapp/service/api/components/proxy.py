@@ -7,15 +7,25 @@ cookies, policies, sign-in challenges; and it is sandboxed, so that nothing in i
 import base64
 import binascii
 import re
+from collections.abc import Mapping
 from typing import ClassVar
 from urllib.parse import urljoin
 
 from flask import Request, Response
+from pydantic import Field
 
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Method, Operation
-from webapp.service.api.base.schema import ExternalUserId, Query
+from webapp.service.api.base.models import ExternalUserId, Query, RawContent
+from webapp.service.api.base.operations import (
+    OWNER,
+    PROVIDER_ERRORS,
+    Example,
+    Group,
+    Method,
+    Operations,
+    PathParameter,
+)
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import scopes
@@ -28,11 +38,10 @@ from webapp.service.outbound.urls import parse_url
 
 PREFIX = "x-pd-proxy-"
 OURS = ("external_user_id", "account_id")
-METHODS: tuple[Method, ...] = ("GET", "POST", "PUT", "PATCH", "DELETE")
 _ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
 # Not passed on: what frames a message (RFC 9110 section 7.6.1), what speaks for an origin, which here is ours, and what
 # a reverse proxy before us would obey: to serve one of its own files, say.
-_KEPT_BACK = re.compile(
+_WITHHELD = re.compile(
     "connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*"
     "|set-cookie2?|www-authenticate|access-control-.*|cross-origin-.*|origin-agent-cluster"
     "|content-security-policy.*|x-frame-options|x-content-type-options|permissions-policy|referrer-policy"
@@ -48,12 +57,23 @@ _CLOSED = {
 }
 
 
+operations = Operations(
+    Group("Proxy", "Any request to an account's app, with the account's credential put in here."),
+    PathParameter(
+        "url_64",
+        "The target in URL-safe or standard base64, padded or not: a whole address, or one below the app's own.",
+        "L2FwaS9wcm9qZWN0cw",
+    ),
+)
+EXAMPLE_TARGET = {**OWNER, "account_id": "$ACCOUNT_ID"}
+
+
 class Target(Query):
     """Whose account. A Connect token's own user need not be named; every other parameter goes upstream."""
 
     owner: ClassVar[str | None] = "external_user_id"
     external_user_id: ExternalUserId | None = None
-    account_id: str
+    account_id: str = Field(description="The account's id (`apn_…`).")
 
 
 def forward(call: Call) -> Response:
@@ -66,11 +86,11 @@ def forward(call: Call) -> Response:
         method=request.method,
         target=decoded(call.path["url_64"]),
         params=params,
-        headers=_asked(request),
+        headers=_headers(request),
         body=Upload(request.stream, length) if length else None,
         accept_encoding=request.headers.get("Accept-Encoding", "identity"),
     )
-    return _passed_on(request.method, proxying.send(call.service, account, order))
+    return _answer(request.method, proxying.send(call.service, account, order))
 
 
 def decoded(url_64: str) -> str:
@@ -88,29 +108,29 @@ def decoded(url_64: str) -> str:
         raise Invalid(f"url_64 is not valid: {message}", [Detail("url_64", message)]) from error
 
 
-def _account(call: Call, asked: Target) -> Account:
-    external_id = call.caller.user_filter(asked.external_user_id)
+def _account(call: Call, query: Target) -> Account:
+    external_id = call.caller.user_filter(query.external_user_id)
     if external_id is None:
         message = "Name the user whose account it is."
         raise Invalid(f"external_user_id is not valid: {message}", [Detail("external_user_id", message)])
     user = call.user or external_users.find(call.store, call.scene, external_id)
     if user is None:
         raise NotFound("There is no such account.")
-    return accounts.get(call.store, call.scene, asked.account_id, user=user)
+    return accounts.get(call.store, call.scene, query.account_id, user=user)
 
 
-def _asked(request: Request) -> dict[str, str]:
+def _headers(request: Request) -> dict[str, str]:
     """The headers to send: those that the caller marked, and the type of the body."""
-    found = {"Content-Type": request.content_type} if request.content_type and request.content_length else {}
+    headers = {"Content-Type": request.content_type} if request.content_type and request.content_length else {}
     for name, value in request.headers.items():
         bare = name.lower().removeprefix(PREFIX)
         if bare and bare != name.lower():
-            found = {other: kept for other, kept in found.items() if other.lower() != bare}
-            found[bare] = value
-    return found
+            headers = {other: kept for other, kept in headers.items() if other.lower() != bare}
+            headers[bare] = value
+    return headers
 
 
-def _passed_on(method: str, stream: Stream) -> Response:
+def _answer(method: str, stream: Stream) -> Response:
     """The answer of the app, as far as it may speak for us."""
     bodiless = method == "HEAD" or stream.status in (204, 304)  # nobody would read such an answer to its end
     answer = Response(None if bodiless else stream.blocks(), stream.status)
@@ -120,17 +140,17 @@ def _passed_on(method: str, stream: Stream) -> Response:
     hops = {name.strip().lower() for name in stream.headers.get("connection", "").split(",")}
     for name, value in stream.headers.iteritems():
         lower = name.lower()
-        if lower not in hops and not _KEPT_BACK.fullmatch(lower):
+        if lower not in hops and not _WITHHELD.fullmatch(lower):
             answer.headers.add(name, value)
     if "Location" in answer.headers:
-        _point(answer, stream.url)
+        _make_location_whole(answer, stream.url)
     for name, value in _CLOSED.items():
         answer.headers[name] = value
     answer.call_on_close(stream.close)
     return answer
 
 
-def _point(answer: Response, base: str) -> None:
+def _make_location_whole(answer: Response, base: str) -> None:
     """Make the address of a redirect a whole one, since the caller asked us; one that cannot be read is left out."""
     try:
         url = parse_url(urljoin(base, answer.headers.pop("Location")))
@@ -140,7 +160,28 @@ def _point(answer: Response, base: str) -> None:
         answer.headers["Location"] = str(url)
 
 
-OPERATIONS = tuple(
-    Operation(f"proxy_{method.lower()}", method, "P/proxy/<path:url_64>", forward, (scopes.PROXY,), query=Target)
-    for method in METHODS
-)
+METHODS: Mapping[Method, Example] = {
+    "GET": Example(query=EXAMPLE_TARGET),
+    "POST": Example(
+        path={"url_64": "L2FwaS9wcm9qZWN0cy9wcmpfMDAxL3Rhc2tz"},
+        query=EXAMPLE_TARGET,
+        body={"title": "Buy milk"},
+        headers={"x-pd-proxy-accept-language": "en"},
+    ),
+    "PUT": Example(query=EXAMPLE_TARGET, body={}),
+    "PATCH": Example(path={"url_64": "$TASK_64"}, query=EXAMPLE_TARGET, body={"done": True}),
+    "DELETE": Example(path={"url_64": "$TASK_64"}, query=EXAMPLE_TARGET),
+}
+for method, example in METHODS.items():
+    declare = getattr(operations, method.lower())
+    declare(
+        "P/proxy/<path:url_64>",
+        answer=RawContent("What the app answered, with its status."),
+        scopes=(scopes.PROXY,),
+        query=Target,
+        limit="proxy",
+        errors=PROVIDER_ERRORS,
+        proxied=True,
+        example=example,
+        name=f"proxy_{method.lower()}",
+    )(forward)

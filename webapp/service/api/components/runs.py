@@ -1,44 +1,52 @@
 """The history of runs: the list, newest first, and one with its values and results. Extensions, ours alone."""
 
 from flask import Response
+from pydantic import Field
 
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import ExternalUserId, Flag, Paged
+from webapp.service.api.base.models import AppName, Data, ExternalUserId, Flag, Page, Paged
+from webapp.service.api.base.operations import OWNER, Example, Group, Operations, PathParameter
+from webapp.service.api.components import models
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.components import runs
+
+RUNS = Group("Runs", "Actions that were run, with their results.")
+operations = Operations(RUNS, PathParameter("run_id", "The run's id.", "$RUN_ID"))
 
 
 class RunList(Paged):
     """Which runs; ``component_id`` is a key or an ``sc_…``, ``app`` a slug or an id."""
 
     external_user_id: ExternalUserId | None = None
-    component_id: str | None = None
-    app: str | None = None
-    ok: Flag | None = None
+    component_id: str | None = Field(None, description="The component's key or id (`sc_…`).")
+    app: AppName = None
+    ok: Flag | None = Field(None, description="Only runs that succeeded, or that failed.")
 
 
-def index(call: Call) -> Response:
+@operations.get(
+    "P/runs",
+    answer=Page[models.Run],
+    scopes=(scopes.ACTIONS,),
+    query=RunList,
+    extension=True,
+    example=Example(query={**OWNER, "ok": "true"}),
+)
+def list_runs(call: Call) -> Response:
     """Runs of the environment, or of one user, newest first."""
-    asked = call.query(RunList)
-    wanted = runs.Filter(
-        external_id=call.caller.user_filter(asked.external_user_id),
-        component=asked.component_id or None,
-        app=apps.slug_of(call.service, asked.app) if asked.app else None,
-        ok=asked.ok,
+    query = call.query(RunList)
+    run_filter = runs.Filter(
+        external_id=call.caller.user_filter(query.external_user_id),
+        component=query.component_id or None,
+        app=apps.slug_of(call.service, query.app) if query.app else None,
+        ok=query.ok,
     )
-    return answers.page(runs.page(call.store, call.scene, wanted, asked.window), runs.Run.to_json)
+    return answers.page(runs.page(call.store, call.scene, run_filter, query.window), runs.Run.to_json)
 
 
-def show(call: Call) -> Response:
+@operations.get("P/runs/<run_id>", answer=Data[models.RunDetails], scopes=(scopes.ACTIONS,), extension=True)
+def get_run(call: Call) -> Response:
     """One run."""
     own = call.user.external_id if call.user else None
     return answers.json({"data": runs.details(call.service, call.scene, call.path["run_id"], external_id=own)})
-
-
-OPERATIONS = (
-    Operation("list_runs", "GET", "P/runs", index, (scopes.ACTIONS,), query=RunList),
-    Operation("get_run", "GET", "P/runs/<run_id>", show, (scopes.ACTIONS,)),
-)

@@ -3,41 +3,55 @@
 from typing import Any
 
 from flask import Response
+from pydantic import Field
 
 from webapp import audit
 from webapp.audit import AuditEntry, Filter
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Paged
+from webapp.service.api.base.models import Page, Paged
+from webapp.service.api.base.operations import Example, Group, Operations
+from webapp.service.api.projects import models
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import external_users
 
+operations = Operations(Group("Audit", "Who did what."))
+
 
 class AuditList(Paged):
-    """Which entries: of what was done to one kind of thing, or to one thing, or by somebody."""
+    """Which entries: of what was done to one kind of thing, to one thing, or by somebody."""
 
-    noun: str | None = None
-    subject_id: str | None = None
-    actor: str | None = None
+    noun: str | None = Field(None, description="Only what was done to this kind of thing.")
+    subject_id: str | None = Field(None, description="Only what was done to the thing with this id.")
+    actor: str | None = Field(None, description="Only what was done by this client, user or person.")
 
 
-def index(call: Call) -> Response:
+@operations.get(
+    "P/audit",
+    answer=Page[models.AuditEntry],
+    scopes=(scopes.PROJECTS_READ,),
+    connect=False,
+    query=AuditList,
+    extension=True,
+    example=Example(query={"limit": "10"}),
+)
+def list_audit(call: Call) -> Response:
     """Entries of this environment; a client of the whole workspace sees the workspace's too."""
-    asked = call.query(AuditList)
-    scene, whole = call.scene, call.caller.project_id is None
-    narrowed = (asked.noun or None, asked.subject_id or None)
-    wanted = Filter(scene.project_id, scene.environment, *narrowed, workspace=whole, actor=asked.actor or None)
-    found = audit.page(call.store, wanted, asked.window)
-    users = {one.external_user_id for one in found.items}
-    names = external_users.names(call.store, scene, [one for one in users if one])
+    query = call.query(AuditList)
+    scene = call.scene
+    audit_filter = Filter(
+        scene.project_id,
+        scene.environment,
+        query.noun or None,
+        query.subject_id or None,
+        workspace=call.caller.project_id is None,
+        actor=query.actor or None,
+    )
+    entries = audit.page(call.store, audit_filter, query.window)
+    user_ids = {entry.external_user_id for entry in entries.items}
+    names = external_users.names(call.store, scene, [user_id for user_id in user_ids if user_id])
 
-    def shown(entry: AuditEntry) -> dict[str, Any]:
+    def to_json(entry: AuditEntry) -> dict[str, Any]:
         return {**entry.to_json(), "external_user_id": names.get(entry.external_user_id or "")}
 
-    return answers.page(found, shown)
-
-
-OPERATIONS = (
-    Operation("list_audit", "GET", "P/audit", index, (scopes.PROJECTS_READ,), connect=False, query=AuditList),
-)
+    return answers.page(entries, to_json)

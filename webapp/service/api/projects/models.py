@@ -1,75 +1,32 @@
 """Tokens, projects, users, usage, limits: what frames everything else."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from webapp.service.api.accounts.app_models import App
-from webapp.service.api.base.models import DateTime, Seconds, Shape, one_of
-
-
-class TokenRequest(BaseModel):
-    """A client's request for an access token (RFC 6749 section 4.4.2). HTTP Basic may carry the id and secret."""
-
-    grant_type: Literal["client_credentials"]
-    client_id: str
-    client_secret: str
-    scope: Annotated[str, Field(description="Space-separated; `*` unless given.")] = "*"
+from webapp.service.api.base.models import Answer, DateTime, Seconds, identifier
 
 
-class AccessToken(Shape):
-    """An OAuth access token."""
-
-    access_token: str
-    token_type: Literal["Bearer"]
-    expires_in: int
-    scope: str
-    created_at: Seconds
-
-
-class ConnectToken(Shape):
-    """A Connect token, and the page on which its user connects an account."""
-
-    token: Annotated[str, Field(pattern="^ctok_[0-9a-f]{32}$")]
-    expires_at: DateTime
-    connect_link_url: str
-
-
-class Validity(Shape):
-    """Whether a Connect token works; all but `success` and `error` are there when it does."""
-
-    success: bool
-    error: str = ""
-    app: App | None = None
-    project_id: str = ""
-    project_environment: str = ""
-    project_app_name: str = ""
-    project_support_email: str = ""
-    success_redirect_uri: str | None = None
-    error_redirect_uri: str | None = None
-    oauth_app_id: str | None = None
-
-
-class Project(Shape):
+class Project(Answer):
     """A project."""
 
-    id: Annotated[str, one_of("proj")]
-    name: str
-    app_name: str
-    support_email: str
+    id: str = identifier("proj_8Fw3ZsKd")
+    name: str = Field(examples=["Shop"])
+    app_name: str = Field(examples=["Acme"])
+    support_email: str = Field(examples=["help@example.com"])
     connect_require_key_auth_test: bool
 
 
-class ExternalUser(Shape):
+class ExternalUser(Answer):
     """One of the developer's end users."""
 
-    id: Annotated[str, one_of("exu")]
-    external_id: str
+    id: str = identifier("exu_4Jr6Yh")
+    external_id: str = Field(examples=["user-123"])
     created_at: DateTime
     updated_at: DateTime
 
 
-class UsageHour(Shape):
+class UsageHour(Answer):
     """What was used in one hour."""
 
     credits_used: int
@@ -80,48 +37,47 @@ class UsageHour(Shape):
     source_emit_credits_used: int
 
 
-class Usage(Shape):
+class Usage(Answer):
     """Usage, oldest hour first."""
 
     data: list[UsageHour]
 
 
-class LimitToken(Shape):
-    """The token of a custom rate limit, for the header `x-pd-rate-limit`."""
-
-    token: str
-
-
-class Workspace(Shape):
-    """The installation."""
-
-    id: str
-    name: str
-    orgname: str
-    email: str
-
-
-class Me(Shape):
-    """The person who calls, or for whom the client works."""
-
-    id: str
-    username: str
-    email: str
-    role: str
-    orgs: list[Workspace]
-
-
-class Deed(Shape):
+class AuditEntry(Answer):
     """Who did what to which thing; without a project it concerns the whole workspace."""
 
-    id: str
+    id: str = Field(examples=["aud_6Rb3Vg"])
     at: DateTime
     actor_type: Literal["client", "user", "person", "command", "system"]
-    actor: str
-    noun: str
-    subject_id: str
-    verb: str
-    sentence: str
-    project_id: str | None
-    environment: str | None
-    external_user_id: str | None
+    actor: str = Field(examples=["oc_4Tf7Bn"])
+    noun: str = Field(examples=["account"])
+    subject_id: str = Field(examples=["apn_5hQ2kLm9RtVx"])
+    verb: str = Field(examples=["created"])
+    sentence: str = Field(examples=["Ada connected GitHub."])
+    project_id: str | None = Field(examples=["proj_8Fw3ZsKd"])
+    environment: str | None = Field(examples=["development"])
+    external_user_id: str | None = Field(examples=["user-123"])
+
+
+class AppName(Answer):
+    """An app by its two names."""
+
+    id: str = Field(examples=["app_1K7bQx9dTz"])
+    name_slug: str = Field(examples=["github"])
+
+
+class ProjectInfo(Answer):
+    """The apps for which a project has an OAuth client of its own."""
+
+    apps: list[AppName]
+
+
+class ProjectWebhook(Answer):
+    """The webhook of a project's environment. `signing_key` is shown when it is made or regenerated."""
+
+    id: str = ""
+    url: str = ""
+    signing_key_set: bool
+    created_at: Seconds = 0
+    updated_at: Seconds = 0
+    signing_key: str = Field("", description="Shown once.")

@@ -4,43 +4,50 @@ from flask import Response
 
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Paged
+from webapp.service.api.base.models import Page, Paged, SearchWords
+from webapp.service.api.base.operations import Example, Group, Operations
+from webapp.service.api.projects import models
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Project
 
+PROJECTS = Group("Projects", "A project holds users, accounts and triggers, apart for development and production.")
+operations = Operations(PROJECTS)
+READ = (scopes.PROJECTS_READ,)
+
 
 class ProjectList(Paged):
     """Which projects."""
 
-    q: str | None = None
+    q: SearchWords = None
 
 
-def index(call: Call) -> Response:
+@operations.get(
+    "/v1/connect/projects",
+    answer=Page[models.Project],
+    scopes=READ,
+    connect=False,
+    query=ProjectList,
+    example=Example(query={"limit": "10"}),
+)
+def list_projects(call: Call) -> Response:
     """Projects that the client sees, oldest first."""
-    asked = call.query(ProjectList)
-    found = projects.page(call.store, asked.window, q=asked.q, only=call.caller.project_id)
-    return answers.page(found, Project.to_json)
+    query = call.query(ProjectList)
+    rows = projects.page(call.store, query.window, q=query.q, only=call.caller.project_id)
+    return answers.page(rows, Project.to_json)
 
 
-def show(call: Call) -> Response:
+@operations.get("/v1/connect/projects/<project_id>", answer=models.Project, scopes=READ, connect=False)
+def get_project(call: Call) -> Response:
     """One project."""
-    found = projects.get(call.store, call.path["project_id"], only=call.caller.project_id)
-    return answers.json(found.to_json())
+    project = projects.get(call.store, call.path["project_id"], only=call.caller.project_id)
+    return answers.json(project.to_json())
 
 
-def info(call: Call) -> Response:
+@operations.get("P/projects/info", answer=models.ProjectInfo, scopes=READ)
+def get_project_info(call: Call) -> Response:
     """The apps for which the project has an OAuth client of its own."""
     slugs = provider_clients.own_clients(call.store, call.scene.project_id)
-    found = [app for app in map(call.service.catalog.app, slugs) if app]
-    return answers.json({"apps": [{"id": app.id, "name_slug": app.slug} for app in found]})
-
-
-READ = (scopes.PROJECTS_READ,)
-OPERATIONS = (
-    Operation("list_projects", "GET", "/v1/connect/projects", index, READ, connect=False, query=ProjectList),
-    Operation("get_project", "GET", "/v1/connect/projects/<project_id>", show, READ, connect=False),
-    Operation("get_project_info", "GET", "P/projects/info", info, READ),
-)
+    apps = [app for app in map(call.service.catalog.app, slugs) if app]
+    return answers.json({"apps": [{"id": app.id, "name_slug": app.slug} for app in apps]})

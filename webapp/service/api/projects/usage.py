@@ -3,17 +3,20 @@
 from typing import Annotated
 
 from flask import Response
-from pydantic import BeforeValidator, ValidationInfo, WithJsonSchema, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator
 
 from webapp.kit.clock import DAY, SECOND
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Query
+from webapp.service.api.base.models import Query
+from webapp.service.api.base.operations import Example, Group, Operations
+from webapp.service.api.projects import models
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import usage
 
 MAX_WINDOW_S = 366 * DAY // SECOND
+
+operations = Operations(Group("Usage", "What was used, hour by hour."))
 
 
 def _seconds(text: str) -> int:
@@ -28,8 +31,8 @@ UnixSeconds = Annotated[int, BeforeValidator(_seconds), WithJsonSchema({"type": 
 class UsageWindow(Query):
     """From when until when, in Unix seconds; at most 366 days. Hours that it touches count whole."""
 
-    start_ts: UnixSeconds
-    end_ts: UnixSeconds
+    start_ts: UnixSeconds = Field(description="The beginning of the time, in Unix seconds.")
+    end_ts: UnixSeconds = Field(description="The end of the time, in Unix seconds.")
 
     @field_validator("end_ts")
     @classmethod
@@ -40,14 +43,17 @@ class UsageWindow(Query):
         return end_ts
 
 
-def index(call: Call) -> Response:
-    """The hours of the window in which something was used, oldest first."""
-    asked = call.query(UsageWindow)
-    usage.flush(call.service)
-    start, end = asked.start_ts * SECOND, asked.end_ts * SECOND
-    return answers.json({"data": usage.hours(call.store, start, end, project_id=call.caller.project_id)})
-
-
-OPERATIONS = (
-    Operation("list_usage", "GET", "/v1/connect/usage", index, (scopes.USAGE_READ,), connect=False, query=UsageWindow),
+@operations.get(
+    "/v1/connect/usage",
+    answer=models.Usage,
+    scopes=(scopes.USAGE_READ,),
+    connect=False,
+    query=UsageWindow,
+    example=Example(query={"start_ts": "$SINCE", "end_ts": "$UNTIL"}),
 )
+def list_usage(call: Call) -> Response:
+    """The hours of the window in which something was used, oldest first."""
+    query = call.query(UsageWindow)
+    usage.flush(call.service)
+    start, end = query.start_ts * SECOND, query.end_ts * SECOND
+    return answers.json({"data": usage.hours(call.store, start, end, project_id=call.caller.project_id)})

@@ -4,34 +4,46 @@ from flask import Response
 
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Paged
+from webapp.service.api.base.models import Page, Paged, SearchWords
+from webapp.service.api.base.operations import EXTERNAL_USER_ID, Example, Group, Operations
+from webapp.service.api.projects import models
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import removing
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ListedUser
 
+USERS = Group("Users", "Your own users, by the ids that you give them.")
+operations = Operations(USERS, EXTERNAL_USER_ID)
+
 
 class UserList(Paged):
     """Which users: those whose id holds ``q``."""
 
-    q: str | None = None
+    q: SearchWords = None
 
 
-def index(call: Call) -> Response:
+@operations.get(
+    "P/users",
+    answer=Page[models.ExternalUser],
+    scopes=(scopes.USERS_READ,),
+    connect=False,
+    query=UserList,
+    example=Example(query={"q": "user"}),
+)
+def list_users(call: Call) -> Response:
     """Users of the environment, oldest first."""
-    asked = call.query(UserList)
-    return answers.page(external_users.page(call.store, call.scene, asked.window, q=asked.q), ListedUser.to_json)
+    query = call.query(UserList)
+    return answers.page(external_users.page(call.store, call.scene, query.window, q=query.q), ListedUser.to_json)
 
 
-def remove(call: Call) -> Response:
+@operations.delete(
+    "P/users/<path:external_user_id>",
+    scopes=(scopes.USERS_WRITE,),
+    connect=False,
+    example=Example(path={"external_user_id": "user-to-delete"}),
+)
+def delete_user(call: Call) -> Response:
     """Remove a user with their tokens, triggers, accounts, runs and files."""
     external_id = external_users.checked(call.path["external_user_id"])
     removing.user(call.service, external_users.get(call.store, call.scene, external_id))
     return answers.empty()
-
-
-OPERATIONS = (
-    Operation("list_users", "GET", "P/users", index, (scopes.USERS_READ,), connect=False, query=UserList),
-    Operation("delete_user", "DELETE", "P/users/<path:external_user_id>", remove, (scopes.USERS_WRITE,), connect=False),
-)

@@ -1,75 +1,110 @@
 """Making, changing and removing projects, and their logos. A client that was made for one project has only that."""
 
 from flask import Response
+from pydantic import Field
 
 from webapp.errors import Detail, Forbidden, Invalid, TooLarge
-from webapp.service.api.base import answers, bodies
-from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Body
+from webapp.service.api.base import answers
+from webapp.service.api.base.call import MAX_BODY_BYTES, Call
+from webapp.service.api.base.models import Body, RawContent
+from webapp.service.api.base.operations import Example, Operations
+from webapp.service.api.projects import models
+from webapp.service.api.projects.projects import PROJECTS
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import removing
 from webapp.service.domain.projects import logos, projects
 from webapp.service.domain.projects.projects import Project
 
+operations = Operations(PROJECTS)
+WRITE = (scopes.PROJECTS_WRITE,)
+ALL, ONE = "/v1/connect/projects", "/v1/connect/projects/<project_id>"
+
 
 class ProjectChange(Body):
     """What of a project is to change; what is left out stays."""
 
-    name: str | None = None
-    app_name: str | None = None
-    support_email: str | None = None
-    connect_require_key_auth_test: bool | None = None
+    name: str | None = Field(None, description="What it is called.")
+    app_name: str | None = Field(None, description="What people see when they connect an account.")
+    support_email: str | None = Field(None, description="Where people may turn.")
+    connect_require_key_auth_test: bool | None = Field(
+        None, description="Whether keys are tested before an account is kept."
+    )
 
 
 class NewProject(ProjectChange):
     """A project. Its app's name is its own unless given, and keys are tested before they are kept."""
 
-    name: str
+    name: str = Field(description="What it is called.")
 
 
 class NewLogo(Body):
     """A logo as a base64 data URI: PNG, JPEG, GIF or WebP, at most 1 MiB. A form with a file ``logo`` will do too."""
 
-    logo: str
+    logo: str = Field(description="A base64 data URI: PNG, JPEG, GIF or WebP, at most 1 MiB.")
 
 
-def create(call: Call) -> Response:
+@operations.post(
+    ALL,
+    answer=models.Project,
+    scopes=WRITE,
+    connect=False,
+    body=NewProject,
+    example=Example(body={"name": "Shop", "support_email": "help@example.com"}),
+)
+def create_project(call: Call) -> Response:
     """Make a project."""
     if call.caller.project_id is not None:
         raise Forbidden("This OAuth client was made for one project; another client may make projects.")
     body = call.body(NewProject)
-    made = projects.create(
+    project = projects.create(
         call.service,
         name=body.name,
         app_name=body.app_name or "",
         support_email=body.support_email or "",
         require_key_test=body.connect_require_key_auth_test is not False,
     )
-    return answers.json(made.to_json())
+    return answers.json(project.to_json())
 
 
-def update(call: Call) -> Response:
+@operations.patch(
+    ONE,
+    answer=models.Project,
+    scopes=WRITE,
+    connect=False,
+    body=ProjectChange,
+    example=Example(body={"app_name": "The Shop"}),
+)
+def update_project(call: Call) -> Response:
     """Change a project."""
-    found = _load(call)
+    project = _load(call)
     changes = {name: value for name, value in call.body(ProjectChange).model_dump().items() if value is not None}
-    return answers.json(projects.update(call.service, found, **changes).to_json())
+    return answers.json(projects.update(call.service, project, **changes).to_json())
 
 
-def remove(call: Call) -> Response:
+@operations.delete(ONE, scopes=WRITE, connect=False, example=Example(path={"project_id": "$OTHER_PROJECT_ID"}))
+def delete_project(call: Call) -> Response:
     """Remove a project with its users, accounts, triggers, tokens and files."""
     removing.project(call.service, _load(call))
     return answers.empty()
 
 
-def set_logo(call: Call) -> Response:
+@operations.post(
+    f"{ONE}/logo",
+    answer=models.Project,
+    scopes=WRITE,
+    connect=False,
+    body=NewLogo,
+    example=Example(body={"logo": "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="}),
+)
+def set_project_logo(call: Call) -> Response:
     """Set or replace a project's logo."""
-    found = _load(call)
-    logos.put(call.service, found.id, _image(call))
-    return answers.json(found.to_json())
+    project = _load(call)
+    logos.put(call.service, project.id, _image(call))
+    return answers.json(project.to_json())
 
 
-def show_logo(call: Call) -> Response:
+@operations.get(f"{ONE}/logo", answer=RawContent("The image.", "image/*"), public=True, extension=True)
+def get_project_logo(call: Call) -> Response:
     """A project's logo, for the pages that show it."""
     logo = logos.get(call.store, call.path["project_id"])
     return answers.image(logo.image, logo.media_type)
@@ -85,20 +120,9 @@ def _image(call: Call) -> bytes:
         return logos.from_data_uri(call.body(NewLogo).logo)
     if request.content_length is None:
         raise Invalid("Send the header Content-Length with a form.")
-    if request.content_length > bodies.MAX_BYTES:
+    if request.content_length > MAX_BODY_BYTES:
         raise TooLarge
     sent = request.files.get("logo")
     if sent is None:
         raise Invalid("logo is not valid: It is missing.", [Detail("logo", "It is missing.")])
     return sent.stream.read(logos.MAX_BYTES + 1)
-
-
-WRITE = (scopes.PROJECTS_WRITE,)
-ALL, ONE = "/v1/connect/projects", "/v1/connect/projects/<project_id>"
-OPERATIONS = (
-    Operation("create_project", "POST", ALL, create, WRITE, connect=False, body=NewProject),
-    Operation("update_project", "PATCH", ONE, update, WRITE, connect=False, body=ProjectChange),
-    Operation("delete_project", "DELETE", ONE, remove, WRITE, connect=False),
-    Operation("set_project_logo", "POST", f"{ONE}/logo", set_logo, WRITE, connect=False, body=NewLogo),
-    Operation("get_project_logo", "GET", f"{ONE}/logo", show_logo, public=True),
-)

@@ -17,8 +17,9 @@ from webapp import frontend
 from webapp.kit import translation
 from webapp.service.api.base.limits import LIMITS
 from webapp.service.api.base.operations import Operation
-from webapp.service.api.reference import examples, openapi
-from webapp.service.api.reference.examples import Example
+from webapp.service.api.reference import openapi
+from webapp.service.api.reference.commands import VARIABLES, curl
+from webapp.service.api.reference.common import SCOPES, STATUSES
 from webapp.service.domain.base.service import Service
 
 NAME = "api_reference"
@@ -41,27 +42,27 @@ def register(app: Flask, service: Service, operations: Sequence[Operation]) -> N
     blueprint = Blueprint(NAME, __name__)
 
     @functools.cache
-    def described() -> "_Packed":
-        return _Packed(orjson.dumps(openapi.document(operations, service.settings.public_url)))
+    def described() -> "_Compressed":
+        return _Compressed(orjson.dumps(openapi.document(operations, service.settings.public_url)))
 
     @functools.cache
-    def page() -> "_Packed":
+    def page() -> "_Compressed":
         document = orjson.loads(described().plain)
         text = render_template(
             "docs/api.html",
             document=document,
             groups=_groups(operations, document),
-            variables=examples.VARIABLES,
+            variables=VARIABLES,
             objects=_objects(operations, document),
-            statuses=openapi.STATUSES,
-            scopes=openapi.SCOPES,
+            statuses=STATUSES,
+            scopes=SCOPES,
             limits=[(LIMIT_WORDS[name], *limit) for name, limit in LIMITS.items()],
             public_url=service.settings.public_url,
             marked=_marked,
             asset=frontend.asset_url,
             csrf_token=Undefined(),  # the dashboard's, which would set its session cookie here
         )
-        return _Packed(text.encode())
+        return _Compressed(text.encode())
 
     @blueprint.get("/openapi.json")
     def description() -> Response:
@@ -76,66 +77,58 @@ def register(app: Flask, service: Service, operations: Sequence[Operation]) -> N
     app.register_blueprint(blueprint)
 
 
-class _Packed:
+class _Compressed:
     """A long text that is the same for everybody, and the same compressed."""
 
     def __init__(self, plain: bytes) -> None:
-        self.plain, self._packed = plain, gzip.compress(plain, mtime=0)
+        self.plain, self._gzipped = plain, gzip.compress(plain, mtime=0)
 
     def answer(self, media_type: str) -> Response:
         """Whichever of the two the caller takes."""
         packed = request.accept_encodings["gzip"] > 0
-        answer = Response(self._packed if packed else self.plain, mimetype=media_type)
+        answer = Response(self._gzipped if packed else self.plain, mimetype=media_type)
         answer.headers["Vary"] = "Accept-Encoding"
         if packed:
             answer.headers["Content-Encoding"] = "gzip"
         return answer
 
 
-def example_of(operation: Operation) -> str:
-    """The example of ``operation`` as a command."""
-    found = examples.EXAMPLES.get(operation.name, Example())
-    token = None if operation.public else "TOKEN"
-    return examples.curl(operation.method, openapi.path_of(operation), found, token=token, scene=operation.in_project)
-
-
 def _groups(
     operations: Sequence[Operation], document: Mapping[str, Any]
 ) -> list[tuple[str, str, list[dict[str, Any]]]]:
-    """The operations as the page shows them, by tag, and what each tag is."""
+    """The operations as the page shows them, by group, and what each group is."""
     groups: dict[str, list[dict[str, Any]]] = {tag["name"]: [] for tag in document["tags"]}
-    for one in operations:
-        groups[openapi.tag_of(one)].append(_drawn(one, document))
+    for operation in operations:
+        groups[operation.group.name].append(_shown(operation, document))
     return [(tag["name"], tag["description"], groups[tag["name"]]) for tag in document["tags"]]
 
 
-def _drawn(one: Operation, document: Mapping[str, Any]) -> dict[str, Any]:
-    address = openapi.path_of(one)
-    found = document["paths"][address][one.method.lower()]
-    content = found.get("requestBody", {}).get("content", {}).get("application/json", {})
-    code, done = next((code, answer) for code, answer in found["responses"].items() if code in ("200", "204"))
-    media = done.get("content", {}).get("application/json", {})
-    answered = media.get("schema", {})
+def _shown(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any]:
+    described = document["paths"][operation.address][operation.method.lower()]
+    content = described.get("requestBody", {}).get("content", {}).get("application/json", {})
+    responses = described["responses"]
+    code, success = next((code, response) for code, response in responses.items() if code in ("200", "204"))
+    media = success.get("content", {}).get("application/json", {})
     return {
-        **found,
-        "method": one.method,
-        "address": address,
-        "who": _who(one),
+        **described,
+        "method": operation.method,
+        "address": operation.address,
+        "who": _callers(operation),
         "body_model": _model(content.get("schema", {}), document),
-        "answer_model": _model(answered, document),
-        "answer_words": done["description"],
+        "answer_model": _model(media.get("schema", {}), document),
+        "answer_words": success["description"],
         "code": code,
         "sample": orjson.dumps(media["example"], option=orjson.OPT_INDENT_2).decode() if media else "",
-        "errors": [code for code in found["responses"] if code.isdigit() and int(code) >= 400],
-        "example": example_of(one),
+        "errors": [code for code in responses if code.isdigit() and int(code) >= 400],
+        "example": curl(operation),
     }
 
 
 def _objects(operations: Sequence[Operation], document: Mapping[str, Any]) -> dict[str, Any]:
-    """The objects that answers are made of, by name, but for the envelopes and what is sent."""
-    sent = {one.body.__name__ for one in operations if one.body}
-    found = document["components"]["schemas"].items()
-    return {name: model for name, model in found if name not in sent and not name.startswith(("Data_", "Page_"))}
+    """The objects that answers are made of, by name, but for the envelopes and the bodies of requests."""
+    bodies = {operation.body.__name__ for operation in operations if operation.body and not operation.oauth}
+    schemas = document["components"]["schemas"].items()
+    return {name: schema for name, schema in schemas if name not in bodies and not name.startswith(("Data_", "Page_"))}
 
 
 def _model(schema: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -143,18 +136,19 @@ def _model(schema: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, 
     inner = schema.get("items", schema)
     name = inner.get("$ref", "").rpartition("/")[2]
     model = document["components"]["schemas"].get(name)
-    if model and "properties" not in model:
-        return None
-    return dict(model) if model else None
+    return dict(model) if model and "properties" in model else None
 
 
-def _who(one: Operation) -> str:
-    if one.public:
+def _callers(operation: Operation) -> str:
+    if operation.public:
         return "Needs no token."
-    scopes = " or ".join(f"`{scope}`" for scope in one.scopes)
-    found = [f"an access token with {scopes}" if scopes else "any access token"]
-    found += [words for words, may in (("a Connect token", one.connect), ("a person's API key", one.user_key)) if may]
-    return f"For {', or '.join(found)}."
+    scopes = " or ".join(f"`{scope}`" for scope in operation.scopes)
+    callers = [f"an access token with {scopes}" if scopes else "any access token"]
+    if operation.connect:
+        callers.append("a Connect token")
+    if operation.user_key:
+        callers.append("a person's API key")
+    return f"For {', or '.join(callers)}."
 
 
 def _marked(text: str) -> Markup:

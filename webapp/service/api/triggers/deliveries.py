@@ -7,12 +7,16 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Body
-from webapp.service.api.triggers.owned import Owned, OwnedList, load
-from webapp.service.domain.base import scopes
+from webapp.service.api.base.models import Body, Data, Page
+from webapp.service.api.base.operations import OWNER, Example, Operations, PathParameter
+from webapp.service.api.triggers import delivery_models
+from webapp.service.api.triggers.owned import DEPLOYED_TRIGGERS, PATH, READ, TRIGGER_ID, WRITE, Owned, OwnedList, load
 from webapp.service.domain.deliveries import log, resending
 from webapp.service.domain.deliveries.log import Filter
+
+operations = Operations(
+    DEPLOYED_TRIGGERS, TRIGGER_ID, PathParameter("delivery_id", "The delivery's id.", "$DELIVERY_ID")
+)
 
 
 def _moment(text: str) -> int:
@@ -28,65 +32,95 @@ BodyMoment = Annotated[int, Field(ge=0, lt=10**15)]
 class DeliveryList(OwnedList):
     """Which deliveries; ``since`` and ``until`` in epoch milliseconds."""
 
-    status: str | None = None
-    since: Moment | None = None
-    until: Moment | None = None
-    event_id: str | None = None
+    status: str | None = Field(None, description="Only deliveries in this status: `waiting`, `delivered` or `failed`.")
+    since: Moment | None = Field(None, description="Only from this time on, in epoch milliseconds.")
+    until: Moment | None = Field(None, description="Only up to this time, in epoch milliseconds.")
+    event_id: str | None = Field(None, description="Only this event.")
 
 
-class Again(Body):
+class ResendRequest(Body):
     """Which to send again: those that failed, or all that ended; ``dry_run`` only counts."""
 
-    since: BodyMoment | None = None
-    until: BodyMoment | None = None
-    status: str | None = None
-    dry_run: bool | None = None
+    since: BodyMoment | None = Field(None, description="From this time on, in epoch milliseconds.")
+    until: BodyMoment | None = Field(None, description="Up to this time, in epoch milliseconds.")
+    status: str | None = Field(None, description="`failed` unless given; or `delivered`.")
+    dry_run: bool | None = Field(None, description="Only count.")
 
 
-def index(call: Call) -> Response:
+@operations.get(
+    f"{PATH}/deliveries",
+    answer=Page[delivery_models.Delivery],
+    scopes=READ,
+    query=DeliveryList,
+    extension=True,
+    example=Example(query={**OWNER, "limit": "10"}),
+)
+def list_deliveries(call: Call) -> Response:
     """Deliveries, newest first."""
-    asked = call.query(DeliveryList)
-    trigger = load(call, asked)
-    wanted = Filter(asked.status or None, asked.since, asked.until, asked.event_id or None)
-    return answers.page(log.page(call.store, trigger.id, wanted, asked.window), log.to_json)
+    query = call.query(DeliveryList)
+    trigger = load(call, query)
+    delivery_filter = Filter(query.status or None, query.since, query.until, query.event_id or None)
+    return answers.page(log.page(call.store, trigger.id, delivery_filter, query.window), log.to_json)
 
 
-def show(call: Call) -> Response:
+@operations.get(
+    f"{PATH}/deliveries/<delivery:delivery_id>",
+    answer=Data[delivery_models.DeliveryDetails],
+    scopes=READ,
+    query=Owned,
+    extension=True,
+    example=Example(query=OWNER),
+)
+def get_delivery(call: Call) -> Response:
     """One delivery."""
     trigger = load(call, call.query(Owned))
     return answers.json({"data": log.details(call.service, trigger.id, call.path["delivery_id"])})
 
 
-def resend(call: Call) -> Response:
+@operations.post(
+    f"{PATH}/deliveries/<delivery_id>/resend",
+    answer=Data[delivery_models.Delivery],
+    scopes=WRITE,
+    query=Owned,
+    extension=True,
+    example=Example(query=OWNER),
+)
+def resend_delivery(call: Call) -> Response:
     """Send one again."""
     trigger = load(call, call.query(Owned))
-    found = resending.resend(call.service, trigger.id, call.path["delivery_id"])
-    return answers.json({"data": log.to_json(found)})
+    delivery = resending.resend(call.service, trigger.id, call.path["delivery_id"])
+    return answers.json({"data": log.to_json(delivery)})
 
 
-def resend_many(call: Call) -> Response:
+@operations.post(
+    f"{PATH}/deliveries/resend",
+    answer=delivery_models.Count,
+    scopes=WRITE,
+    query=Owned,
+    body=ResendRequest,
+    extension=True,
+    example=Example(query=OWNER, body={"status": "failed", "dry_run": True}),
+)
+def resend_deliveries(call: Call) -> Response:
     """Send many again, or count them."""
     trigger = load(call, call.query(Owned))
-    asked = call.body(Again)
-    wanted = Filter(since=asked.since, until=asked.until)
+    body = call.body(ResendRequest)
+    delivery_filter = Filter(since=body.since, until=body.until)
     count = resending.resend_many(
-        call.service, trigger.id, asked.status or "failed", wanted, dry_run=bool(asked.dry_run)
+        call.service, trigger.id, body.status or "failed", delivery_filter, dry_run=bool(body.dry_run)
     )
     return answers.json({"count": count})
 
 
-def stats(call: Call) -> Response:
+@operations.get(
+    f"{PATH}/stats",
+    answer=Data[delivery_models.Stats],
+    scopes=READ,
+    query=Owned,
+    extension=True,
+    example=Example(query=OWNER),
+)
+def get_trigger_stats(call: Call) -> Response:
     """The last 24 hours."""
     trigger = load(call, call.query(Owned))
     return answers.json({"data": log.stats(call.service, trigger.id)})
-
-
-T = "P/deployed-triggers/<trigger_id>"
-READ, WRITE = (scopes.DEPLOYED_TRIGGERS_READ,), (scopes.DEPLOYED_TRIGGERS_WRITE,)
-OPERATIONS = (
-    Operation("list_deliveries", "GET", f"{T}/deliveries", index, READ, query=DeliveryList),
-    Operation("get_delivery", "GET", f"{T}/deliveries/<delivery:delivery_id>", show, READ, query=Owned),
-    Operation("resend_delivery", "POST", f"{T}/deliveries/<delivery_id>/resend", resend, WRITE, query=Owned),
-    Operation("resend_deliveries", "POST", f"{T}/deliveries/resend", resend_many, WRITE, query=Owned, body=Again),
-    Operation("get_trigger_stats", "GET", f"{T}/stats", stats, READ, query=Owned),
-)

@@ -1,200 +1,146 @@
-"""Deployed triggers (specification 4.8–4.10, WIRE "Deployed trigger"): deploy, list, get, update, delete; and what is
-ours alone: the log of runs, a test event, what uses an account.
+"""Deployed triggers (specification 4.9, 4.10, WIRE "Deployed trigger"): list, get, update, delete, and their runs.
 
-A Connect token sees and changes its own user's alone, and is never given a signing key but that of a webhook which
-it names at the deployment.
+A Connect token sees and changes its own user's alone, and is never given a signing key.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Literal
 
 from flask import Response
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from webapp.kit import cursors
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Body, ExternalUserId, Flag, Paged, Query
-from webapp.service.api.components.calls import JsonObject
-from webapp.service.api.triggers.owned import Owned, OwnedList, load
-from webapp.service.components.calls import Emitted
+from webapp.service.api.base.models import AppName, Body, Data, ExternalUserId, Flag, Page, Paged
+from webapp.service.api.base.operations import OWNER, PROVIDER_ERRORS, Example, Operations
+from webapp.service.api.components.calls import ConfiguredProps, DynamicPropsId
+from webapp.service.api.triggers import models
+from webapp.service.api.triggers.deploy import EmitOnDeploy
+from webapp.service.api.triggers.owned import (
+    DEPLOYED_TRIGGERS,
+    PATH,
+    READ,
+    TRIGGER_ID,
+    WRITE,
+    Owned,
+    OwnedList,
+    TriggerOptions,
+    load,
+)
 from webapp.service.domain.accounts import apps
-from webapp.service.domain.base import scopes
-from webapp.service.domain.components import components
-from webapp.service.domain.deliveries import endpoints, events
-from webapp.service.domain.triggers import changing, deployed_triggers, deploying, firing, runs, serialization
+from webapp.service.domain.triggers import changing, deployed_triggers, deploying, runs, serialization
 from webapp.service.domain.triggers.changing import Change
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger, Filter
-from webapp.service.domain.triggers.deploying import Deployment
 
-MAX_TEST_EVENT_DEPTH = 100
-
-
-def _shallow(found: Any) -> Any:
-    """Refuse what is nested deeper than an event may be."""
-    level = [found]
-    for _ in range(MAX_TEST_EVENT_DEPTH):
-        level = [child for one in level for child in _children(one)]
-        if not level:
-            return found
-    raise ValueError(f"It is nested more than {MAX_TEST_EVENT_DEPTH} levels deep.")
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
-
-
-class NewTrigger(Body):
-    """What to deploy, for whom (specification 4.8). ``name`` is ours."""
-
-    id: str
-    external_user_id: ExternalUserId
-    version: str | None = None
-    configured_props: JsonObject | None = None
-    dynamic_props_id: str | None = None
-    workflow_id: Annotated[str, Field(pattern=r"^p_[a-zA-Z0-9]+$")] | None = None
-    webhook_url: str | None = None
-    emit_on_deploy: bool | None = None
-    name: str | None = None
+operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID)
 
 
 class TriggerChange(Body):
-    """What to change (specification 4.9). ``dynamic_props_id`` is ours."""
+    """What to change (specification 4.9). ``dynamic_props_id`` is Patchbay's own."""
 
-    active: bool | None = None
-    configured_props: JsonObject | None = None
-    name: str | None = None
-    emit_on_deploy: bool | None = None
-    dynamic_props_id: str | None = None
-
-
-class TestEvent(Body):
-    """The event to send; none means the newest real one."""
-
-    event: Annotated[Any, AfterValidator(_shallow)] = None
+    active: bool | None = Field(None, description="Whether it is on.")
+    configured_props: ConfiguredProps = None
+    name: str | None = Field(None, description="What it is called.")
+    emit_on_deploy: EmitOnDeploy = None
+    dynamic_props_id: DynamicPropsId = None
 
 
-class Shape(Query):
-    """What a trigger is shown with. ``extensions`` is ours alone."""
-
-    extensions: Flag = False
-
-
-class OwnedShape(Owned, Shape):
+class OwnedTriggerOptions(Owned, TriggerOptions):
     """The same for one trigger."""
 
 
-class TriggerList(Shape, Paged):
-    """Which triggers; ``all`` and ``app`` (a slug or an id) are ours."""
+class TriggerList(TriggerOptions, Paged):
+    """Which triggers; ``all`` and ``app`` (a slug or an id) are Patchbay's own."""
 
     external_user_id: ExternalUserId | None = None
-    emitter_type: Literal["email", "http", "source", "timer", "all"] = "source"
-    app: str | None = None
+    emitter_type: Literal["email", "http", "source", "timer", "all"] = Field(
+        "source", description="Only triggers of one kind; `source` unless given."
+    )
+    app: AppName = None
 
 
-class Removal(Owned):
+class TriggerRemoval(Owned):
     """How to delete."""
 
-    ignore_hook_errors: Flag = False
+    ignore_hook_errors: Flag = Field(False, description="Delete it even when the app cannot be told.")
 
 
-def deploy(call: Call) -> Response:
-    """Deploy a trigger. Whoever names a webhook is told the key that its events are signed with."""
-    body = call.body(NewTrigger)
-    external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
-    component = components.find(call.service, body.id, body.version or None, "trigger")
-    if body.webhook_url:
-        endpoints.check_url("webhook_url", body.webhook_url)
-    order = Deployment(
-        scene=call.scene,
-        external_id=external_id,
-        component=component,
-        given=body.configured_props or {},
-        dynamic_props_id=body.dynamic_props_id or None,
-        webhook_url=body.webhook_url or None,
-        workflow_id=body.workflow_id,
-        emit_on_deploy=body.emit_on_deploy is not False,
-        name=body.name,
-    )
-    trigger = deploying.deploy(call.service, order)
-    key = endpoints.signing_key(call.service, trigger.id, body.webhook_url) if body.webhook_url else None
-    shown = serialization.to_json(call.service, trigger, extensions=call.query(Shape).extensions, signing_key=key)
-    return answers.json({"data": shown})
-
-
-def index(call: Call) -> Response:
+@operations.get(
+    "P/deployed-triggers",
+    answer=Page[models.DeployedTrigger],
+    scopes=READ,
+    query=TriggerList,
+    example=Example(query={**OWNER, "emitter_type": "timer"}),
+)
+def list_deployed_triggers(call: Call) -> Response:
     """Triggers of the environment, or of one user, oldest first."""
-    asked = call.query(TriggerList)
-    wanted = Filter(
-        external_id=call.caller.user_filter(asked.external_user_id),
-        emitter=None if asked.emitter_type == "all" else asked.emitter_type,
-        app=apps.slug_of(call.service, asked.app) if asked.app else None,
+    query = call.query(TriggerList)
+    trigger_filter = Filter(
+        external_id=call.caller.user_filter(query.external_user_id),
+        emitter=None if query.emitter_type == "all" else query.emitter_type,
+        app=apps.slug_of(call.service, query.app) if query.app else None,
     )
-    found = deployed_triggers.page(call.store, call.scene, wanted, asked.window)
-    shown = serialization.listed(call.service, found.items, extensions=asked.extensions)
-    page = cursors.Page(shown, found.total_count, found.start_cursor, found.end_cursor)
-    return answers.page(page, lambda one: one)
+    triggers = deployed_triggers.page(call.store, call.scene, trigger_filter, query.window)
+    items = serialization.listed(call.service, triggers.items, extensions=query.extensions)
+    page = cursors.Page(items, triggers.total_count, triggers.start_cursor, triggers.end_cursor)
+    return answers.page(page, lambda item: item)
 
 
-def show(call: Call) -> Response:
+@operations.get(
+    PATH, answer=Data[models.DeployedTrigger], scopes=READ, query=OwnedTriggerOptions, example=Example(query=OWNER)
+)
+def get_deployed_trigger(call: Call) -> Response:
     """One trigger."""
-    return _shown(call, load(call, call.query(Owned)))
+    return _answer(call, load(call, call.query(Owned)))
 
 
-def update(call: Call) -> Response:
+@operations.put(
+    PATH,
+    answer=Data[models.DeployedTrigger],
+    scopes=WRITE,
+    query=OwnedTriggerOptions,
+    body=TriggerChange,
+    errors=PROVIDER_ERRORS,
+    example=Example(query=OWNER, body={"name": "Every quarter of an hour", "active": True}),
+)
+def update_deployed_trigger(call: Call) -> Response:
     """Change a trigger's values, its name, or whether it is on."""
     trigger = load(call, call.query(Owned))
     body = call.body(TriggerChange)
     change = Change(body.active, body.configured_props, body.name, body.emit_on_deploy, body.dynamic_props_id or None)
-    return _shown(call, changing.update(call.service, trigger, change))
+    return _answer(call, changing.update(call.service, trigger, change))
 
 
-def remove(call: Call) -> Response:
+@operations.delete(
+    PATH,
+    scopes=WRITE,
+    query=TriggerRemoval,
+    errors=PROVIDER_ERRORS,
+    example=Example(path={"trigger_id": "$OTHER_TRIGGER_ID"}, query=OWNER),
+)
+def delete_deployed_trigger(call: Call) -> Response:
     """Unsubscribe a trigger and delete it."""
-    asked = call.query(Removal)
-    deploying.delete(call.service, load(call, asked), ignore_hook_errors=asked.ignore_hook_errors)
+    query = call.query(TriggerRemoval)
+    deploying.delete(call.service, load(call, query), ignore_hook_errors=query.ignore_hook_errors)
     return answers.empty()
 
 
-def logs(call: Call) -> Response:
-    """The runs of a trigger, newest first."""
-    asked = call.query(OwnedList)
-    return answers.page(runs.page(call.service, load(call, asked), asked.window), lambda one: one)
-
-
-def test_event(call: Call) -> Response:
-    """Send an event as if the trigger had emitted it."""
-    trigger, given = load(call, call.query(Owned)), call.body(TestEvent)
-    event = given.event if "event" in given.model_fields_set else _sample(call, trigger)
-    emitted = Emitted(event, None, "Test event", call.service.clock())
-    (made,) = firing.emit(call.service, trigger, [emitted])
-    return answers.json({"data": events.to_json(made)})
-
-
-def _shown(call: Call, trigger: DeployedTrigger) -> Response:
-    key = None if call.caller.connect is not None else serialization.signing_key(call.service, trigger)
-    shown = serialization.to_json(call.service, trigger, extensions=call.query(Shape).extensions, signing_key=key)
-    return answers.json({"data": shown})
-
-
-def _sample(call: Call, trigger: DeployedTrigger) -> Any:
-    """The newest event of the trigger, or a plain one that names it."""
-    newest = events.opened(call.service, events.page_of_trigger(call.store, trigger.id, limit=1))
-    plain: Mapping[str, Any] = {"test": True, "trigger": trigger.id, "timestamp": call.service.clock()}
-    return events.to_json(newest[0])["e"] if newest else plain
-
-
-READ, WRITE = (scopes.DEPLOYED_TRIGGERS_READ,), (scopes.DEPLOYED_TRIGGERS_WRITE,)
-ONE = "P/deployed-triggers/<trigger_id>"
-OPERATIONS = (
-    Operation("deploy_trigger", "POST", "P/triggers/deploy", deploy, (scopes.TRIGGERS,), query=Shape, body=NewTrigger),
-    Operation("list_deployed_triggers", "GET", "P/deployed-triggers", index, READ, query=TriggerList),
-    Operation("get_deployed_trigger", "GET", ONE, show, READ, query=OwnedShape),
-    Operation("update_deployed_trigger", "PUT", ONE, update, WRITE, query=OwnedShape, body=TriggerChange),
-    Operation("delete_deployed_trigger", "DELETE", ONE, remove, WRITE, query=Removal),
-    Operation("list_trigger_logs", "GET", f"{ONE}/logs", logs, READ, query=OwnedList),
-    Operation("send_test_event", "POST", f"{ONE}/test_event", test_event, WRITE, query=Owned, body=TestEvent),
+@operations.get(
+    f"{PATH}/logs",
+    answer=Page[models.LogEntry],
+    scopes=READ,
+    query=OwnedList,
+    extension=True,
+    example=Example(query=OWNER),
 )
+def list_trigger_logs(call: Call) -> Response:
+    """The runs of a trigger, newest first."""
+    query = call.query(OwnedList)
+    return answers.page(runs.page(call.service, load(call, query), query.window), lambda item: item)
+
+
+def _answer(call: Call, trigger: DeployedTrigger) -> Response:
+    key = None if call.caller.connect is not None else serialization.signing_key(call.service, trigger)
+    extensions = call.query(TriggerOptions).extensions
+    shown = serialization.to_json(call.service, trigger, extensions=extensions, signing_key=key)
+    return answers.json({"data": shown})

@@ -1,17 +1,24 @@
-"""The events of a deployed trigger, newest first (WIRE "Events")."""
+"""The events of a deployed trigger: the list, newest first (WIRE "Events"), and a test event."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from flask import Response
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from webapp.service.api.base import answers
 from webapp.service.api.base.call import Call
-from webapp.service.api.base.operations import Operation
-from webapp.service.api.base.schema import Flag
-from webapp.service.api.triggers.owned import Owned, load
-from webapp.service.domain.base import scopes
+from webapp.service.api.base.models import Body, Data, Extensions
+from webapp.service.api.base.operations import OWNER, Example, Operations
+from webapp.service.api.triggers import models
+from webapp.service.api.triggers.owned import DEPLOYED_TRIGGERS, PATH, READ, TRIGGER_ID, WRITE, Owned, load
+from webapp.service.components.calls import Emitted
 from webapp.service.domain.deliveries import events
+from webapp.service.domain.triggers import firing
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+
+MAX_TEST_EVENT_DEPTH = 100
+operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID)
 
 
 def _count(text: str) -> int:
@@ -20,41 +27,77 @@ def _count(text: str) -> int:
     return min(int(text), events.MAX_LISTED)
 
 
-class EventList(Owned):
-    """How many at most: fewer where they are large. ``after`` is an event's id, older ones follow. ``event_id`` asks
-    for one alone.
+def _shallow(event: Any) -> Any:
+    """Refuse what is nested deeper than an event may be."""
+    level = [event]
+    for _ in range(MAX_TEST_EVENT_DEPTH):
+        level = [child for value in level for child in _children(value)]
+        if not level:
+            return event
+    raise ValueError(f"It is nested more than {MAX_TEST_EVENT_DEPTH} levels deep.")
 
-    ``extensions`` adds what is ours alone: how many there are.
-    """
+
+def _children(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+class EventList(Owned):
+    """Which events. Fewer than ``n`` are listed where they are large; ``extensions`` adds how many there are."""
 
     n: Annotated[
         int, BeforeValidator(_count), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": events.MAX_LISTED})
-    ] = events.MAX_LISTED
-    after: str | None = None
-    event_id: str | None = None
-    extensions: Flag = False
+    ] = Field(events.MAX_LISTED, description="How many at most.")
+    after: str | None = Field(None, description="An event's id; older ones follow.")
+    event_id: str | None = Field(None, description="Only this event.")
+    extensions: Extensions = False
 
 
-def index(call: Call) -> Response:
-    """Events, newest first."""
-    asked = call.query(EventList)
-    trigger = load(call, asked)
-    found = events.page_of_trigger(
-        call.store, trigger.id, limit=asked.n, after=asked.after or None, event_id=asked.event_id or None
+class TestEvent(Body):
+    """The event to send; none means the newest real one."""
+
+    event: Annotated[Any, AfterValidator(_shallow)] = Field(
+        None, description="What to send; without it, the newest real event or a plain one."
     )
-    data: dict[str, Any] = {"data": [events.to_json(one) for one in events.opened(call.service, found)]}
-    if asked.extensions:
-        data["page_info"] = {"count": len(found), "total_count": events.count_of_trigger(call.store, trigger.id)}
+
+
+@operations.post(
+    f"{PATH}/test_event",
+    answer=Data[models.Event],
+    scopes=WRITE,
+    query=Owned,
+    body=TestEvent,
+    extension=True,
+    example=Example(query=OWNER, body={"event": {"hello": "world"}}),
+)
+def send_test_event(call: Call) -> Response:
+    """Send an event as if the trigger had emitted it."""
+    trigger, body = load(call, call.query(Owned)), call.body(TestEvent)
+    event = body.event if "event" in body.model_fields_set else _sample(call, trigger)
+    emitted = Emitted(event, None, "Test event", call.service.clock())
+    (stored,) = firing.emit(call.service, trigger, [emitted])
+    return answers.json({"data": events.to_json(stored)})
+
+
+@operations.get(
+    f"{PATH}/events", answer=models.Events, scopes=READ, query=EventList, example=Example(query={**OWNER, "n": "10"})
+)
+def list_trigger_events(call: Call) -> Response:
+    """Events, newest first."""
+    query = call.query(EventList)
+    trigger = load(call, query)
+    rows = events.page_of_trigger(
+        call.store, trigger.id, limit=query.n, after=query.after or None, event_id=query.event_id or None
+    )
+    data: dict[str, Any] = {"data": [events.to_json(event) for event in events.opened(call.service, rows)]}
+    if query.extensions:
+        data["page_info"] = {"count": len(rows), "total_count": events.count_of_trigger(call.store, trigger.id)}
     return answers.json(data)
 
 
-OPERATIONS = (
-    Operation(
-        "list_trigger_events",
-        "GET",
-        "P/deployed-triggers/<trigger_id>/events",
-        index,
-        (scopes.DEPLOYED_TRIGGERS_READ,),
-        query=EventList,
-    ),
-)
+def _sample(call: Call, trigger: DeployedTrigger) -> Any:
+    """The newest event of the trigger, or a plain one that names it."""
+    newest = events.opened(call.service, events.page_of_trigger(call.store, trigger.id, limit=1))
+    plain: Mapping[str, Any] = {"test": True, "trigger": trigger.id, "timestamp": call.service.clock()}
+    return events.to_json(newest[0])["e"] if newest else plain

@@ -1,40 +1,38 @@
 """Deployed triggers, their webhooks, events and deliveries."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
-from webapp.service.api.base.models import Milliseconds, Seconds, Shape
+from webapp.service.api.base.models import Answer, Milliseconds, Seconds
 from webapp.service.api.components.models import ConfigurableProp, Observation
 
-Status = Literal["waiting", "delivered", "failed"]
 
-
-class UsedAccount(Shape):
+class UsedAccount(Answer):
     """An account that a trigger works with."""
 
     prop: str
-    id: str
+    id: str = Field(examples=["id_1Ab2Cd"])
 
 
-class DeployedTrigger(Shape):
+class DeployedTrigger(Answer):
     """A deployed trigger. Fields below the key belong to one emitter alone, or are there with `extensions`."""
 
-    id: str
-    owner_id: str
-    component_id: str
-    configurable_props: list[ConfigurableProp]
+    id: str = Field(examples=["dc_6Gt1Nv"])
+    owner_id: str = Field(examples=["exu_4Jr6Yh"])
+    component_id: str = Field(examples=["sc_9Dk2Wx"])
+    configurable_props: list[ConfigurableProp] = Field(examples=[[]])
     configured_props: dict[str, Any]
     active: bool
     created_at: Milliseconds
     updated_at: Milliseconds
-    name: str
-    name_slug: str
+    name: str = Field(examples=["New issue"])
+    name_slug: str = Field(examples=["new-issue"])
     type: Literal["DeployedComponent", "HttpInterface", "TimerInterface", "EmailInterface"]
-    component_key: str
+    component_key: str = Field(examples=["github-new-issue"])
     callback_observations: None
     emit_on_deploy: bool
-    webhook_signing_key: Annotated[str, Field(description="Empty where it is not shown.")]
+    webhook_signing_key: str = Field(description="Empty where it is not shown.", examples=["whsec_…"])
     endpoint_url: str = ""
     custom_response: bool = False
     key: str = ""
@@ -58,185 +56,89 @@ class DeployedTrigger(Shape):
     last_error: str | None = None
 
 
-class DeliveryState(Shape):
+class DeliveryState(Answer):
     """How an address takes what it is sent."""
 
     state: Literal["happy", "penalty", "deactivated"]
     since: Seconds
-    last_error: str | None
+    last_error: str | None = Field(examples=[None])
     consecutive_failures: int
     sheds: int
 
 
-class Webhook(Shape):
+class Webhook(Answer):
     """Where a trigger's events go. `signing_key` is given to OAuth clients alone."""
 
-    id: str
-    url: str
+    id: str = Field(examples=["wh_2Sd7Kj"])
+    url: str = Field(examples=["https://app.example.com/events"])
     signing_key_set: bool
     signing_key: str = ""
     active: bool
     delivery_state: DeliveryState
 
 
-class OneWebhook(Webhook):
+class WebhookDetails(Webhook):
     """A trigger's webhook, shown alone."""
 
     created_at: Seconds
     updated_at: Seconds
 
 
-class Webhooks(Shape):
+class Webhooks(Answer):
     """All webhooks of a trigger."""
 
-    webhook_urls: list[str]
+    webhook_urls: list[str] = Field(examples=[["https://app.example.com/events"]])
     webhooks: list[Webhook]
 
 
-class Workflow(Shape):
+class Workflow(Answer):
     """A workflow that a trigger's events go to."""
 
-    id: str
-    name: str | None
+    id: str = Field(examples=["id_1Ab2Cd"])
+    name: str | None = Field(examples=["GitHub"])
     active: bool
     delivery_state: DeliveryState
 
 
-class Pipelines(Shape):
+class Pipelines(Answer):
     """The workflows that a trigger's events go to; `workflows` is there when `extensions` were asked for."""
 
-    workflow_ids: list[str]
+    workflow_ids: list[str] = Field(examples=[["p_2Vc9Lk"]])
     workflows: list[Workflow] = Field(default_factory=list)
 
 
-class Event(Shape):
+class Event(Answer):
     """An event, exactly as it was emitted."""
 
-    e: Any
-    k: str
+    e: Any = Field(examples=[{"number": 42, "title": "It works"}])
+    k: str = Field(examples=["emit"])
     ts: Milliseconds
-    id: str
+    id: str = Field(examples=["evt_0Bz4Qr"])
     sum: str = ""
 
 
-class EventCount(Shape):
+class EventCount(Answer):
     """How many events were listed, and how many there are."""
 
-    count: int
-    total_count: int
+    count: int = Field(examples=[1])
+    total_count: int = Field(examples=[1])
 
 
-class Events(Shape):
+class Events(Answer):
     """Events, newest first; `page_info` is there when `extensions` were asked for."""
 
     data: list[Event]
     page_info: EventCount | None = None
 
 
-class LogEntry(Shape):
+class LogEntry(Answer):
     """One run of a trigger."""
 
-    id: str
+    id: str = Field(examples=["tr_2Hy5Cw"])
     at: Milliseconds
-    cause: str
+    cause: str = Field(examples=["timer"])
     took_ms: int
     emitted: int
-    error: str | None
+    error: str | None = Field(examples=[None])
     ok: bool
-    os: list[Observation]
-
-
-class Delivery(Shape):
-    """An event on its way to one address."""
-
-    id: str
-    event_id: str
-    webhook_id: str | None
-    url: str | None
-    status: Status
-    attempt: int
-    created_at: Milliseconds
-    next_attempt_at: Milliseconds | None
-    last_attempt_at: Milliseconds | None
-    response_status: int | None
-    error: str | None
-    took_ms: int | None
-    summary: str | None
-
-
-class SentRequest(Shape):
-    """The request as the last attempt sent it."""
-
-    url: str | None
-    headers: dict[str, str]
-    body: str
-
-
-class Attempt(Shape):
-    """One attempt at a delivery, with what was answered."""
-
-    n: int
-    at: Milliseconds
-    took_ms: int | None
-    response_status: int | None
-    error: str | None
-    response_headers: Any
-    response_body: str | None
-
-
-class DeliveryDetails(Delivery):
-    """A delivery with its request and every attempt."""
-
-    request: SentRequest
-    attempts: list[Attempt]
-
-
-class Count(Shape):
-    """How many deliveries are sent again, or would be."""
-
-    count: int
-
-
-class Hour(Shape):
-    """What became of the deliveries of one hour."""
-
-    start: Milliseconds
-    waiting: int
-    delivered: int
-    failed: int
-
-
-class Stats(Shape):
-    """The last 24 hours."""
-
-    hours: list[Hour]
-    waiting: int
-    delivered: int
-    failed: int
-    events: int
-    last_event_at: Milliseconds | None
-    last_error: str | None
-
-
-class ProjectWebhook(Shape):
-    """The webhook of a project's environment. `signing_key` is shown when it is made or regenerated."""
-
-    id: str = ""
-    url: str = ""
-    signing_key_set: bool
-    created_at: Seconds = 0
-    updated_at: Seconds = 0
-    signing_key: Annotated[str, Field(description="Shown once.")] = ""
-
-
-class GeneralWebhook(Shape):
-    """A webhook of the workspace."""
-
-    id: str
-    user_id: str
-    name: str | None
-    description: str | None
-    url: str
-    active: bool
-    created_at: Seconds
-    updated_at: Seconds
+    os: list[Observation] = Field(examples=[[]])

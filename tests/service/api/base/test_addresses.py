@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from werkzeug.test import create_environ
 
-from webapp.service.api.base.slashes import collapse_slashes
+from webapp.service.api.base.addresses import collapse_slashes
 
 
 @pytest.mark.parametrize(

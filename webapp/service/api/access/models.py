@@ -1,0 +1,90 @@
+"""Access tokens, Connect tokens, rate limits, and what belongs to the whole workspace."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from webapp.service.api.accounts.app_models import App
+from webapp.service.api.base.models import Answer, Body, DateTime, Seconds
+
+
+class TokenRequest(Body):
+    """A client's request for an access token (RFC 6749 section 4.4.2). HTTP Basic may carry the id and secret."""
+
+    grant_type: Literal["client_credentials"] = Field(description="What is shown to get the token.")
+    client_id: str = Field(description="The client's id.")
+    client_secret: str = Field(description="The client's secret.")
+    scope: str = Field("*", description="Space-separated; `*` unless given.")
+
+
+class AccessToken(Answer):
+    """An OAuth access token."""
+
+    access_token: str = Field(examples=["eyJhbGciOi…"])
+    token_type: Literal["Bearer"]
+    expires_in: int = Field(examples=[3600])
+    scope: str = Field(examples=["*"])
+    created_at: Seconds
+
+
+class ConnectToken(Answer):
+    """A Connect token, and the page on which its user connects an account."""
+
+    token: str = Field(pattern="^ctok_[0-9a-f]{32}$", examples=["ctok_0123456789abcdef0123456789abcdef"])
+    expires_at: DateTime
+    connect_link_url: str = Field(
+        examples=["https://connect.example.com/_static/connect.html?token=ctok_…&connectLink=true"]
+    )
+
+
+class TokenValidity(Answer):
+    """Whether a Connect token works; all but `success` and `error` are there when it does."""
+
+    success: bool
+    error: str = ""
+    app: App | None = None
+    project_id: str = ""
+    project_environment: str = ""
+    project_app_name: str = ""
+    project_support_email: str = ""
+    success_redirect_uri: str | None = None
+    error_redirect_uri: str | None = None
+    oauth_app_id: str | None = None
+
+
+class LimitToken(Answer):
+    """The token of a custom rate limit, for the header `x-pd-rate-limit`."""
+
+    token: str = Field(examples=["rl_Xk4Tq8…"])
+
+
+class Workspace(Answer):
+    """The installation."""
+
+    id: str = Field(examples=["o_2Zk9Fp"])
+    name: str = Field(examples=["connect.example.com"])
+    orgname: str
+    email: str = Field(examples=["ada@example.com"])
+
+
+class Me(Answer):
+    """The person who calls, or for whom the client works."""
+
+    id: str = Field(examples=["u_1Wq6Df"])
+    username: str = Field(examples=["ada"])
+    email: str = Field(examples=["ada@example.com"])
+    role: str = Field(examples=["owner"])
+    orgs: list[Workspace] = Field(examples=[[]])
+
+
+class GeneralWebhook(Answer):
+    """A webhook of the workspace."""
+
+    id: str = Field(examples=["wh_2Sd7Kj"])
+    user_id: str = Field(examples=["u_1Wq6Df"])
+    name: str | None = Field(examples=["Everything"])
+    description: str | None = Field(examples=[""])
+    url: str = Field(examples=["https://app.example.com/events"])
+    active: bool
+    created_at: Seconds
+    updated_at: Seconds

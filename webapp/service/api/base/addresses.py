@@ -1,0 +1,108 @@
+"""Addresses under ``/v1``: the converters of path parameters, double slashes, and what no operation answers."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from flask import Response, request
+from werkzeug.routing import BaseConverter, Map, Rule
+
+from webapp.errors import NotFound
+from webapp.service.api.base import cors, problems
+from webapp.service.api.base.dispatch import View, answered
+from webapp.service.api.base.operations import Operation
+from webapp.service.domain.base.service import Service
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+_SLASHES = re.compile("/{2,}")
+
+
+class ProjectConverter(BaseConverter):
+    """A project's id (specification section 4)."""
+
+    regex = "proj_[a-zA-Z0-9]+"
+
+
+class ComponentConverter(BaseConverter):
+    """A component's key, which may hold slashes, or its id; never one of the verbs that stand in the same place."""
+
+    regex = "(?!(?:configure|props|run|deploy)$)[^/].*?"
+    part_isolating = False
+
+
+class DeliveryConverter(BaseConverter):
+    """A delivery's id; never the verb that stands in the same place."""
+
+    regex = "(?!resend$)[^/]+"
+    part_isolating = True
+
+
+class RestConverter(BaseConverter):
+    """Whatever is left of a path: slashes and, unlike with the framework's own converter, line breaks too."""
+
+    regex = "(?s:.*)"
+    part_isolating = False
+
+
+CONVERTERS = {
+    "project": ProjectConverter,
+    "component": ComponentConverter,
+    "delivery": DeliveryConverter,
+    "rest": RestConverter,
+}
+
+
+def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
+    """The view of every request under ``/v1`` that no operation answers: preflights, other methods, unknown paths."""
+    rules = [
+        Rule(rule, methods=[operation.method], endpoint=operation.name)
+        for operation in operations
+        for rule in operation.rules
+    ]
+    routes = Map(rules, converters=CONVERTERS, merge_slashes=False).bind("localhost")
+
+    def produce() -> Response:
+        if cors.is_preflight(request):
+            return cors.preflight(service, request)
+        methods = routes.allowed_methods(request.path)
+        if not methods:
+            raise NotFound("There is nothing at this address; check its path.")
+        allowed = ", ".join(sorted({*methods, "OPTIONS"}))
+        if request.method == "OPTIONS":
+            return Response(status=204, headers={"Allow": allowed})
+        raise problems.NoSuchMethod(allowed)
+
+    def view(rest: str = "") -> Response:
+        return answered(service, {}, produce)
+
+    return view
+
+
+def collapse_slashes(wsgi_app: "WSGIApplication") -> "WSGIApplication":
+    """``wsgi_app``, seeing every run of slashes in the path as one (WIRE "Conventions"). The query is left alone.
+
+    A browser client without a project calls ``/v1/connect//accounts``. A redirect would answer it too, but browsers
+    refuse to follow one after a preflight. A slash that came as ``%2F`` belongs to an id, such as that of the external
+    user ``a//b``, and stays.
+    """
+
+    def application(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if "//" in path:
+            environ["PATH_INFO"] = _collapsed(environ, path)
+        return wsgi_app(environ, start_response)
+
+    return application
+
+
+def _collapsed(environ: "WSGIEnvironment", path: str) -> str:
+    """``path`` without runs of slashes. Only the address as it was sent, where the server tells it, knows ``%2F``."""
+    sent, prefix = environ.get("REQUEST_URI", "").partition("?")[0], environ.get("SCRIPT_NAME", "")
+    if "%2f" in sent.lower() and unquote(sent, "latin-1") == prefix + path:
+        collapsed = unquote(_SLASHES.sub("/", sent), "latin-1")[len(prefix) :]
+        if collapsed.startswith("/v1/"):  # pages have no such ids, and redirect to where they are
+            return collapsed
+    return _SLASHES.sub("/", path)

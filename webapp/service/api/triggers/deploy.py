@@ -1,0 +1,86 @@
+"""Deploying a trigger for one of your users (specification 4.8)."""
+
+from typing import Annotated
+
+from flask import Response
+from pydantic import Field
+
+from webapp.service.api.base import answers
+from webapp.service.api.base.call import Call
+from webapp.service.api.base.models import Body, Data, ExternalUserId
+from webapp.service.api.base.operations import PROVIDER_ERRORS, USER, Example, Operations
+from webapp.service.api.components.calls import ConfiguredProps, DynamicPropsId
+from webapp.service.api.components.components import TRIGGERS, ComponentVersion
+from webapp.service.api.triggers import models
+from webapp.service.api.triggers.owned import TriggerOptions
+from webapp.service.domain.base import scopes
+from webapp.service.domain.components import components
+from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.triggers import deploying, serialization
+from webapp.service.domain.triggers.deploying import Deployment
+
+operations = Operations(TRIGGERS.group)
+EmitOnDeploy = Annotated[bool | None, Field(description="Whether it emits what is there already when it is deployed.")]
+
+
+class NewTrigger(Body):
+    """What to deploy, and for whom. ``name`` is Patchbay's own."""
+
+    id: str = Field(description="The component's key or id.")
+    external_user_id: ExternalUserId
+    version: ComponentVersion = None
+    configured_props: ConfiguredProps = None
+    dynamic_props_id: DynamicPropsId = None
+    workflow_id: Annotated[str, Field(pattern=r"^p_[a-zA-Z0-9]+$")] | None = Field(
+        None, description="A workflow that its events go to (`p_…`)."
+    )
+    webhook_url: str | None = Field(
+        None, description="Where its events go; the answer then holds the key that they are signed with."
+    )
+    emit_on_deploy: EmitOnDeploy = None
+    name: str | None = Field(None, description="What it is called.")
+
+
+@operations.post(
+    "P/triggers/deploy",
+    answer=Data[models.DeployedTrigger],
+    scopes=(scopes.TRIGGERS,),
+    query=TriggerOptions,
+    body=NewTrigger,
+    errors=PROVIDER_ERRORS,
+    example=Example(
+        body={
+            "id": "schedule-custom-interval",
+            "external_user_id": USER,
+            "configured_props": {"cron": {"intervalSeconds": 900}},
+            "webhook_url": "https://app.example.com/events",
+        }
+    ),
+)
+def deploy_trigger(call: Call) -> Response:
+    """Deploy a trigger. Whoever names a webhook is told the key that its events are signed with."""
+    body = call.body(NewTrigger)
+    trigger = deploying.deploy(call.service, _deployment(call, body))
+    key = endpoints.signing_key(call.service, trigger.id, body.webhook_url) if body.webhook_url else None
+    extensions = call.query(TriggerOptions).extensions
+    shown = serialization.to_json(call.service, trigger, extensions=extensions, signing_key=key)
+    return answers.json({"data": shown})
+
+
+def _deployment(call: Call, body: NewTrigger) -> Deployment:
+    """What to deploy. Raises :class:`webapp.errors.Invalid` for a webhook that cannot be reached."""
+    external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
+    component = components.find(call.service, body.id, body.version or None, "trigger")
+    if body.webhook_url:
+        endpoints.check_url("webhook_url", body.webhook_url)
+    return Deployment(
+        scene=call.scene,
+        external_id=external_id,
+        component=component,
+        given=body.configured_props or {},
+        dynamic_props_id=body.dynamic_props_id or None,
+        webhook_url=body.webhook_url or None,
+        workflow_id=body.workflow_id,
+        emit_on_deploy=body.emit_on_deploy is not False,
+        name=body.name,
+    )
