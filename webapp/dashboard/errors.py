@@ -15,7 +15,8 @@ from webapp.dashboard import gate, shell
 from webapp.dashboard.pages import for_htmx, page_before, status
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.ids import new_id
-from webapp.kit.translation import gettext, ngettext
+from webapp.kit.moments import duration
+from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 
 log = logging.getLogger(__name__)
@@ -106,7 +107,8 @@ def _down(error: PatchbayError) -> Response:
     wait = error.retry_after if isinstance(error, Throttled) else 5
     sentence = gettext("The service does not answer. Nothing is lost; try again in a moment.")
     if isinstance(error, Throttled):
-        sentence = _too_many(wait)
+        sentence = gettext("There were too many requests. Try again in {time}.")
+        sentence = sentence.format(time=duration(wait))
     log.warning("the Connect service failed on %s: %s", request.path, error.message)
     if for_htmx():
         response = status(sentence, 503)
@@ -115,15 +117,6 @@ def _down(error: PatchbayError) -> Response:
         response = make_response(page, 503)
     response.headers["Retry-After"] = str(wait)
     return response
-
-
-def _too_many(seconds: int) -> str:
-    said = ngettext(
-        "There were too many requests. Try again in {count} second.",
-        "There were too many requests. Try again in {count} seconds.",
-        seconds,
-    )
-    return said.format(count=seconds)
 
 
 def _http(error: HTTPException) -> Response:

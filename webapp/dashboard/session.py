@@ -6,7 +6,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import gate
 from webapp.dashboard.dashboard import dashboard, session_now
 from webapp.dashboard.pages import go, safe_next
-from webapp.kit.translation import gettext, ngettext
+from webapp.kit.moments import duration
+from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 from webapp.people import attempts, preferences, sessions, users
 from webapp.people.users import User
@@ -33,7 +34,8 @@ def create() -> AnyResponse:
     address = request.remote_addr or ""
     wait = attempts.admit(board.store, board.clock, email=email, address=address)
     if wait:
-        return _form(next_url, email, _too_many(wait), 429, wait)
+        sentence = gettext("Too many tries. Wait {time}, then try again.").format(time=duration(wait))
+        return _form(next_url, email, sentence, 429, wait)
     person = users.authenticate(board.store, email=email, password=form.get("password", ""))
     if person is None:
         return _form(next_url, email, WRONG, 422)
@@ -81,20 +83,3 @@ def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait
     if wait:
         response.headers["Retry-After"] = str(wait)
     return response
-
-
-def _too_many(seconds: int) -> str:
-    count = seconds if seconds < 60 else -(-seconds // 60)
-    if seconds < 60:
-        sentence = ngettext(
-            "Too many tries. Wait {count} second, then try again.",
-            "Too many tries. Wait {count} seconds, then try again.",
-            count,
-        )
-    else:
-        sentence = ngettext(
-            "Too many tries. Wait {count} minute, then try again.",
-            "Too many tries. Wait {count} minutes, then try again.",
-            count,
-        )
-    return sentence.format(count=count)
