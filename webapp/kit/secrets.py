@@ -51,6 +51,6 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def same(one: str, other: str) -> bool:
+def same(value: str, other: str) -> bool:
     """Whether two strings are equal, in constant time."""
-    return hmac.compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
+    return hmac.compare_digest(value.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))

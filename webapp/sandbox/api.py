@@ -178,8 +178,8 @@ def _body(model: type[M]) -> M:
         return model.model_validate_json(request.get_data())
     except ValidationError as error:
         details = [
-            {"field": ".".join(map(str, one["loc"])), "message": one["msg"]}
-            for one in error.errors(include_url=False, include_context=False, include_input=False)
+            {"field": ".".join(map(str, problem_["loc"])), "message": problem_["msg"]}
+            for problem_ in error.errors(include_url=False, include_context=False, include_input=False)
         ]
         abort(problem(400, "invalid", "The body is not valid; see details.", details=details))
 

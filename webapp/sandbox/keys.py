@@ -30,7 +30,9 @@ class Keys:
 
     def by_key(self, key: str) -> Key | None:
         """The key itself, as the header ``X-Api-Key`` carries it, or None when there is no such key."""
-        return next((one for one in (*self.working, self.disabled) if secrets.same(one.secret, key)), None)
+        return next(
+            (candidate for candidate in (*self.working, self.disabled) if secrets.same(candidate.secret, key)), None
+        )
 
     def by_account(self, account_id: str, key: str) -> Key | None:
         """The key as HTTP Basic carries it: it must be the account's own."""

@@ -46,7 +46,7 @@ def create_task() -> ResponseReturnValue:
     try:
         task = current().tasks.create(project, person, _new_task(project))
     except BadField as error:
-        label = next((one["label"] for one in project.fields if error.field == f"fields.{one['key']}"), "A field")
+        label = next((field["label"] for field in project.fields if error.field == f"fields.{field['key']}"), "A field")
         return _tasks_page(f"{label}: {error}"), 422
     except ValidationError:
         return _tasks_page("Give the task a title of at most 200 characters, and a real date."), 422
@@ -115,9 +115,9 @@ def _tasks_page(problem: str | None = None) -> str:
         page=sandbox.tasks.search(window, project.id if project else None),
         project=project,
         projects=projects,
-        names={one.id: one.name for one in projects},
+        names={project.id: project.name for project in projects},
         people=PEOPLE,
-        person_names={one.id: one.name for one in PEOPLE},
+        person_names={person.id: person.name for person in PEOPLE},
         problem=problem,
     )
 

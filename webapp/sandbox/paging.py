@@ -36,5 +36,5 @@ class Page(Generic[T]):
 
     def to_json(self, item: Callable[[T], Any]) -> dict[str, Any]:
         """The page as the API answers it."""
-        data = [item(one) for one in self.items]
+        data = [item(row) for row in self.items]
         return {"data": data, "page": self.window.page, "per_page": self.window.per_page, "total": self.total}

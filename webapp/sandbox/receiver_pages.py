@@ -52,12 +52,12 @@ def clear() -> ResponseReturnValue:
 def _page(problem: str | None = None) -> str:
     receiver, chosen = current().receiver, current().receiver.answers()
     requests = receiver.requests()
-    paths = list(dict.fromkeys([one.path for one in requests] + receiver.paths()))
+    paths = list(dict.fromkeys([received.path for received in requests] + receiver.paths()))
     keys = {path: receiver.key(path) for path in paths}
     return render_template(
         "sandbox/receiver.html",
         requests=requests,
-        verdicts={one.id: one.verdicts(keys[one.path]) for one in requests},
+        verdicts={received.id: received.verdicts(keys[received.path]) for received in requests},
         paths=paths,
         keyed={path for path in paths if keys[path]},
         chosen=chosen,

@@ -75,7 +75,7 @@ def check_standard(key: str | None, headers: Mapping[str, str], body: bytes, at:
         return UNCHECKED
     digest = hmac.new(key_bytes(key), f"{event_id}.{stamp}.".encode() + body, hashlib.sha256).digest()
     expected = f"v1,{base64.b64encode(digest).decode()}"
-    return _verdict(any(_same(expected, one) for one in given.split()), stamp, at)
+    return _verdict(any(_same(expected, signature) for signature in given.split()), stamp, at)
 
 
 def _verdict(fits: bool, stamp: str, at: float) -> Verdict:
@@ -84,5 +84,5 @@ def _verdict(fits: bool, stamp: str, at: float) -> Verdict:
     return VALID if abs(int(stamp) - at) <= TOLERANCE_SECONDS else STALE
 
 
-def _same(one: str, other: str) -> bool:
-    return hmac.compare_digest(one.encode(), other.encode("utf-8", "surrogatepass"))
+def _same(signature: str, other: str) -> bool:
+    return hmac.compare_digest(signature.encode(), other.encode("utf-8", "surrogatepass"))

@@ -68,7 +68,7 @@ def build(
     found = sources.read(own, built_in, components)
     verdict = judge(found)
     target.parent.mkdir(parents=True, exist_ok=True)
-    files = [one for source in verdict.sound for one in source.components] + found.components
+    files = [component for source in verdict.sound for component in source.components] + found.components
     declared, problems = _declared(files, declare)
     report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), fingerprint, built=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".catalog-") as folder:
@@ -120,10 +120,10 @@ def _write(
 ) -> None:
     apps = sorted(verdict.sound, key=lambda source: source.spec.slug)
     rows = [_app(row, source, categories, declared) for row, source in enumerate(apps, 1)]
-    components = sorted((one.row(beside) for one in declared), key=lambda row: (row["key"], row["version"]))
+    components = sorted((component.row(beside) for component in declared), key=lambda row: (row["key"], row["version"]))
     _create(database)
     database.table("apps").insert_all(rows)
-    database.table("categories").insert_all(one.model_dump() for one in categories.values())
+    database.table("categories").insert_all(category.model_dump() for category in categories.values())
     database.table("components").insert_all(components)
     found = database.table("words")
     found.insert_all(_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
@@ -169,7 +169,7 @@ def _create(database: Database) -> None:
 def _app(row: int, source: Source, categories: dict[str, Category], declared: Sequence[Declared]) -> dict[str, Any]:
     spec, logo = source.spec, logos.svg(source.spec.name, source.spec.logo)
     kept = spec.model_dump_json(by_alias=True, exclude_defaults=True)
-    keys = {(one.kind, one.component.key) for one in declared if one.component.app == spec.slug}
+    keys = {(component.kind, component.component.key) for component in declared if component.component.app == spec.slug}
     return {
         "id": row,
         "slug": spec.slug,

@@ -64,7 +64,7 @@ def _place(source: Source, taken: dict[str, Source]) -> Iterator[str]:
 
 
 def _row(source: Source, problems: int) -> Row:
-    spec, keys = source.spec, {(one.kind, one.key) for one in source.components}
+    spec, keys = source.spec, {(component.kind, component.key) for component in source.components}
     return Row(
         slug=spec.slug,
         name=spec.name,

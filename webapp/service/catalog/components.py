@@ -84,13 +84,13 @@ class ComponentFilter:
         typed = words(q[:MAX_QUERY])[:MAX_WORDS] if q and q.strip() else None
         return cls(typed, app, kind, registry)
 
-    def admits(self, one: ComponentInfo) -> bool:
-        """Whether ``one`` passes. Every word must begin a word of its name, key, app or description."""
+    def admits(self, info: ComponentInfo) -> bool:
+        """Whether ``info`` passes. Every word must begin a word of its name, key, app or description."""
         return (
-            (self.kind is None or one.kind == self.kind)
-            and (self.app is None or one.app == self.app)
-            and (self.registry == "all" or one.own == (self.registry == "private"))
-            and (self.words is None or (bool(self.words) and all(f" {word}" in one.words for word in self.words)))
+            (self.kind is None or info.kind == self.kind)
+            and (self.app is None or info.app == self.app)
+            and (self.registry == "all" or info.own == (self.registry == "private"))
+            and (self.words is None or (bool(self.words) and all(f" {word}" in info.words for word in self.words)))
         )
 
 
@@ -100,11 +100,11 @@ class Components:
     def __init__(self, found: Iterable[ComponentInfo]) -> None:
         self._by_id: dict[str, ComponentInfo] = {}
         self._by_key: dict[str, dict[str, ComponentInfo]] = {}
-        for one in found:
-            self._by_id[one.id] = one
-            self._by_key.setdefault(one.key, {})[one.version] = one
-        newest = [max(versions.values(), key=lambda one: one.release) for versions in self._by_key.values()]
-        self._newest = {one.key: one for one in newest}
+        for info in found:
+            self._by_id[info.id] = info
+            self._by_key.setdefault(info.key, {})[info.version] = info
+        newest = [max(versions.values(), key=lambda info: info.release) for versions in self._by_key.values()]
+        self._newest = {info.key: info for info in newest}
         self._listing = functools.lru_cache(maxsize=64)(self._make_listing)
 
     def get(self, key_or_id: str, version: str | None = None) -> ComponentInfo | None:
@@ -171,7 +171,7 @@ def release(version: str) -> tuple[int, int, int]:
 
 
 def _order(typed: tuple[str, ...]) -> Order[ComponentInfo]:
-    def near(one: ComponentInfo) -> int:
-        return 0 if all(f" {word}" in one.name_words for word in typed) else 1
+    def near(info: ComponentInfo) -> int:
+        return 0 if all(f" {word}" in info.name_words for word in typed) else 1
 
-    return Order((int, str, str), lambda one: (near(one), one.sort_name, one.key))
+    return Order((int, str, str), lambda info: (near(info), info.sort_name, info.key))

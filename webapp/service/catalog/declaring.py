@@ -33,12 +33,12 @@ class Declared:
 
     def row(self, beside: Path) -> dict[str, Any]:
         """The row of the catalog; a folder other than the built-in one is found from the folder ``beside``."""
-        one, facts = self.component, self.facts
+        component, facts = self.component, self.facts
         return {
-            "key": one.key,
-            "version": one.version,
+            "key": component.key,
+            "version": component.version,
             "kind": self.kind,
-            "app": one.app or facts["app"],
+            "app": component.app or facts["app"],
             "name": facts["name"],
             "description": facts["description"],
             "configurable_props": json.dumps(facts["configurable_props"]),
@@ -47,8 +47,8 @@ class Declared:
             "dedupe": facts["dedupe"],
             "hooks": json.dumps(facts["hooks"]),
             "stash": facts["stash"],
-            "root": None if one.root == BUILT_IN else os.path.relpath(one.root, beside),
-            "path": one.path,
+            "root": None if component.root == BUILT_IN else os.path.relpath(component.root, beside),
+            "path": component.path,
         }
 
 
@@ -91,7 +91,7 @@ def faults(components: Iterable[Component], declare: Declare) -> list[str]:
 
 
 def _replies(files: list[Component], declare: Declare) -> list[Reply]:
-    calls = [Call(path=str(one.file), method="declare", deadline_s=DEADLINE_S) for one in files]
+    calls = [Call(path=str(file.file), method="declare", deadline_s=DEADLINE_S) for file in files]
     replies = []
     pool = ThreadPoolExecutor(AT_ONCE)
     try:

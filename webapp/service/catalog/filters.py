@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]+")
 def fold(text: str) -> str:
     """``text`` without case and accents, for sorting and comparing."""
     decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(one for one in decomposed if not unicodedata.combining(one)).casefold()
+    return "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
 
 
 def words(text: str) -> tuple[str, ...]:

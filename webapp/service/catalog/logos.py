@@ -67,7 +67,7 @@ def load(slugs: Iterable[str]) -> None:
         return
     from simpleicons.all import icons  # type: ignore[import-untyped]  # the package has no types
 
-    found = {one.slug: one for one in icons.values() if one.slug in missing}
+    found = {icon.slug: icon for icon in icons.values() if icon.slug in missing}
     _loaded.update({slug: _plain(found[slug]) if slug in found else None for slug in missing})
     for name in ("simpleicons.all", "simpleicons"):
         sys.modules.pop(name, None)

@@ -96,11 +96,11 @@ def _texts(spec: AppSpec) -> Iterator[tuple[str, str]]:
     yield "base_url", spec.base_url or ""
     yield from (("allowed_hosts", rule) for rule in spec.allowed_hosts)
     yield from ((f"headers.{name}", value) for name, value in spec.headers.items())
-    for one in spec.credentials:
-        if one.place == "basic":
-            yield "credentials", one.username + one.password
-        elif one.place != "url":
-            yield "credentials", one.value
+    for credential in spec.credentials:
+        if credential.place == "basic":
+            yield "credentials", credential.username + credential.password
+        elif credential.place != "url":
+            yield "credentials", credential.value
     for part, request in spec.requests:
         yield f"{part}.url", request.url
         yield from ((f"{part}.params", value) for value in request.params.values())
@@ -113,7 +113,7 @@ def _texts(spec: AppSpec) -> Iterator[tuple[str, str]]:
 def _credentials(spec: AppSpec) -> Iterator[str]:
     secret = {field.name for field in spec.fields if field.secret} | {"oauth_access_token"}
     in_base = secret & set(fields_in((spec.base_url or "").replace("${", "")))
-    declared = any(one.place == "url" for one in spec.credentials)
+    declared = any(credential.place == "url" for credential in spec.credentials)
     if in_base and not declared:
         yield "base_url holds a secret; declare it as a credential with place = url, or send it in a header."
     if declared and not in_base:
@@ -124,10 +124,10 @@ def _credentials(spec: AppSpec) -> Iterator[str]:
         return
     used = {
         name
-        for one in spec.credentials
-        for text in ((one.username + one.password) if one.place == "basic" else one.value,)
+        for credential in spec.credentials
+        for text in ((credential.username + credential.password) if credential.place == "basic" else credential.value,)
         for name in fields_in(text)
-        if one.place != "url"
+        if credential.place != "url"
     }
     if not (used | in_base) & secret:
         yield "no credential uses a secret field of this app."
@@ -137,11 +137,11 @@ def _scopes(spec: AppSpec) -> Iterator[str]:
     oauth = spec.oauth
     if oauth is None:
         return
-    known = [one.scope for one in oauth.scopes]
+    known = [scope.scope for scope in oauth.scopes]
     for name, count in Counter([*known, *(profile.name for profile in oauth.scope_profiles)]).items():
         if count > 1:
             yield f"the scope or profile {name} is declared twice."
-    functional = [one.scope for one in oauth.scopes if one.functional]
+    functional = [scope.scope for scope in oauth.scopes if scope.functional]
     for profile in oauth.scope_profiles:
         for scope in profile.scopes:
             if scope not in known:
@@ -149,8 +149,8 @@ def _scopes(spec: AppSpec) -> Iterator[str]:
         for scope in functional:
             if scope not in profile.scopes:
                 yield f"the profile {profile.name} leaves out {scope}, which the test request needs."
-    for one in oauth.scopes:
-        if one.functional and (one.optional or not one.default):
-            yield f"the scope {one.scope} is functional, so it is neither optional nor left out by default."
+    for entry in oauth.scopes:
+        if entry.functional and (entry.optional or not entry.default):
+            yield f"the scope {entry.scope} is functional, so it is neither optional nor left out by default."
     if oauth.iss_required and oauth.issuer is None:
         yield "oauth.iss_required needs oauth.issuer."

@@ -171,7 +171,7 @@ def _load(found: Sources, file: Path, label: str) -> dict[str, Any] | None:
 
 
 def _sentences(label: str, error: ValidationError) -> Iterator[str]:
-    for one in error.errors(include_url=False, include_input=False, include_context=False):
-        place = ".".join(str(step) for step in one["loc"])
-        message = one["msg"].removeprefix("Value error, ")
+    for details in error.errors(include_url=False, include_input=False, include_context=False):
+        place = ".".join(str(step) for step in details["loc"])
+        message = details["msg"].removeprefix("Value error, ")
         yield f"{label}: {place + ': ' if place else ''}{message[:1].lower()}{message[1:]}."

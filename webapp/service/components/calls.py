@@ -80,7 +80,7 @@ class Call:
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Call":
         """The inverse of :meth:`to_json`."""
-        accounts = {name: _grant(one) for name, one in fields["accounts"].items()}
+        accounts = {name: _grant(account) for name, account in fields["accounts"].items()}
         return cls(**{**fields, "accounts": accounts})
 
 
@@ -176,5 +176,5 @@ class Reply:
 
 
 def _grant(fields: Mapping[str, Any]) -> AccountGrant:
-    placements = tuple(Placement(**one) for one in fields["placements"])
+    placements = tuple(Placement(**placement) for placement in fields["placements"])
     return AccountGrant(**{**fields, "placements": placements})

@@ -75,10 +75,10 @@ def _annotations(component: type[Component]) -> Iterator[str]:
     if not issubclass(component, Action):
         return
     given = component.annotations
-    missing = [one for one in ANNOTATIONS if not isinstance(given.get(one), bool)]
+    missing = [annotation for annotation in ANNOTATIONS if not isinstance(given.get(annotation), bool)]
     if missing:
         yield f"annotations must say {', '.join(missing)}, each True or False."
-    if unknown := [one for one in given if one not in (*ANNOTATIONS, "title")]:
+    if unknown := [annotation for annotation in given if annotation not in (*ANNOTATIONS, "title")]:
         yield f"annotations has {', '.join(unknown)}, which nobody knows."
 
 
@@ -87,11 +87,11 @@ def _emitter(component: type[Component], props: Mapping[str, Prop]) -> Iterator[
     if not issubclass(component, Trigger):
         return
     types = [prop.type for prop in props.values()]
-    if not component.native and not any(one in types for one in (_TIMER, _HTTP, _APPHOOK)):
+    if not component.native and not any(kind in types for kind in (_TIMER, _HTTP, _APPHOOK)):
         yield "nothing would set it off: it needs timer = timer(...) to poll, or http = http_interface() to be told."
-    for one, made_by in ((_TIMER, "timer()"), (_HTTP, "http_interface()"), (_DB, "service_db()")):
-        if types.count(one) > 1:
-            yield f"it has {types.count(one)} props of {made_by}; one is all that it may have."
+    for kind, made_by in ((_TIMER, "timer()"), (_HTTP, "http_interface()"), (_DB, "service_db()")):
+        if types.count(kind) > 1:
+            yield f"it has {types.count(kind)} props of {made_by}; one is all that it may have."
     if component.activate is not Trigger.activate and _HTTP in types and component.deactivate is Trigger.deactivate:
         yield "it has activate(), but no deactivate() to undo what that does at the app."
 
@@ -134,9 +134,9 @@ def _default(prop: Prop) -> Iterator[str]:
     if not isinstance(prop.default, wanted) or (wanted is int and isinstance(prop.default, bool)):
         yield f"has a default that is not of its type, {prop.type}."
         return
-    offered = [one.value for one in prop.static_options or ()]
+    offered = [option.value for option in prop.static_options or ()]
     chosen = prop.default if isinstance(prop.default, list) else [prop.default]
-    if offered and any(one not in offered for one in chosen):
+    if offered and any(value not in offered for value in chosen):
         yield "has a default that is not among its options."
 
 

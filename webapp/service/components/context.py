@@ -145,7 +145,7 @@ class Context:
         self, event: Any, *, id: str | int | None = None, summary: str | None = None, ts: int | None = None
     ) -> None:
         """Emit ``event`` (JSON) from a trigger; ``id`` is what ``dedupe`` looks at, ``ts`` epoch milliseconds."""
-        told, line = (None if one is None else str(one) for one in (id, summary))
+        told, line = (None if text is None else str(text) for text in (id, summary))
         self._send({"emit": event, "id": told, "summary": line, "ts": now() if ts is None else int(ts)})
 
     def respond(

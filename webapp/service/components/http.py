@@ -166,7 +166,7 @@ def _said(body: bytes) -> str:
     if parsed is None or isinstance(parsed, Failure):
         return ""
     found = (at_path(parsed.value, path) for path in _MESSAGES)
-    said = next((one.strip() for one in found if isinstance(one, str) and one.strip()), "")
+    said = next((text.strip() for text in found if isinstance(text, str) and text.strip()), "")
     detail = at_path(parsed.value, _DETAIL)
     if isinstance(detail, str) and detail.strip() not in said:
         said = f"{said}: {detail.strip()}"  # such as "Validation Failed", which alone helps nobody
@@ -184,7 +184,7 @@ def _form(fields: Params) -> bytes:
 
 def _pairs(fields: Params) -> list[tuple[str, str]]:
     several = ((name, value if _is_list(value) else [value]) for name, value in fields.items() if value is not None)
-    return [(name, _text(one)) for name, values in several for one in values]
+    return [(name, _text(value)) for name, values in several for value in values]
 
 
 def _is_list(value: Any) -> bool:

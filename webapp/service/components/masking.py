@@ -41,19 +41,19 @@ class Mask:
 def _secrets(grant: AccountGrant) -> Iterator[str]:
     names = grant.values if grant.secrets is None else grant.secrets
     yield from (grant.values[name] for name in names if name in grant.values)
-    basics = [one for one in grant.placements if one.kind == "basic"]
+    basics = [placement for placement in grant.placements if placement.kind == "basic"]
     try:
-        yield from (one.removeprefix("Basic ") for one in apply(basics, grant.values).headers.values())
+        yield from (header.removeprefix("Basic ") for header in apply(basics, grant.values).headers.values())
     except TemplateError:
         return
 
 
 def _forms(secret: str) -> Iterator[str]:
     """As it is, without outer spaces, in a URL, in JSON, in base64, and line by line."""
-    for one in {secret, secret.strip(), *(line.strip() for line in secret.splitlines())}:
-        yield one
-        yield quote(one, safe="", errors="replace")
-        yield quote_plus(one, errors="replace")
-        yield json.dumps(one)[1:-1]
-        if len(one) >= SHORTEST:
-            yield base64.b64encode(one.encode(errors="replace")).decode("ascii").rstrip("=")
+    for text in {secret, secret.strip(), *(line.strip() for line in secret.splitlines())}:
+        yield text
+        yield quote(text, safe="", errors="replace")
+        yield quote_plus(text, errors="replace")
+        yield json.dumps(text)[1:-1]
+        if len(text) >= SHORTEST:
+            yield base64.b64encode(text.encode(errors="replace")).decode("ascii").rstrip("=")

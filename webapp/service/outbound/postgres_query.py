@@ -84,7 +84,7 @@ def _run(
 
 def _read(connection: psycopg.Connection[Any], statement: str, params: Sequence[Any], max_rows: int) -> Rows:
     with psycopg.RawCursor(connection, row_factory=dict_row) as cursor:
-        cursor.execute(statement.encode(), [_adapted(one) for one in params] or None)
+        cursor.execute(statement.encode(), [_adapted(param) for param in params] or None)
         while cursor.nextset():
             pass
         kept = tuple(cursor.fetchmany(max_rows)) if cursor.description else ()
@@ -93,7 +93,7 @@ def _read(connection: psycopg.Connection[Any], statement: str, params: Sequence[
 
 def _adapted(value: Any) -> Any:
     """Objects go as JSON; a list goes as an array, unless it holds what an array cannot."""
-    nested = isinstance(value, list) and any(isinstance(one, dict) for one in value)
+    nested = isinstance(value, list) and any(isinstance(item, dict) for item in value)
     return Jsonb(value) if isinstance(value, dict) or nested else value
 
 
@@ -107,9 +107,9 @@ class _Float(Loader):
 
 def _load_as_json(connection: psycopg.Connection[Any]) -> None:
     adapters = connection.adapters
-    for one in adapters.types:
-        if one.name not in _AS_JSON:
-            adapters.register_loader(one.oid, TextLoader)
+    for type_ in adapters.types:
+        if type_.name not in _AS_JSON:
+            adapters.register_loader(type_.oid, TextLoader)
     for name in ("float4", "float8"):
         adapters.register_loader(name, _Float)
 

@@ -50,13 +50,15 @@ def find_records(ctx: Context) -> Options:
     primary = table(ctx)["primaryFieldId"]
     asked = {"fields[]": primary, "returnFieldsByFieldId": True, "pageSize": 100, "offset": offset}
     answer = ctx.http.get(records_url(ctx), params=asked).json()
-    named = [{"id": one["id"], "name": str(one["fields"].get(primary, one["id"]))} for one in answer["records"]]
+    named = [
+        {"id": record["id"], "name": str(record["fields"].get(primary, record["id"]))} for record in answer["records"]
+    ]
     following = answer.get("offset")
     return Options(_options(ctx, named), {"offset": following} if following else None)
 
 
 def _options(ctx: Context, found: list[Found]) -> list[Option]:
-    return [Option(one["name"], one["id"]) for one in found if ctx.query.lower() in one["name"].lower()]
+    return [Option(table["name"], table["id"]) for table in found if ctx.query.lower() in table["name"].lower()]
 
 
 def _tables(ctx: Context) -> list[Found]:
@@ -66,16 +68,16 @@ def _tables(ctx: Context) -> list[Found]:
 
 def table(ctx: Context) -> Found:
     """The chosen table with its fields and views. Raises :class:`ComponentError`."""
-    for one in _tables(ctx):
-        if ctx.props.table_id in (one["id"], one["name"]):
-            return one
+    for table in _tables(ctx):
+        if ctx.props.table_id in (table["id"], table["name"]):
+            return table
     raise ComponentError("The base has no such table. Choose another one.")
 
 
 def records_url(ctx: Context, record: str = "") -> str:
     """The address of the records of the chosen table, or of one of them."""
     steps = (ctx.props.base_id, ctx.props.table_id, record)
-    return "/" + "/".join(quote(one, safe="") for one in steps if one)
+    return "/" + "/".join(quote(step, safe="") for step in steps if step)
 
 
 account = app("airtable")

@@ -16,13 +16,13 @@ def field_props(ctx: Context) -> dict[str, Prop]:
     """A prop for each field of the chosen table that can be written."""
     if not ctx.props.base_id or not ctx.props.table_id:
         return {}
-    fields = ((one, _KINDS.get(one["type"])) for one in table(ctx)["fields"])
-    return {one["id"]: kind(one) for one, kind in fields if kind}
+    fields = ((field, _KINDS.get(field["type"])) for field in table(ctx)["fields"])
+    return {field["id"]: kind(field) for field, kind in fields if kind}
 
 
 def field_values(ctx: Context) -> dict[str, Any]:
     """What the person gave for these props, as Airtable takes it. Raises :class:`ComponentError` for nothing."""
-    types = {one["id"]: one["type"] for one in table(ctx)["fields"]}
+    types = {field["id"]: field["type"] for field in table(ctx)["fields"]}
     given = {name: value for name, value in ctx.extra.items() if name in types and value is not None}
     if not given:
         raise ComponentError("The record is empty. Fill in at least one field.")
@@ -37,7 +37,7 @@ _WRITE: Mapping[str, Callable[[Any], Any]] = {
     "number": number,
     "currency": number,
     "percent": number,
-    "multipleAttachments": lambda urls: [{"url": one} for one in urls],
+    "multipleAttachments": lambda urls: [{"url": url} for url in urls],
 }
 
 
@@ -48,7 +48,7 @@ def _asking(prop: Callable[..., Prop], description: str | None = None) -> Callab
 def _choosing(prop: Callable[..., Prop]) -> Callable[[Found], Prop]:
     return lambda field: prop(
         label=field["name"],
-        options=[one["name"] for one in field.get("options", {}).get("choices", [])] or None,
+        options=[choice["name"] for choice in field.get("options", {}).get("choices", [])] or None,
         optional=True,
     )
 

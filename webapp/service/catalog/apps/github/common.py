@@ -20,7 +20,7 @@ def find_repositories(ctx: Context) -> Options:
     found: list[Any] = []
     for page in range(1, PAGES_SEARCHED + 1) if ctx.page == 0 else ():
         rows = _repositories(ctx, page)
-        found += [one for one in rows if ctx.query.lower() in one["full_name"].lower()]
+        found += [row for row in rows if ctx.query.lower() in row["full_name"].lower()]
         if len(rows) < PER_PAGE:
             break
     return _names(found, "full_name")
@@ -44,7 +44,7 @@ def find_branches(ctx: Context) -> Options:
 def find_issues(ctx: Context) -> Options:
     """The open issues and pull requests of the chosen repository, the newest first."""
     found = _page(ctx, of_repository(ctx, "issues"))
-    return Options([Option(f"#{one['number']} {one['title']}", one["number"]) for one in found])
+    return Options([Option(f"#{issue['number']} {issue['title']}", issue["number"]) for issue in found])
 
 
 repository = string(label="Repository", description="As owner/name.", options=find_repositories, use_query=True)
@@ -115,4 +115,4 @@ def _page(ctx: Context, address: str) -> list[Any]:
 
 
 def _names(rows: list[Any], key: str) -> Options:
-    return Options([Option(one[key], one[key]) for one in rows])
+    return Options([Option(row[key], row[key]) for row in rows])

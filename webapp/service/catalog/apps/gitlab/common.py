@@ -22,7 +22,7 @@ def find_projects(ctx: Context) -> Options:
             "page": ctx.page + 1,
         },
     )
-    return Options([Option(one["path_with_namespace"], str(one["id"])) for one in answer.json()])
+    return Options([Option(project["path_with_namespace"], str(project["id"])) for project in answer.json()])
 
 
 def project_url(ctx: Context, rest: str) -> str:

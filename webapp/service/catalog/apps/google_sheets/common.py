@@ -34,7 +34,7 @@ def find_spreadsheets(ctx: Context) -> Options:
         },
     ).json()
     following = answer.get("nextPageToken")
-    found = [Option(one["name"], one["id"]) for one in answer.get("files", [])]
+    found = [Option(file["name"], file["id"]) for file in answer.get("files", [])]
     return Options(found, {"token": following} if following else None)
 
 
@@ -44,8 +44,8 @@ def find_worksheets(ctx: Context) -> Options:
         return Options([])
     path = f"/v4/spreadsheets/{quote(ctx.props.spreadsheet_id, safe='')}"
     answer = ctx.http.get(path, params={"fields": "sheets.properties(title,sheetType)"}).json()
-    sheets = [one["properties"] for one in answer["sheets"]]
-    return Options([one["title"] for one in sheets if one.get("sheetType", "GRID") == "GRID"])
+    sheets = [sheet["properties"] for sheet in answer["sheets"]]
+    return Options([sheet["title"] for sheet in sheets if sheet.get("sheetType", "GRID") == "GRID"])
 
 
 def find_columns(ctx: Context) -> Options:
@@ -104,8 +104,8 @@ def letters(at: int) -> str:
 def index(letters: str) -> int:
     """The inverse of :func:`letters`."""
     at = 0
-    for one in letters:
-        at = at * 26 + ord(one) - ord("A") + 1
+    for letter in letters:
+        at = at * 26 + ord(letter) - ord("A") + 1
     return at - 1
 
 

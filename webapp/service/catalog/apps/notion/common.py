@@ -43,7 +43,7 @@ def _find(ctx: Context, kind: str) -> Options:
         return Options([])
     answer = search(ctx, kind, ctx.query, cursor)
     following = answer.get("next_cursor")
-    found = [Option(title(one), one["id"]) for one in answer["results"]]
+    found = [Option(title(result), result["id"]) for result in answer["results"]]
     return Options(found, {"cursor": following} if following else None)
 
 
@@ -51,9 +51,9 @@ def title(found: Found) -> str:
     """What a page or database is called."""
     properties = found.get("properties", {}).values()
     texts: list[Found] = found.get("title") or next(
-        (one["title"] for one in properties if one.get("type") == "title"), []
+        (property_["title"] for property_ in properties if property_.get("type") == "title"), []
     )
-    return "".join(one["plain_text"] for one in texts) or "Untitled"
+    return "".join(text["plain_text"] for text in texts) or "Untitled"
 
 
 def given(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def given(fields: Mapping[str, Any]) -> dict[str, Any]:
 def rich_text(text: str) -> list[dict[str, Any]]:
     """``text`` as rich text, in pieces that Notion takes."""
     pieces = [text[at : at + _CHARACTERS] for at in range(0, len(text), _CHARACTERS)]
-    return [{"type": "text", "text": {"content": one}} for one in pieces]
+    return [{"type": "text", "text": {"content": piece}} for piece in pieces]
 
 
 def blocks(text: str) -> list[dict[str, Any]]:

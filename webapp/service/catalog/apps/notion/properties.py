@@ -13,13 +13,17 @@ from .common import Found, rich_text
 
 def property_props(ctx: Context) -> dict[str, Prop]:
     """A prop for each property of the chosen database that a person can write."""
-    return {name: kind.prop(one) for name, one, kind in _properties(ctx)} if ctx.props.database_id else {}
+    return {name: kind.prop(property_) for name, property_, kind in _properties(ctx)} if ctx.props.database_id else {}
 
 
 def property_values(ctx: Context) -> dict[str, Any]:
     """What the person gave for these props, as Notion takes it, by the ids of the properties."""
-    values = ((one, kind, ctx.extra.get(name)) for name, one, kind in _properties(ctx))
-    return {one["id"]: {one["type"]: kind.write(value)} for one, kind, value in values if value not in (None, "", [])}
+    values = ((property_, kind, ctx.extra.get(name)) for name, property_, kind in _properties(ctx))
+    return {
+        property_["id"]: {property_["type"]: kind.write(value)}
+        for property_, kind, value in values
+        if value not in (None, "", [])
+    }
 
 
 class _Kind:
@@ -32,34 +36,40 @@ class _Kind:
 def _properties(ctx: Context) -> Iterator[tuple[str, Found, _Kind]]:
     """Name of the prop, property and kind, the title first."""
     database = ctx.http.get(f"/v1/databases/{quote(ctx.props.database_id, safe='')}").json()
-    for one in sorted(database["properties"].values(), key=lambda one: one["type"] != "title"):
-        if kind := _KINDS.get(one["type"]):
+    for property_ in sorted(database["properties"].values(), key=lambda property_: property_["type"] != "title"):
+        if kind := _KINDS.get(property_["type"]):
             # Ids hold characters that the name of a prop may not.
-            yield "property_" + re.sub(r"[^A-Za-z0-9]", lambda match: f"_{ord(match[0]):x}", one["id"]), one, kind
+            yield (
+                "property_" + re.sub(r"[^A-Za-z0-9]", lambda match: f"_{ord(match[0]):x}", property_["id"]),
+                property_,
+                kind,
+            )
 
 
-def _text(one: Found) -> Prop:
-    return string(label=one["name"], optional=True)
+def _text(property_: Found) -> Prop:
+    return string(label=property_["name"], optional=True)
 
 
 def _choosing(prop: Callable[..., Prop]) -> Callable[[Found], Prop]:
-    return lambda one: prop(
-        label=one["name"], options=[choice["name"] for choice in one[one["type"]]["options"]] or None, optional=True
+    return lambda property_: prop(
+        label=property_["name"],
+        options=[choice["name"] for choice in property_[property_["type"]]["options"]] or None,
+        optional=True,
     )
 
 
 _KINDS = {
-    "title": _Kind(lambda one: string(label=one["name"]), rich_text),
+    "title": _Kind(lambda property_: string(label=property_["name"]), rich_text),
     "rich_text": _Kind(_text, rich_text),
-    "number": _Kind(lambda one: string(label=one["name"], description="A number.", optional=True), number),
+    "number": _Kind(lambda property_: string(label=property_["name"], description="A number.", optional=True), number),
     "select": _Kind(_choosing(string), lambda value: {"name": value}),
     "status": _Kind(_choosing(string), lambda value: {"name": value}),
-    "multi_select": _Kind(_choosing(string_list), lambda values: [{"name": one} for one in values]),
+    "multi_select": _Kind(_choosing(string_list), lambda values: [{"name": value} for value in values]),
     "date": _Kind(
-        lambda one: string(label=one["name"], description="Such as 2026-05-31.", optional=True),
+        lambda property_: string(label=property_["name"], description="Such as 2026-05-31.", optional=True),
         lambda value: {"start": value},
     ),
-    "checkbox": _Kind(lambda one: boolean(label=one["name"], optional=True)),
+    "checkbox": _Kind(lambda property_: boolean(label=property_["name"], optional=True)),
     "url": _Kind(_text),
     "email": _Kind(_text),
     "phone_number": _Kind(_text),

@@ -46,20 +46,20 @@ def ask(ctx: Context, statement: str, params: Sequence[Any] = ()) -> Rows:
 def find_tables(ctx: Context) -> Options:
     """The tables and views that the account may see, those of its own schema first."""
     found = ask(ctx, _TABLES, (ctx.query, PER_PAGE, ctx.page * PER_PAGE)).rows
-    return Options([Option(one["label"], one["value"]) for one in found])
+    return Options([Option(table["label"], table["value"]) for table in found])
 
 
 def find_columns(ctx: Context) -> Options:
     """The columns of the chosen table, in one page."""
     found = columns(ctx, ctx.props.table) if ctx.page == 0 else []
-    return Options([Option(one.name, one.quoted) for one in found])
+    return Options([Option(column.name, column.quoted) for column in found])
 
 
 def columns(ctx: Context, table: str | None) -> list[Column]:
     """The columns of a table. Raises :class:`ComponentError` unless ``table`` is one of :func:`find_tables`."""
     if not table:
         raise ComponentError("No table is chosen yet. Choose one first.")
-    found = [Column(**one) for one in ask(ctx, _COLUMNS, (table,)).rows]
+    found = [Column(**row) for row in ask(ctx, _COLUMNS, (table,)).rows]
     if not found:
         raise ComponentError(f"There is no table {table} that this account may use. Choose one from the list.")
     return found
@@ -67,7 +67,7 @@ def columns(ctx: Context, table: str | None) -> list[Column]:
 
 def known(column: str, among: Sequence[Column]) -> str:
     """``column`` when it is one of these, fit to stand in a statement. Raises :class:`ComponentError`."""
-    if column not in (one.quoted for one in among):
+    if column not in (column.quoted for column in among):
         raise ComponentError(f"The table has no column {column}. Choose one from the list.")
     return column
 
@@ -81,5 +81,5 @@ def _account(ctx: Context) -> PostgresAccount:
     port = auth.get("port") or "5432"
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
         raise ComponentError("The port of this account is not a number from 1 to 65535. Reconnect the account.")
-    mode: SSLMode = next((one for one in get_args(SSLMode) if one == auth.get("ssl_mode")), "prefer")
+    mode: SSLMode = next((each for each in get_args(SSLMode) if each == auth.get("ssl_mode")), "prefer")
     return PostgresAccount(auth["host"], auth["user"], auth["password"], auth["database"], int(port), mode)

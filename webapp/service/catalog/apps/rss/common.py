@@ -26,18 +26,18 @@ def parsed(answer: HttpResponse) -> Any:
     return found
 
 
-def entry(one: Any) -> dict[str, Any]:
+def entry(item: Any) -> dict[str, Any]:
     """An entry of a feed as JSON can carry it."""
     return {
-        "id": one.get("id") or one.get("link"),
-        "title": one.get("title"),
-        "link": one.get("link"),
-        "author": one.get("author"),
-        "published": _time(one.get("published_parsed") or one.get("updated_parsed")),
-        "summary": one.get("summary"),
-        "content": next((part.get("value") for part in one.get("content", [])), None),
-        "categories": [tag["term"] for tag in one.get("tags", []) if tag.get("term")],
-        "enclosures": [part["href"] for part in one.get("enclosures", []) if part.get("href")],
+        "id": item.get("id") or item.get("link"),
+        "title": item.get("title"),
+        "link": item.get("link"),
+        "author": item.get("author"),
+        "published": _time(item.get("published_parsed") or item.get("updated_parsed")),
+        "summary": item.get("summary"),
+        "content": next((part.get("value") for part in item.get("content", [])), None),
+        "categories": [tag["term"] for tag in item.get("tags", []) if tag.get("term")],
+        "enclosures": [part["href"] for part in item.get("enclosures", []) if part.get("href")],
     }
 
 

@@ -15,14 +15,14 @@ def find_projects(ctx: Context) -> Options:
     """The projects whose name holds the query, page by page."""
     params = {"q": ctx.query, "page": ctx.page + 1, "per_page": PER_PAGE}
     found = ctx.http.get("/api/projects", params=params).json()["data"]
-    return Options([Option(one["name"], one["id"]) for one in found])
+    return Options([Option(project["name"], project["id"]) for project in found])
 
 
 def find_tasks(ctx: Context) -> Options:
     """The tasks of the chosen project whose title holds the query, newest first."""
     params = {"q": ctx.query, "page": ctx.page + 1, "per_page": PER_PAGE}
     found = ctx.http.get(in_project(ctx.props.project_id, "tasks"), params=params).json()["data"]
-    return Options([Option(one["title"], one["id"]) for one in found])
+    return Options([Option(task["title"], task["id"]) for task in found])
 
 
 project = string(label="Project", options=find_projects, use_query=True, with_label=True)
@@ -66,7 +66,7 @@ def all_tasks(ctx: Context, **params: Any) -> list[dict[str, Any]]:
 def field_props(ctx: Context, project_id: str, values: Mapping[str, Any] | None = None) -> dict[str, Prop]:
     """One prop for each custom field of a project. With the ``values`` of a task, none has to be given."""
     fields = ctx.http.get(in_project(project_id, "fields")).json()["data"]
-    return {FIELD + one["key"]: _field(one, values) for one in fields}
+    return {FIELD + field["key"]: _field(field, values) for field in fields}
 
 
 def field_values(ctx: Context) -> dict[str, Any]:

@@ -47,7 +47,11 @@ def find_channels(ctx: Context) -> Options:
         return Options([])
     for _ in range(_PAGES_AT_ONCE):
         page, cursor = channels(ctx, cursor)
-        found = [Option(f"#{one['name']}", one["id"]) for one in page if ctx.query.lower() in one["name"].lower()]
+        found = [
+            Option(f"#{channel['name']}", channel["id"])
+            for channel in page
+            if ctx.query.lower() in channel["name"].lower()
+        ]
         if found or not cursor:
             break
     return Options(found, {"cursor": cursor} if cursor else None)

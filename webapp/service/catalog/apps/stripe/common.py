@@ -69,7 +69,7 @@ def find_payments(ctx: Context) -> Options:
 
 def find_event_types(ctx: Context) -> Options:
     """The everyday types of events; any other may be typed in."""
-    return Options([] if ctx.page else [one for one in _EVENT_TYPES if ctx.query.lower() in one])
+    return Options([] if ctx.page else [event_type for event_type in _EVENT_TYPES if ctx.query.lower() in event_type])
 
 
 def signed_by_stripe(ctx: Context, secret: str) -> bool:
@@ -92,7 +92,7 @@ def _find(ctx: Context, path: str, name: Callable[[Found], str | None]) -> Optio
         return Options([])
     for _ in range(_PAGES_AT_ONCE):
         answer = ctx.http.get(path, params={"limit": _PAGE, "starting_after": after}).json()
-        named = ((one["id"], name(one)) for one in answer["data"])
+        named = ((row["id"], name(row)) for row in answer["data"])
         found = [Option(label, id) for id, label in named if label and ctx.query.lower() in label.lower()]
         after = answer["data"][-1]["id"] if answer["has_more"] and answer["data"] else None
         if found or not after:
@@ -100,14 +100,14 @@ def _find(ctx: Context, path: str, name: Callable[[Found], str | None]) -> Optio
     return Options(found, {"after": after} if after else None)
 
 
-def _customer(one: Found) -> str:
-    return " · ".join(filter(None, (one.get("name"), one.get("email")))) or str(one["id"])
+def _customer(customer: Found) -> str:
+    return " · ".join(filter(None, (customer.get("name"), customer.get("email")))) or str(customer["id"])
 
 
-def _payment(one: Found) -> str | None:
-    if one["status"] != "succeeded":
+def _payment(payment: Found) -> str | None:
+    if payment["status"] != "succeeded":
         return None
-    return f"{money(one['amount'], one['currency'])} · {one.get('description') or one['id']}"
+    return f"{money(payment['amount'], payment['currency'])} · {payment.get('description') or payment['id']}"
 
 
 account = app("stripe")

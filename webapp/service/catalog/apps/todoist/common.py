@@ -40,8 +40,8 @@ def _find(ctx: Context, path: str, named_by: str) -> Options:
         return Options([])
     for _ in range(_PAGES_AT_ONCE):
         answer = ctx.http.get(path, params={"limit": _PAGE, "cursor": cursor}).json()
-        named = [Option(one[named_by], one["id"]) for one in answer["results"]]
-        found, cursor = [one for one in named if ctx.query.lower() in one.label.lower()], answer["next_cursor"]
+        named = [Option(result[named_by], result["id"]) for result in answer["results"]]
+        found, cursor = [option for option in named if ctx.query.lower() in option.label.lower()], answer["next_cursor"]
         if found or not cursor:
             break
     return Options(found, {"cursor": cursor} if cursor else None)

@@ -26,7 +26,7 @@ def _find(ctx: Context, path: str, **params: str) -> Options:
     if ctx.page:
         return Options([])
     found: list[dict[str, Any]] = ctx.http.get(path, params={**params, "fields": "name"}).json()
-    return Options([Option(one["name"], one["id"]) for one in found if ctx.query.lower() in one["name"].lower()])
+    return Options([Option(row["name"], row["id"]) for row in found if ctx.query.lower() in row["name"].lower()])
 
 
 account = app("trello")

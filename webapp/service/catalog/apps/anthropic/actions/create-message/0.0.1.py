@@ -12,7 +12,7 @@ def find_models(ctx: Context) -> Options:
     if ctx.page and not after:
         return Options([])
     answer = ctx.http.get("/v1/models", params={"limit": 100, "after_id": after}).json()
-    models = [Option(one["display_name"], one["id"]) for one in answer["data"]]
+    models = [Option(model["display_name"], model["id"]) for model in answer["data"]]
     return Options(models, {"after": answer["last_id"]} if answer["has_more"] else None)
 
 
@@ -41,6 +41,6 @@ class CreateMessage(Action):
         if ctx.props.system:
             asked["system"] = ctx.props.system
         message = ctx.http.post("/v1/messages", json=asked).json()
-        ctx.export("text", "".join(one["text"] for one in message["content"] if one["type"] == "text"))
+        ctx.export("text", "".join(block["text"] for block in message["content"] if block["type"] == "text"))
         ctx.export("$summary", f"{message['model']} answered with {message['usage']['output_tokens']} tokens")
         return message

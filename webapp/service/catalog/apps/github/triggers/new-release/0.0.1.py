@@ -34,8 +34,12 @@ class NewRelease(Trigger):
 
     def _new(self, ctx: Context) -> Iterator[Mapping[str, Any]]:
         found = ctx.http.get(common.of_repository(ctx, "releases"), params={"per_page": common.PER_PAGE}).json()
-        published = [one for one in found if not one["draft"] and (ctx.props.prereleases or not one["prerelease"])]
-        return unseen(ctx, published, at=lambda one: one["published_at"])
+        published = [
+            release
+            for release in found
+            if not release["draft"] and (ctx.props.prereleases or not release["prerelease"])
+        ]
+        return unseen(ctx, published, at=lambda release: release["published_at"])
 
 
 def _emit(ctx: Context, release: Mapping[str, Any]) -> None:

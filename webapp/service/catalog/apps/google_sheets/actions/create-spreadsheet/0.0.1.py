@@ -21,7 +21,7 @@ class CreateSpreadsheet(Action):
     columns = string_list(label="Columns", description="The titles in the first row.", optional=True)
 
     def run(self, ctx: Context) -> Any:
-        titles = [{"userEnteredValue": {"stringValue": one}} for one in ctx.props.columns or []]
+        titles = [{"userEnteredValue": {"stringValue": column}} for column in ctx.props.columns or []]
         made = ctx.http.post(
             "/v4/spreadsheets",
             json={

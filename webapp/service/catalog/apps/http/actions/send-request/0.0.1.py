@@ -53,7 +53,7 @@ def _body(body: Mapping[str, Any]) -> tuple[bytes | Mapping[str, Any] | None, di
     kind = body.get("contentType") or JSON
     if (body.get("mode") or body.get("type") or "raw") == "fields":
         fields = body.get("fields") or {}
-        pairs = fields if isinstance(fields, Mapping) else {one["name"]: one.get("value") for one in fields}
+        pairs = fields if isinstance(fields, Mapping) else {field["name"]: field.get("value") for field in fields}
         return (pairs if kind == FORM else json.dumps(pairs).encode()), {"Content-Type": kind}
     raw = body.get("raw") or ""
     return (raw.encode(), {"Content-Type": kind}) if raw else (None, {})
@@ -71,9 +71,9 @@ def _auth(auth: Mapping[str, Any]) -> tuple[tuple[str, str] | None, dict[str, st
 def _listed(pairs: Any) -> dict[str, list[str]]:
     """Every value by its name, because a parameter may stand several times."""
     found: dict[str, list[str]] = {}
-    for one in pairs or []:
-        if one.get("name"):
-            found.setdefault(one["name"], []).append(one.get("value") or "")
+    for pair in pairs or []:
+        if pair.get("name"):
+            found.setdefault(pair["name"], []).append(pair.get("value") or "")
     return found
 
 

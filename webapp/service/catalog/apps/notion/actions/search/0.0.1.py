@@ -24,4 +24,7 @@ class Search(Action):
     def run(self, ctx: Context) -> Any:
         found = search(ctx, ctx.props.kind, ctx.props.query or "", most=ctx.props.most)["results"]
         ctx.export("$summary", f"Found {counted(found, 'page')}")
-        return [{"object": one["object"], "id": one["id"], "title": title(one), "url": one["url"]} for one in found]
+        return [
+            {"object": result["object"], "id": result["id"], "title": title(result), "url": result["url"]}
+            for result in found
+        ]

@@ -24,6 +24,6 @@ class CreateEmbeddings(Action):
     def run(self, ctx: Context) -> Any:
         asked = {name: ctx.props[name] for name in ("model", "input", "dimensions") if ctx.props[name] is not None}
         made = ctx.http.post("/embeddings", json=asked).json()
-        vectors = [one["embedding"] for one in sorted(made["data"], key=lambda one: one["index"])]
+        vectors = [item["embedding"] for item in sorted(made["data"], key=lambda item: item["index"])]
         ctx.export("$summary", f"Embedded {counted(vectors, 'text')}")
         return {"model": made["model"], "embeddings": vectors, "usage": made["usage"]}

@@ -47,4 +47,4 @@ class CreateResponse(Action):
 def _text(response: Mapping[str, Any]) -> str:
     """All that the model wrote. A response holds reasoning and other items besides its messages."""
     messages = [item for item in response["output"] if item["type"] == "message"]
-    return "".join(part["text"] for one in messages for part in one["content"] if part["type"] == "output_text")
+    return "".join(part["text"] for message in messages for part in message["content"] if part["type"] == "output_text")

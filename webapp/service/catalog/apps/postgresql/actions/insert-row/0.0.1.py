@@ -33,11 +33,15 @@ class InsertRow(Action):
 
     def reload(self, ctx: Context) -> Mapping[str, Prop]:
         columns = common.columns(ctx, ctx.props.table) if ctx.props.table else []
-        return {COLUMN + one.name: _field(one) for one in columns if one.writable}
+        return {COLUMN + column.name: _field(column) for column in columns if column.writable}
 
     def run(self, ctx: Context) -> Any:
-        given = {one: value for one in common.columns(ctx, ctx.props.table) if (value := _value(ctx, one)) is not None}
-        names = ", ".join(one.quoted for one in given)
+        given = {
+            column: value
+            for column in common.columns(ctx, ctx.props.table)
+            if (value := _value(ctx, column)) is not None
+        }
+        names = ", ".join(column.quoted for column in given)
         places = ", ".join(f"${place}" for place in range(1, len(given) + 1))
         filled = f"({names}) values ({places})" if given else "default values"
         # The names come from the server's own list, quoted by it; the values go as parameters.

@@ -38,7 +38,7 @@ class NewItem(Trigger):
         answer = _ask(ctx)
         if answer is None:
             return
-        items = {common.identity(one): one for one in map(common.entry, common.parsed(answer).entries)}
+        items = {common.identity(item): item for item in map(common.entry, common.parsed(answer).entries)}
         seen = ctx.db.get("seen", [])
         new = [id for id in items if id not in set(seen)]  # feeds usually begin with the newest
         for id in reversed(new[:most]):

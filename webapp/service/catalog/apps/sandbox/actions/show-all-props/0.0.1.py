@@ -44,13 +44,13 @@ TABLES = {"tasks": {"metadata": {"rowCount": 3}, "schema": {"title": {"dataType"
 def find_fields(ctx: Context) -> Options:
     """The custom fields of the project that plays the base."""
     found = ctx.http.get(common.in_project(ctx.props.base, "fields")).json()["data"]
-    return Options([Option(one["label"], one["key"]) for one in found])
+    return Options([Option(field["label"], field["key"]) for field in found])
 
 
 def find_base_tasks(ctx: Context) -> Options:
     """The tasks of the project that plays the base."""
     found = ctx.http.get(common.in_project(ctx.props.base, "tasks")).json()["data"]
-    return Options([Option(one["title"], one["id"]) for one in found])
+    return Options([Option(task["title"], task["id"]) for task in found])
 
 
 def count_up(ctx: Context) -> Options:

@@ -26,5 +26,5 @@ class NewTask(Trigger):
         self._emit(ctx, common.all_tasks(ctx, since=last_time(ctx)))
 
     def _emit(self, ctx: Context, tasks: list[dict[str, Any]]) -> None:
-        for task in unseen(ctx, tasks, at=lambda one: one["created_at"]):
+        for task in unseen(ctx, tasks, at=lambda row: row["created_at"]):
             ctx.emit(task, id=task["id"], summary=task["title"], ts=epoch_ms(task["created_at"]))

@@ -20,6 +20,6 @@ class RetrieveBalance(Action):
 
     def run(self, ctx: Context) -> Any:
         balance = ctx.http.get("/v1/balance").json()
-        amounts = ", ".join(money(one["amount"], one["currency"]) for one in balance["available"])
+        amounts = ", ".join(money(amount["amount"], amount["currency"]) for amount in balance["available"])
         ctx.export("$summary", f"Available: {amounts or 'nothing'}")
         return balance
