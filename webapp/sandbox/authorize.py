@@ -35,25 +35,25 @@ endpoints = Blueprint("oauth_endpoints", __name__)
 @pages.get("/oauth/authorize")
 def ask() -> ResponseReturnValue:
     """The consent page, or the reason why there is none."""
-    asked = _validated()
-    if not isinstance(asked, dict):
-        return asked
-    return _consent_page(asked)
+    authorization = _validated()
+    if not isinstance(authorization, dict):
+        return authorization
+    return _consent_page(authorization)
 
 
 @pages.post("/oauth/authorize")
 def decide() -> ResponseReturnValue:
     """Send the person back with a code, or with ``access_denied``."""
-    asked = _validated()
-    if not isinstance(asked, dict):
-        return asked
+    authorization = _validated()
+    if not isinstance(authorization, dict):
+        return authorization
     person = find_person(request.form.get("person", ""))
     mood = BEHAVIOURS.get(request.form.get("behaviour", "normal"))
     allowed = request.form.get("decision") == "allow"
     if allowed and (person is None or mood is None):
-        return _consent_page(asked, "Pick one of the people and one of the behaviours, then press Allow."), 422
+        return _consent_page(authorization, "Pick one of the people and one of the behaviours, then press Allow."), 422
     consent = Consent(person, mood) if allowed and person and mood else None
-    response: Response = _server().create_authorization_response(grant_user=consent, grant=asked["grant"])
+    response: Response = _server().create_authorization_response(grant_user=consent, grant=authorization["grant"])
     if response.status_code == 302:
         response.status_code = 303  # RFC 9700 section 4.12: the browser must not post the form on
     return response
@@ -123,7 +123,7 @@ def _refusal(why: str) -> str:
     return render_template("sandbox/refused.html", title="This link does not work", why=why)
 
 
-def _consent_page(asked: dict[str, Any], problem: str | None = None) -> str:
+def _consent_page(authorization: dict[str, Any], problem: str | None = None) -> str:
     # Chromium holds form-action against every redirect that follows a form, and the application's own callback
     # may redirect further (a success address on another host), so this one page may not name a single origin.
     g.form_action = "'self' http: https:"
@@ -132,8 +132,8 @@ def _consent_page(asked: dict[str, Any], problem: str | None = None) -> str:
         people=PEOPLE,
         client_name=current().client.name,
         behaviours=BEHAVIOURS.values(),
-        grants=in_words(asked["scope"]),
-        returns_to=asked["redirect_uri"],
+        grants=in_words(authorization["scope"]),
+        returns_to=authorization["redirect_uri"],
         carried={name: request.values[name] for name in CARRIED if name in request.values},
         problem=problem,
     )

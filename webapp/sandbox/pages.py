@@ -104,8 +104,8 @@ def keys() -> ResponseReturnValue:
 
 
 def _tasks_page(problem: str | None = None) -> str:
-    sandbox, wanted = current(), request.values.get("project", "")
-    project = sandbox.projects.get(wanted)
+    sandbox, project_id = current(), request.values.get("project", "")
+    project = sandbox.projects.get(project_id)
     number = request.args.get("page", "1")
     page = int(number) if number.isascii() and number.isdigit() and len(number) <= 6 else 1
     window = Window(min(max(page, 1), MAX_PAGE))

@@ -75,8 +75,8 @@ def build(
         draft = Path(folder) / "catalog.db"
         with closing(Database(draft)) as database:
             _write(database, verdict, found.categories, declared, target.absolute().parent)
-            told = {"apps": report.apps, "problems": report.problems, "fingerprint": fingerprint}
-            database.table("build").insert({"report": json.dumps(told)})
+            facts = {"apps": report.apps, "problems": report.problems, "fingerprint": fingerprint}
+            database.table("build").insert({"report": json.dumps(facts)})
         draft.replace(target)
     return report
 

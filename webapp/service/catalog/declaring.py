@@ -83,11 +83,11 @@ def faults(components: Iterable[Component], declare: Declare) -> list[str]:
 
     Raises :class:`Unavailable`.
     """
-    files, said = list(components), list[str]()
+    files, messages = list(components), list[str]()
     for component, reply in zip(files, _replies(files, declare), strict=True):
         wrong = [reply.error.message] if reply.error else [*_problems(component, reply.value), *reply.value["problems"]]
-        said += [f"{component.path}: {sentence}" for sentence in dict.fromkeys(wrong)]
-    return said
+        messages += [f"{component.path}: {sentence}" for sentence in dict.fromkeys(wrong)]
+    return messages
 
 
 def _replies(files: list[Component], declare: Declare) -> list[Reply]:

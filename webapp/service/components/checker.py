@@ -128,10 +128,10 @@ def _prop(name: str, prop: Prop) -> Iterator[str]:
 
 
 def _default(prop: Prop) -> Iterator[str]:
-    wanted = _DEFAULTS.get(prop.type)
-    if prop.default is None or wanted is None:
+    type_ = _DEFAULTS.get(prop.type)
+    if prop.default is None or type_ is None:
         return
-    if not isinstance(prop.default, wanted) or (wanted is int and isinstance(prop.default, bool)):
+    if not isinstance(prop.default, type_) or (type_ is int and isinstance(prop.default, bool)):
         yield f"has a default that is not of its type, {prop.type}."
         return
     offered = [option.value for option in prop.static_options or ()]

@@ -156,21 +156,21 @@ def _judged(outcome: Response | Failure, check: bool) -> HttpResponse:
 
 
 def _sentence(answer: HttpResponse) -> str:
-    said = _said(answer.body)
-    return f"The app answered with status {answer.status}" + (f": {said}" if said else ".")
+    message = _provider_message(answer.body)
+    return f"The app answered with status {answer.status}" + (f": {message}" if message else ".")
 
 
-def _said(body: bytes) -> str:
+def _provider_message(body: bytes) -> str:
     """The provider's own message, wherever providers usually put one."""
     parsed = parse_json(body) if body.strip() else None
     if parsed is None or isinstance(parsed, Failure):
         return ""
-    found = (at_path(parsed.value, path) for path in _MESSAGES)
-    said = next((text.strip() for text in found if isinstance(text, str) and text.strip()), "")
+    candidates = (at_path(parsed.value, path) for path in _MESSAGES)
+    message = next((text.strip() for text in candidates if isinstance(text, str) and text.strip()), "")
     detail = at_path(parsed.value, _DETAIL)
-    if isinstance(detail, str) and detail.strip() not in said:
-        said = f"{said}: {detail.strip()}"  # such as "Validation Failed", which alone helps nobody
-    return said[:500]
+    if isinstance(detail, str) and detail.strip() not in message:
+        message = f"{message}: {detail.strip()}"  # such as "Validation Failed", which alone helps nobody
+    return message[:500]
 
 
 def _with_query(url: str, params: Params) -> str:

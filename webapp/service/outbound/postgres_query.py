@@ -117,6 +117,6 @@ def _load_as_json(connection: psycopg.Connection[Any]) -> None:
 def _sentence(error: psycopg.Error) -> str:
     if error.sqlstate == _CANCELLED:
         return "The query took too long and was stopped. Make it smaller, such as by a LIMIT."
-    said = (error.diag.message_primary or str(error)).strip().rstrip(".")
+    message = (error.diag.message_primary or str(error)).strip().rstrip(".")
     hint = f" ({error.diag.message_hint.rstrip('.')})" if error.diag.message_hint else ""
-    return f"PostgreSQL refused the query: {said}{hint}."
+    return f"PostgreSQL refused the query: {message}{hint}."

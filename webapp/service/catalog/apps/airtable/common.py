@@ -48,8 +48,8 @@ def find_records(ctx: Context) -> Options:
     if ctx.page and not offset:
         return Options([])
     primary = table(ctx)["primaryFieldId"]
-    asked = {"fields[]": primary, "returnFieldsByFieldId": True, "pageSize": 100, "offset": offset}
-    answer = ctx.http.get(records_url(ctx), params=asked).json()
+    params = {"fields[]": primary, "returnFieldsByFieldId": True, "pageSize": 100, "offset": offset}
+    answer = ctx.http.get(records_url(ctx), params=params).json()
     named = [
         {"id": record["id"], "name": str(record["fields"].get(primary, record["id"]))} for record in answer["records"]
     ]

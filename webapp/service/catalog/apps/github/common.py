@@ -72,24 +72,24 @@ def given(ctx: Context, *names: str) -> dict[str, Any]:
     return {name: ctx.props[name] for name in names if ctx.props[name] is not None}
 
 
-def hook_on(ctx: Context, event: str) -> None:
+def add_webhook(ctx: Context, event: str) -> None:
     """Register a webhook of the chosen repository for ``event``, in activate()."""
     secret = webhooks.new_secret()
     config = {"url": ctx.endpoint, "content_type": "json", "secret": secret, "insecure_ssl": "0"}
-    asked = {"name": "web", "active": True, "events": [event], "config": config}
+    webhook = {"name": "web", "active": True, "events": [event], "config": config}
     place = of_repository(ctx, "hooks")
-    made = ctx.http.post(place, json=asked).json()
-    webhooks.remember(ctx, f"{place}/{made['id']}", secret)
+    created = ctx.http.post(place, json=webhook).json()
+    webhooks.remember(ctx, f"{place}/{created['id']}", secret)
 
 
-def hook_off(ctx: Context) -> None:
+def remove_webhook(ctx: Context) -> None:
     """Remove the webhook, in deactivate()."""
     if place := webhooks.registered_id(ctx):
         webhooks.remove(ctx, place)
 
 
-def told(ctx: Context, event: str) -> dict[str, Any] | None:
-    """What GitHub tells of ``event``; None for anything else: a ping, or a request whose signature does not fit."""
+def signed_event(ctx: Context, event: str) -> dict[str, Any] | None:
+    """The body that GitHub signed for ``event``; None for a ping, another event, or a wrong signature."""
     expected = "sha256=" + webhooks.hmac_sha256(webhooks.shared_secret(ctx), ctx.event["bodyRaw"])
     if not webhooks.equal(webhooks.header(ctx, "X-Hub-Signature-256"), expected):
         webhooks.log_forged(ctx, "GitHub")

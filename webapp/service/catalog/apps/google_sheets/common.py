@@ -18,13 +18,13 @@ def find_spreadsheets(ctx: Context) -> Options:
     token = ctx.previous.get("token")
     if ctx.page and not token:
         return Options([])
-    wanted = ["mimeType = 'application/vnd.google-apps.spreadsheet'", "trashed = false"]
+    conditions = ["mimeType = 'application/vnd.google-apps.spreadsheet'", "trashed = false"]
     if ctx.query:
-        wanted.append(f"name contains '{_escaped(ctx.query)}'")
+        conditions.append(f"name contains '{_escaped(ctx.query)}'")
     answer = ctx.http.get(
         _FILES,
         params={
-            "q": " and ".join(wanted),
+            "q": " and ".join(conditions),
             "orderBy": "modifiedTime desc",
             "fields": "nextPageToken,files(id,name)",
             "pageSize": 100,

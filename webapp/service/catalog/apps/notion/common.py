@@ -16,14 +16,14 @@ Found = dict[str, Any]
 
 def search(ctx: Context, kind: str | None, query: str, cursor: str | None = None, most: int = 100) -> Found:
     """One page of what was shared with the connection, last edited first; ``kind`` is ``page`` or ``database``."""
-    asked = {
+    search = {
         "query": query,
         "sort": {"direction": "descending", "timestamp": "last_edited_time"},
         "filter": {"property": "object", "value": kind} if kind else None,
         "start_cursor": cursor,
         "page_size": most,
     }
-    answer: Found = ctx.http.post("/v1/search", json=given(asked)).json()
+    answer: Found = ctx.http.post("/v1/search", json=given(search)).json()
     return answer
 
 

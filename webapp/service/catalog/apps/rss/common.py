@@ -19,11 +19,11 @@ url_prop = string(label="Feed address", description="Such as https://example.com
 def parsed(answer: HttpResponse) -> Any:
     """The feed in an answer, as feedparser has it. Raises :class:`ComponentError` where there is none."""
     # A stream, because feedparser would take bare bytes for the name of a file.
-    told = {"content-type": answer.headers.get("content-type", ""), "content-location": answer.url}
-    found = feedparser.parse(io.BytesIO(answer.body), response_headers=told)
-    if not found.get("version"):
+    headers = {"content-type": answer.headers.get("content-type", ""), "content-location": answer.url}
+    feed = feedparser.parse(io.BytesIO(answer.body), response_headers=headers)
+    if not feed.get("version"):
         raise ComponentError("There is no RSS or Atom feed at this address. Check it in a browser.")
-    return found
+    return feed
 
 
 def entry(item: Any) -> dict[str, Any]:

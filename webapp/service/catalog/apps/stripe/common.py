@@ -45,8 +45,8 @@ def listed(ctx: Context, path: str, most: int, **params: Any) -> list[Found]:
     found: list[Found] = []
     while True:
         after = found[-1]["id"] if found else None
-        asked = {**params, "limit": min(_PAGE, most - len(found)), "starting_after": after}
-        answer = ctx.http.get(path, params=asked).json()
+        page = {**params, "limit": min(_PAGE, most - len(found)), "starting_after": after}
+        answer = ctx.http.get(path, params=page).json()
         found += answer["data"]
         if not answer["has_more"] or len(found) >= most or not answer["data"]:
             return found

@@ -38,9 +38,9 @@ def webhook(ctx: Context) -> str:
     return str(call(ctx, "getWebhookInfo").get("url", ""))
 
 
-def is_chat(chat: dict[str, Any], wanted: str | None) -> bool:
+def is_chat(chat: dict[str, Any], chosen: str | None) -> bool:
     """Whether ``chat`` is the ``wanted`` one, which is an id or ``@name``; every chat when none is."""
-    return not wanted or wanted in (str(chat["id"]), f"@{chat.get('username')}")
+    return not chosen or chosen in (str(chat["id"]), f"@{chat.get('username')}")
 
 
 account = app("telegram")

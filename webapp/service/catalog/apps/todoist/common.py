@@ -14,8 +14,8 @@ def listed(ctx: Context, path: str, most: int, **params: Any) -> list[Found]:
     found: list[Found] = []
     cursor = None
     while True:
-        asked = {**params, "limit": min(_PAGE, most - len(found)), "cursor": cursor}
-        answer = ctx.http.get(path, params=asked).json()
+        page = {**params, "limit": min(_PAGE, most - len(found)), "cursor": cursor}
+        answer = ctx.http.get(path, params=page).json()
         found += answer["results"]
         cursor = answer["next_cursor"]
         if not cursor or len(found) >= most:

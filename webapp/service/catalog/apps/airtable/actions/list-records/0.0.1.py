@@ -36,22 +36,22 @@ class ListRecords(Action):
     most = integer(label="At most", default=100, min=1, max=1000, optional=True)
 
     def run(self, ctx: Context) -> Any:
-        asked, found, offset = ctx.props, [], None
+        props, records, offset = ctx.props, [], None
         while True:
             answer = ctx.http.get(
                 records_url(ctx),
                 params={
-                    "view": asked.view_id,
-                    "filterByFormula": asked.formula,
-                    "sort[0][field]": asked.sort_field_id,
-                    "sort[0][direction]": asked.direction if asked.sort_field_id else None,
-                    "maxRecords": asked.most,
+                    "view": props.view_id,
+                    "filterByFormula": props.formula,
+                    "sort[0][field]": props.sort_field_id,
+                    "sort[0][direction]": props.direction if props.sort_field_id else None,
+                    "maxRecords": props.most,
                     "offset": offset,
                 },
             ).json()
-            found += answer["records"]
+            records += answer["records"]
             offset = answer.get("offset")
             if not offset:
                 break
-        ctx.export("$summary", f"Read {counted(found, 'record')}")
-        return found
+        ctx.export("$summary", f"Read {counted(records, 'record')}")
+        return records

@@ -33,14 +33,14 @@ class CreateMessage(Action):
     )
 
     def run(self, ctx: Context) -> Any:
-        asked: dict[str, Any] = {
+        request: dict[str, Any] = {
             "model": ctx.props.model,
             "max_tokens": ctx.props.max_tokens,
             "messages": [{"role": "user", "content": ctx.props.prompt}],
         }
         if ctx.props.system:
-            asked["system"] = ctx.props.system
-        message = ctx.http.post("/v1/messages", json=asked).json()
+            request["system"] = ctx.props.system
+        message = ctx.http.post("/v1/messages", json=request).json()
         ctx.export("text", "".join(block["text"] for block in message["content"] if block["type"] == "text"))
         ctx.export("$summary", f"{message['model']} answered with {message['usage']['output_tokens']} tokens")
         return message

@@ -1,4 +1,4 @@
-"""Be told by GitHub when an issue is opened."""
+"""Emits opened issues, which a webhook of GitHub reports."""
 
 from webapp.service.catalog.shared.hints import epoch_ms
 from webapp.service.components.authoring import Context, Trigger, app, http_interface, service_db
@@ -20,15 +20,15 @@ class NewIssue(Trigger):
     db = service_db()
 
     def activate(self, ctx: Context) -> None:
-        common.hook_on(ctx, "issues")
+        common.add_webhook(ctx, "issues")
 
     def deactivate(self, ctx: Context) -> None:
-        common.hook_off(ctx)
+        common.remove_webhook(ctx)
 
     def run(self, ctx: Context) -> None:
-        told = common.told(ctx, "issues")
-        if told is None or told["action"] != "opened":
+        event = common.signed_event(ctx, "issues")
+        if event is None or event["action"] != "opened":
             return
-        issue = told["issue"]
+        issue = event["issue"]
         summary = f"#{issue['number']} {issue['title']}"
-        ctx.emit(told, id=common.delivery(ctx), summary=summary, ts=epoch_ms(issue["created_at"]))
+        ctx.emit(event, id=common.delivery(ctx), summary=summary, ts=epoch_ms(issue["created_at"]))

@@ -1,4 +1,4 @@
-"""Be told by GitHub when commits are pushed to a branch."""
+"""Emits pushes to a branch, which a webhook of GitHub reports."""
 
 from webapp.service.catalog.shared.hints import counted
 from webapp.service.components.authoring import Context, Trigger, app, http_interface, service_db
@@ -24,16 +24,16 @@ class NewPush(Trigger):
     db = service_db()
 
     def activate(self, ctx: Context) -> None:
-        common.hook_on(ctx, "push")
+        common.add_webhook(ctx, "push")
 
     def deactivate(self, ctx: Context) -> None:
-        common.hook_off(ctx)
+        common.remove_webhook(ctx)
 
     def run(self, ctx: Context) -> None:
-        told = common.told(ctx, "push")
-        if told is None or told["deleted"] or not told["ref"].startswith(BRANCH):
+        event = common.signed_event(ctx, "push")
+        if event is None or event["deleted"] or not event["ref"].startswith(BRANCH):
             return
-        name = told["ref"].removeprefix(BRANCH)
+        name = event["ref"].removeprefix(BRANCH)
         if ctx.props.branch in (None, "", name):
-            summary = f"{counted(told['commits'], 'commit')} to {name} by {told['pusher']['name']}"
-            ctx.emit(told, id=common.delivery(ctx), summary=summary)
+            summary = f"{counted(event['commits'], 'commit')} to {name} by {event['pusher']['name']}"
+            ctx.emit(event, id=common.delivery(ctx), summary=summary)

@@ -1,4 +1,4 @@
-"""Be told by GitHub when somebody stars a repository."""
+"""Emits stars, which a webhook of GitHub reports."""
 
 from webapp.service.components.authoring import Context, Trigger, app, http_interface, service_db
 
@@ -19,13 +19,13 @@ class NewStar(Trigger):
     db = service_db()
 
     def activate(self, ctx: Context) -> None:
-        common.hook_on(ctx, "star")
+        common.add_webhook(ctx, "star")
 
     def deactivate(self, ctx: Context) -> None:
-        common.hook_off(ctx)
+        common.remove_webhook(ctx)
 
     def run(self, ctx: Context) -> None:
-        told = common.told(ctx, "star")
-        if told is not None and told["action"] == "created":
-            who, where = told["sender"]["login"], told["repository"]["full_name"]
-            ctx.emit(told, id=common.delivery(ctx), summary=f"{who} starred {where}")
+        event = common.signed_event(ctx, "star")
+        if event is not None and event["action"] == "created":
+            who, where = event["sender"]["login"], event["repository"]["full_name"]
+            ctx.emit(event, id=common.delivery(ctx), summary=f"{who} starred {where}")

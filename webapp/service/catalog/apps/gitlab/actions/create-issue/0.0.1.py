@@ -21,12 +21,12 @@ class CreateIssue(Action):
     confidential = boolean(label="Confidential", optional=True)
 
     def run(self, ctx: Context) -> Any:
-        asked = ctx.props
+        props = ctx.props
         fields = {
-            "title": asked.title,
-            "description": asked.text,
-            "labels": ",".join(asked.labels or []) or None,
-            "confidential": asked.confidential,
+            "title": props.title,
+            "description": props.text,
+            "labels": ",".join(props.labels or []) or None,
+            "confidential": props.confidential,
         }
         given = {name: value for name, value in fields.items() if value is not None}
         issue = ctx.http.post(project_url(ctx, "issues"), json=given).json()

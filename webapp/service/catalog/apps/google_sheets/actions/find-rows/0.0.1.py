@@ -24,9 +24,9 @@ class FindRows(Action):
     most = integer(label="At most", default=20, min=1, max=1000, optional=True)
 
     def run(self, ctx: Context) -> Any:
-        titles, at, wanted = columns(ctx), index(ctx.props.column), ctx.props.value.strip().casefold()
+        titles, at, value = columns(ctx), index(ctx.props.column), ctx.props.value.strip().casefold()
         rows = enumerate(read(ctx, cells(ctx.props.worksheet)), start=1)
         held = [(number, row) for number, row in rows if number > 1 and len(row) > at]
-        hits = [(number, row) for number, row in held if str(row[at]).strip().casefold() == wanted][: ctx.props.most]
+        hits = [(number, row) for number, row in held if str(row[at]).strip().casefold() == value][: ctx.props.most]
         ctx.export("$summary", f"Found {counted(hits, 'row')}")
         return [{"row": number, "values": named(titles, row)} for number, row in hits]

@@ -39,8 +39,8 @@ class SendRequest(Action):
         )
         ctx.export("$summary", f"{method} {answer.url.partition('?')[0]} answered with status {answer.status}")
         if ctx.props.fail and answer.status >= 400:
-            said = " ".join(answer.text.split())[:300]
-            raise ComponentError(f"The server answered with status {answer.status}" + (f": {said}" if said else "."))
+            text = " ".join(answer.text.split())[:300]
+            raise ComponentError(f"The server answered with status {answer.status}" + (f": {text}" if text else "."))
         return {
             "status": answer.status,
             "headers": {name.lower(): value for name, value in answer.headers.items()},

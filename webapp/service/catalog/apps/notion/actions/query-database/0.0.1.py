@@ -30,12 +30,12 @@ class QueryDatabase(Action):
         path, cursor = f"/v1/databases/{quote(ctx.props.database_id, safe='')}/query", None
         found: list[Any] = []
         while True:
-            asked = {
+            query = {
                 "filter": ctx.props.filter,
                 "start_cursor": cursor,
                 "page_size": min(100, ctx.props.most - len(found)),
             }
-            answer = ctx.http.post(path, json=given(asked)).json()
+            answer = ctx.http.post(path, json=given(query)).json()
             found += answer["results"]
             cursor = answer.get("next_cursor")
             if not cursor or len(found) >= ctx.props.most:

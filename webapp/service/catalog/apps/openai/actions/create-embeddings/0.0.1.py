@@ -22,8 +22,8 @@ class CreateEmbeddings(Action):
     dimensions = integer(label="Dimensions", description="The model's own number unless given.", min=1, optional=True)
 
     def run(self, ctx: Context) -> Any:
-        asked = {name: ctx.props[name] for name in ("model", "input", "dimensions") if ctx.props[name] is not None}
-        made = ctx.http.post("/embeddings", json=asked).json()
-        vectors = [item["embedding"] for item in sorted(made["data"], key=lambda item: item["index"])]
+        request = {name: ctx.props[name] for name in ("model", "input", "dimensions") if ctx.props[name] is not None}
+        answer = ctx.http.post("/embeddings", json=request).json()
+        vectors = [item["embedding"] for item in sorted(answer["data"], key=lambda item: item["index"])]
         ctx.export("$summary", f"Embedded {counted(vectors, 'text')}")
-        return {"model": made["model"], "embeddings": vectors, "usage": made["usage"]}
+        return {"model": answer["model"], "embeddings": vectors, "usage": answer["usage"]}

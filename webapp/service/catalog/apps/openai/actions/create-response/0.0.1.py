@@ -8,7 +8,7 @@ from webapp.service.components.authoring import Action, ComponentError, Context,
 
 from .. import common
 
-ASKED = ("model", "input", "instructions", "max_output_tokens", "previous_response_id")
+FIELDS = ("model", "input", "instructions", "max_output_tokens", "previous_response_id")
 
 
 class CreateResponse(Action):
@@ -31,11 +31,11 @@ class CreateResponse(Action):
     )
 
     def run(self, ctx: Context) -> Any:
-        asked = {name: ctx.props[name] for name in ASKED if ctx.props[name] is not None}
-        response = ctx.http.post("/responses", json=asked).json()
+        request = {name: ctx.props[name] for name in FIELDS if ctx.props[name] is not None}
+        response = ctx.http.post("/responses", json=request).json()
         if response["status"] == "failed":
-            said = (response.get("error") or {}).get("message") or "OpenAI gave no reason."
-            raise ComponentError(f"The model could not answer: {said}")
+            reason = (response.get("error") or {}).get("message") or "OpenAI gave no reason."
+            raise ComponentError(f"The model could not answer: {reason}")
         text = _text(response)
         ctx.export("text", text)
         ctx.export("$summary", f"{response['model']} answered with {len(text.split())} words")

@@ -20,8 +20,8 @@ class ExecuteQuery(Action):
     sql_ = sql("postgresql", label="Query", description="Parameters stand in it as $1, $2 and so on.")
 
     def run(self, ctx: Context) -> Any:
-        asked = ctx.props.sql
-        found = common.ask(ctx, asked.get("query") or asked.get("value") or "", asked.get("params") or [])
-        done = f"{found.command}: {counted(found.count, 'row')}"
-        ctx.export("$summary", f"{done}, of which {len(found.rows)} are shown" if found.cut else done)
-        return {"rows": list(found.rows), "row_count": found.count, "command": found.command}
+        query = ctx.props.sql
+        result = common.ask(ctx, query.get("query") or query.get("value") or "", query.get("params") or [])
+        done = f"{result.command}: {counted(result.count, 'row')}"
+        ctx.export("$summary", f"{done}, of which {len(result.rows)} are shown" if result.cut else done)
+        return {"rows": list(result.rows), "row_count": result.count, "command": result.command}

@@ -1,4 +1,4 @@
-"""Be told by the sandbox when a task changes."""
+"""Emits changed tasks, which a webhook of the sandbox reports."""
 
 from webapp.service.catalog.shared import webhooks
 from webapp.service.catalog.shared.hints import epoch_ms
@@ -18,8 +18,8 @@ class TaskUpdated(Trigger):
     db = service_db()
 
     def activate(self, ctx: Context) -> None:
-        asked = {"url": ctx.endpoint, "event": "task.updated", "project_id": ctx.props.project_id}
-        hook = ctx.http.post("/api/webhooks", json=asked).json()
+        webhook = {"url": ctx.endpoint, "event": "task.updated", "project_id": ctx.props.project_id}
+        hook = ctx.http.post("/api/webhooks", json=webhook).json()
         webhooks.remember(ctx, hook["id"], hook["secret"])
 
     def deactivate(self, ctx: Context) -> None:
@@ -31,5 +31,5 @@ class TaskUpdated(Trigger):
         if not webhooks.equal(webhooks.header(ctx, "X-Sandbox-Signature"), expected):
             webhooks.log_forged(ctx, "the sandbox")
             return
-        told = ctx.event["body"]
-        ctx.emit(told["task"], id=told["id"], summary=told["task"]["title"], ts=epoch_ms(told["sent_at"]))
+        event = ctx.event["body"]
+        ctx.emit(event["task"], id=event["id"], summary=event["task"]["title"], ts=epoch_ms(event["sent_at"]))

@@ -29,14 +29,14 @@ class SendMessage(Action):
     )
 
     def run(self, ctx: Context) -> Any:
-        asked = ctx.props
+        props = ctx.props
         sent = call(
             ctx,
             "chat.postMessage",
-            channel=asked.channel,
-            text=asked.text,
-            thread_ts=asked.thread_ts,
-            reply_broadcast=asked.reply_broadcast if asked.thread_ts else None,
+            channel=props.channel,
+            text=props.text,
+            thread_ts=props.thread_ts,
+            reply_broadcast=props.reply_broadcast if props.thread_ts else None,
         )
         ctx.export("$summary", f"Sent the message to {ctx.label('channel') or sent['channel']}")
         return sent

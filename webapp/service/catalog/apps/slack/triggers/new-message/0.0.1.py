@@ -1,4 +1,4 @@
-"""Be told by Slack of messages in channels, through the Events API."""
+"""Emits messages in channels, which Slack reports through its Events API."""
 
 from typing import Any
 
@@ -61,22 +61,22 @@ class NewMessage(Trigger):
             webhooks.log_forged(ctx, "Slack")
             ctx.respond(401, "The signature does not fit.")
             return
-        told = ctx.event["body"]
-        if told["type"] == "url_verification":
-            ctx.respond(200, {"challenge": told["challenge"]})
+        event = ctx.event["body"]
+        if event["type"] == "url_verification":
+            ctx.respond(200, {"challenge": event["challenge"]})
             return
-        if told["type"] == "event_callback" and self._wanted(ctx, told):
-            message = told["event"]
+        if event["type"] == "event_callback" and self._is_chosen(ctx, event):
+            message = event["event"]
             summary = (message.get("text") or "A message without text")[:100]
-            ctx.emit(told, id=told["event_id"], summary=summary, ts=told["event_time"] * 1000)
+            ctx.emit(event, id=event["event_id"], summary=summary, ts=event["event_time"] * 1000)
         ctx.respond(200)
 
-    def _wanted(self, ctx: Context, told: dict[str, Any]) -> bool:
-        message, subtype = told["event"], told["event"].get("subtype")
+    def _is_chosen(self, ctx: Context, event: dict[str, Any]) -> bool:
+        message, subtype = event["event"], event["event"].get("subtype")
         by_bot = subtype == BY_BOTS or bool(message.get("bot_id"))
         return (
             message["type"] == "message"
-            and told.get("team_id") == ctx.db.get("team")
+            and event.get("team_id") == ctx.db.get("team")
             and (ctx.props.bots if by_bot else True)
             and subtype in (*WRITTEN, BY_BOTS)
             and (not ctx.props.channels or message.get("channel") in ctx.props.channels)

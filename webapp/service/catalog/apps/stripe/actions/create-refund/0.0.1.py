@@ -34,7 +34,7 @@ class CreateRefund(Action):
     )
 
     def run(self, ctx: Context) -> Any:
-        asked = {name: ctx.props[name] for name in ("payment_intent", "amount", "reason")}
-        refund = ctx.http.post("/v1/refunds", data=asked).json()
+        fields = {name: ctx.props[name] for name in ("payment_intent", "amount", "reason")}
+        refund = ctx.http.post("/v1/refunds", data=fields).json()
         ctx.export("$summary", f"Refunded {money(refund['amount'], refund['currency'])}")
         return refund

@@ -1,4 +1,4 @@
-"""Be told by Stripe of events of the kinds that were chosen."""
+"""Emits events of the chosen kinds, which a webhook of Stripe reports."""
 
 from webapp.service.catalog.shared import webhooks
 from webapp.service.components.authoring import Context, Trigger, http_interface, service_db, string_list
@@ -25,9 +25,9 @@ class NewEvent(Trigger):
     db = service_db()
 
     def activate(self, ctx: Context) -> None:
-        asked = {"url": ctx.endpoint, "enabled_events[]": ctx.props.event_types}
-        made = ctx.http.post("/v1/webhook_endpoints", data=asked).json()
-        webhooks.remember(ctx, made["id"], made["secret"])
+        endpoint = {"url": ctx.endpoint, "enabled_events[]": ctx.props.event_types}
+        webhook = ctx.http.post("/v1/webhook_endpoints", data=endpoint).json()
+        webhooks.remember(ctx, webhook["id"], webhook["secret"])
 
     def deactivate(self, ctx: Context) -> None:
         if hook := webhooks.registered_id(ctx):
@@ -37,5 +37,5 @@ class NewEvent(Trigger):
         if not common.signed_by_stripe(ctx, webhooks.shared_secret(ctx)):
             webhooks.log_forged(ctx, "Stripe")
             return
-        told = ctx.event["body"]
-        ctx.emit(told, id=told["id"], summary=told["type"], ts=told["created"] * 1000)
+        event = ctx.event["body"]
+        ctx.emit(event, id=event["id"], summary=event["type"], ts=event["created"] * 1000)

@@ -29,15 +29,15 @@ class SendMessage(Action):
     reply_to = integer(label="Reply to", description="The id of a message in the chat.", optional=True)
 
     def run(self, ctx: Context) -> Any:
-        asked = ctx.props
+        props = ctx.props
         sent = call(
             ctx,
             "sendMessage",
-            chat_id=asked.chat_id,
-            text=asked.text,
-            parse_mode=asked.parse_mode,
-            disable_notification=asked.disable_notification,
-            reply_parameters={"message_id": asked.reply_to} if asked.reply_to else None,
+            chat_id=props.chat_id,
+            text=props.text,
+            parse_mode=props.parse_mode,
+            disable_notification=props.disable_notification,
+            reply_parameters={"message_id": props.reply_to} if props.reply_to else None,
         )
         ctx.export("$summary", f"Sent the message to {chat_name(sent['chat'])}")
         return sent

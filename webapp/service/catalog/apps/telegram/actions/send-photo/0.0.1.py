@@ -23,14 +23,14 @@ class SendPhoto(Action):
     disable_notification = silent_prop
 
     def run(self, ctx: Context) -> Any:
-        asked = ctx.props
+        props = ctx.props
         sent = call(
             ctx,
             "sendPhoto",
-            chat_id=asked.chat_id,
-            photo=asked.photo,
-            caption=asked.caption,
-            disable_notification=asked.disable_notification,
+            chat_id=props.chat_id,
+            photo=props.photo,
+            caption=props.caption,
+            disable_notification=props.disable_notification,
         )
         ctx.export("$summary", f"Sent the photo to {chat_name(sent['chat'])}")
         return sent

@@ -1,4 +1,4 @@
-"""Be told by Telegram of messages to a bot."""
+"""Emits messages to a bot, which Telegram reports."""
 
 from webapp.service.catalog.shared import webhooks
 from webapp.service.components.authoring import (
@@ -46,8 +46,8 @@ class NewMessage(Trigger):
         if common.webhook(ctx) not in ("", ctx.endpoint) and not ctx.props.replace:
             raise ComponentError("The bot sends to another address already. Switch Take over on to move it here.")
         secret = webhooks.new_secret()
-        asked = {"url": ctx.endpoint, "secret_token": secret, "allowed_updates": ctx.props.kinds}
-        common.call(ctx, "setWebhook", **asked)
+        webhook = {"url": ctx.endpoint, "secret_token": secret, "allowed_updates": ctx.props.kinds}
+        common.call(ctx, "setWebhook", **webhook)
         webhooks.remember(ctx, None, secret)
 
     def deactivate(self, ctx: Context) -> None:

@@ -29,7 +29,7 @@ class CreateTask(Action):
     labels = string_list(label="Labels", optional=True)
 
     def run(self, ctx: Context) -> Any:
-        asked = {name: value for name, value in ctx.props.items() if value not in (None, "", [])}
-        task = ctx.http.post("/tasks", json=asked).json()
+        fields = {name: value for name, value in ctx.props.items() if value not in (None, "", [])}
+        task = ctx.http.post("/tasks", json=fields).json()
         ctx.export("$summary", f"Created the task {task['content']}")
         return task

@@ -27,15 +27,15 @@ class CreateCard(Action):
     )
 
     def run(self, ctx: Context) -> Any:
-        asked = ctx.props
+        props = ctx.props
         card = ctx.http.post(
             "/cards",
             params={
-                "idList": asked.list_id,
-                "name": asked.title,
-                "desc": asked.text,
-                "due": asked.due,
-                "pos": asked.position,
+                "idList": props.list_id,
+                "name": props.title,
+                "desc": props.text,
+                "due": props.due,
+                "pos": props.position,
             },
         ).json()
         ctx.export("$summary", f"Created the card {card['name']}")
