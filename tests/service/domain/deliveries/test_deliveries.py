@@ -1,7 +1,5 @@
 """The outbox: claims, leases, fences, the schedule, and what counts."""
 
-from dataclasses import replace
-
 import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
@@ -184,6 +182,3 @@ def test_next_due(post: DeliveryHarness) -> None:
     assert deliveries.next_due_at(store, post.clock()) is None
     (task,) = post.claim()
     assert deliveries.next_due_at(store) == task.lease_until
-    with store.write() as tx:
-        deliveries.release(tx, [replace(task)], post.clock())
-    assert deliveries.next_due_at(store) == post.clock()

@@ -144,16 +144,6 @@ def realign(tx: Tx, now: int) -> int:
     )
 
 
-def release(tx: Tx, tasks: Sequence[Task], now: int) -> None:
-    """Give back what was claimed and not sent."""
-    for task in tasks:
-        tx.run(
-            "UPDATE deliveries SET next_at = :now, lease_until = 0 WHERE id = :id AND attempt = :attempt "
-            "AND lease_until > 0",
-            {"now": now, "id": task.id, "attempt": task.attempt},
-        )
-
-
 def _due_endpoints(tx: Tx, now: int) -> list[Endpoint]:
     """The endpoints of what is due. When a lot is due, of all of it: each costs one step in the index."""
     rows = tx.tuples(
