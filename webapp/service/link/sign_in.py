@@ -78,7 +78,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     if token.expires_at <= service.clock():
         raise LinkExpired
     app = service.app(attempt.app)
-    client = provider_clients.choose(service.store, attempt.project_id, app.slug, attempt.oauth_app_id)
+    client = provider_clients.choose(service.store, token.scene.project_id, app.slug, attempt.oauth_app_id)
     if client is None:
         raise NoClient
     profile = request.args.get("profile", "")
@@ -146,8 +146,8 @@ def _authorization_url(service: Service, app: App, client: ProviderClient, start
 
 
 def _connect(service: Service, attempt: Attempt) -> None:
-    app = service.app(attempt.app)
-    client = provider_clients.choose(service.store, attempt.project_id, app.slug, attempt.oauth_app_id)
+    app, token = service.app(attempt.app), attempts.token_of(service.store, attempt)
+    client = provider_clients.choose(service.store, token.scene.project_id, app.slug, attempt.oauth_app_id)
     if client is None:
         raise NoClient
     sealed = attempts.unsealed(service, attempt)
@@ -164,7 +164,7 @@ def _connect(service: Service, attempt: Attempt) -> None:
         raise _rejected(result)
     connecting.connect_with_grant(
         service,
-        attempts.token_of(service.store, attempt),
+        token,
         app,
         client,
         result,

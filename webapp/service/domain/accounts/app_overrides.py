@@ -5,7 +5,6 @@ may also name the client to use. An account keeps what it was connected with: ch
 no account.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,8 @@ from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import apps, fields, provider_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import like
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
 MAX_NAME = 100
 
@@ -51,6 +51,9 @@ class AppOverride:
         }
 
 
+_OVERRIDES = Table("app_overrides", AppOverride)
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What an override is to be."""
@@ -62,42 +65,32 @@ class Draft:
 
 def create(service: Service, project_id: str, app: App, draft: Draft) -> AppOverride:
     """Make an override for ``app``. Raises :class:`Invalid`, :class:`Conflict` for a name that is taken."""
-    now, override_id = service.clock(), new_id("aov")
-    values = _values(service, project_id, app, draft)
+    now, values = service.clock(), _values(service, project_id, app, draft)
+    override = AppOverride(new_id("aov"), project_id, app.slug, **values, created_at=now, updated_at=now)
     with service.store.write() as tx:
-        _check_free(tx, project_id, draft.name.strip())
-        tx.run(
-            "INSERT INTO app_overrides (id, project_id, app, name, oauth_app_id, fields, created_at, updated_at) "
-            "VALUES (:id, :project, :app, :name, :oauth_app, :fields, :now, :now)",
-            {**values, "id": override_id, "project": project_id, "app": app.slug, "now": now},
-        )
-        _note(tx, now, project_id, override_id, "created", f"Made the app override “{values['name']}”.")
-        return get(tx, project_id, override_id)
+        _check_free(tx, project_id, override.name)
+        _OVERRIDES.insert(tx, override)
+        _note(tx, now, override, "created", f"Made the app override “{override.name}”.")
+    return override
 
 
 def update(service: Service, override: AppOverride, draft: Draft) -> AppOverride:
     """Make ``override`` what ``draft`` says. Raises like :func:`create`."""
-    values = _values(service, override.project_id, service.app(override.app), draft)
+    now, values = service.clock(), _values(service, override.project_id, service.app(override.app), draft)
     with service.store.write() as tx:
-        if draft.name.strip() != override.name:
-            _check_free(tx, override.project_id, draft.name.strip())
-        tx.run(
-            "UPDATE app_overrides SET name = :name, oauth_app_id = :oauth_app, fields = :fields, updated_at = :now "
-            "WHERE id = :id",
-            {**values, "id": override.id, "now": service.clock()},
-        )
-        sentence = f"Changed the app override “{values['name']}”."
-        _note(tx, service.clock(), override.project_id, override.id, "updated", sentence)
+        if values["name"] != override.name:
+            _check_free(tx, override.project_id, values["name"])
+        _OVERRIDES.update(tx, override.id, **values, updated_at=now)
+        _note(tx, now, override, "updated", f"Changed the app override “{values['name']}”.")
         return get(tx, override.project_id, override.id)
 
 
 def get(reader: Reader, project_id: str, override_id: str) -> AppOverride:
     """The override ``override_id`` of a project. Raises :class:`NotFound`."""
-    sql = "SELECT * FROM app_overrides WHERE id = :id AND project_id = :project"
-    row = reader.one(sql, {"id": override_id, "project": project_id})
-    if row is None:
+    override = _OVERRIDES.get(reader, override_id)
+    if override is None or override.project_id != project_id:
         raise NotFound("There is no such app override.")
-    return _override(row)
+    return override
 
 
 def page(
@@ -112,27 +105,18 @@ def page(
         where, params["app"] = f"{where} AND app = :app", app
     if q:
         where, params["q"] = f"{where} AND LOWER(name) LIKE :q ESCAPE '!'", f"%{like(q.lower())}%"
-    mark = cursors.fingerprint("app_overrides", where, params)
-    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
-    rows = reader.all(
-        f"SELECT * FROM app_overrides WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",  # noqa: S608
-        {**params, **plan.params, "limit": plan.limit},
-    )
-    total = reader.one(f"SELECT COUNT(*) AS n FROM app_overrides WHERE {where}", params)  # noqa: S608
-    found = [_override(row) for row in rows]
-    return cursors.page(found, window, plan, mark, lambda one: (one.created_at, one.id), total["n"] if total else 0)
+    return _OVERRIDES.page(reader, window, where, params)
 
 
 def remove(service: Service, override: AppOverride) -> None:
     """Delete ``override``; links that name it end with a sentence."""
     with service.store.write() as tx:
-        tx.run("DELETE FROM app_overrides WHERE id = :id", {"id": override.id})
-        sentence = f"Removed the app override “{override.name}”."
-        _note(tx, service.clock(), override.project_id, override.id, "deleted", sentence)
+        _OVERRIDES.delete(tx, override.id)
+        _note(tx, service.clock(), override, "deleted", f"Removed the app override “{override.name}”.")
 
 
-def _note(tx: Tx, at: int, project_id: str, override_id: str, verb: str, sentence: str) -> None:
-    audit.write(tx, at, "app_override", override_id, verb, sentence, project=project_id)
+def _note(tx: Tx, at: int, override: AppOverride, verb: str, sentence: str) -> None:
+    audit.write(tx, at, "app_override", override.id, verb, sentence, project=override.project_id)
 
 
 def _values(service: Service, project_id: str, app: App, draft: Draft) -> dict[str, Any]:
@@ -143,35 +127,20 @@ def _values(service: Service, project_id: str, app: App, draft: Draft) -> dict[s
     if draft.oauth_app_id is not None and not _usable(service, project_id, app, draft.oauth_app_id):
         details.append(Detail("oauth_app_id", f"There is no such OAuth client for {app.name}."))
     preset, problems = fields.preset(app, draft.fields)
-    details += [Detail(f"cfmap.{one.field}", one.message) for one in problems]
+    details += [Detail(f"cfmap.{problem.field}", problem.message) for problem in problems]
     if details:
         raise Invalid(f"{details[0].field} is not valid: {details[0].message}", details)
-    return {"name": name, "oauth_app": draft.oauth_app_id, "fields": json.dumps(preset)}
+    return {"name": name, "oauth_app_id": draft.oauth_app_id, "fields": preset}
 
 
 def _usable(service: Service, project_id: str, app: App, oauth_app_id: str) -> bool:
     try:
-        return app.auth_type == "oauth" and bool(
-            provider_clients.choose(service.store, project_id, app.slug, oauth_app_id)
-        )
+        client = provider_clients.choose(service.store, project_id, app.slug, oauth_app_id)
     except NotFound:
         return False
+    return app.auth_type == "oauth" and client is not None
 
 
 def _check_free(tx: Tx, project_id: str, name: str) -> None:
-    sql = "SELECT 1 FROM app_overrides WHERE project_id = :project AND name = :name"
-    if tx.one(sql, {"project": project_id, "name": name}):
+    if _OVERRIDES.count(tx, "project_id = :project AND name = :name", {"project": project_id, "name": name}):
         raise Conflict(f"There is an app override named “{name}” already; choose another name.")
-
-
-def _override(row: Row) -> AppOverride:
-    return AppOverride(
-        id=row["id"],
-        project_id=row["project_id"],
-        app=row["app"],
-        name=row["name"],
-        oauth_app_id=row["oauth_app_id"],
-        fields=json.loads(row["fields"]),
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )

@@ -1,7 +1,7 @@
 """Connect attempts (table ``connect_attempts``): a person on the way to a connected account.
 
-    open ──start──▶ started ──take──▶ exchanging ──▶ connected
-      └──────────take_keys───────────────▲      └──▶ failed
+    open ──start──▶ started ──claim_sign_in──▶ exchanging ──▶ connected
+      └───────────────claim_keys──────────────────▲      └──▶ failed
 
 Each arrow is one conditional UPDATE, so that a repeated click, code or form finds the way closed and a restart
 loses nothing. The secret of an attempt is known to its page alone; ``state`` and the cookie that binds it to one
@@ -22,10 +22,10 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired
-from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
 Status = Literal["open", "started", "exchanging", "connected", "failed"]
 SIGN_IN_TIME = 15 * MINUTE
@@ -35,7 +35,7 @@ INTERRUPTED, TIMED_OUT = "interrupted", "sign_in_timeout"
 
 @dataclass(frozen=True, slots=True)
 class AttemptRequest:
-    """What an attempt is for; ``fields`` are what was typed before the sign-in, such as a subdomain."""
+    """What an attempt is to connect; ``fields`` are what was typed before the sign-in, such as a subdomain."""
 
     app: str
     oauth_app_id: str | None = None
@@ -50,21 +50,32 @@ class Attempt:
 
     id: str
     token_hash: str
-    project_id: str
     app: str
     oauth_app_id: str | None
     account_id: str | None
     session_id: str | None
-    scopes: tuple[str, ...]
-    scope_profile: str | None
-    mode: str
-    status: Status
-    result_account_id: str | None
-    error_code: str | None
-    error_sentence: str | None
+    created_at: int
     expires_at: int
     sealed: bytes | None = field(repr=False)
-    binding_hash: str | None = field(repr=False)
+    scopes: tuple[str, ...] = ()
+    scope_profile: str | None = None
+    mode: str = "tab"
+    status: Status = "open"
+    started_at: int | None = None
+    claimed_at: int | None = None
+    result_account_id: str | None = None
+    error_code: str | None = None
+    error_sentence: str | None = None
+    state_hash: str | None = field(default=None, repr=False)
+    binding_hash: str | None = field(default=None, repr=False)
+
+
+SEALED = SealedColumn(
+    "connect_attempts",
+    "sealed",
+    owner="(SELECT t.project_id FROM connect_tokens t WHERE t.token_hash = connect_attempts.token_hash)",
+)
+_ATTEMPTS = Table("connect_attempts", Attempt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +89,24 @@ class SignInStart:
     fields: Mapping[str, str] = field(repr=False)
 
 
-def create(service: Service, token: ConnectToken, wish: AttemptRequest) -> tuple[Attempt, str]:
+def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tuple[Attempt, str]:
     """An open attempt that lives as long as its token, and its secret."""
     secret = random.token_urlsafe(24)
     attempt_id = hash_token(secret)
-    place = _place(token.scene.project_id, attempt_id)
     with service.store.write() as tx:
-        tx.run(
-            "INSERT INTO connect_attempts (id, token_hash, app, oauth_app_id, account_id, session_id, scopes, mode, "
-            "sealed, status, created_at, expires_at) VALUES (:id, :token, :app, :oauth_app, :account, :session, '[]', "
-            "'tab', :sealed, 'open', :now, :expires)",
-            {
-                "id": attempt_id,
-                "token": token.hash,
-                "app": wish.app,
-                "oauth_app": wish.oauth_app_id,
-                "account": wish.account_id,
-                "session": wish.session_id,
-                "sealed": _seal(service, tx, place, fields=wish.fields) if wish.fields else None,
-                "now": service.clock(),
-                "expires": token.expires_at,
-            },
+        attempt = Attempt(
+            attempt_id,
+            token.hash,
+            request.app,
+            request.oauth_app_id,
+            request.account_id,
+            request.session_id,
+            created_at=service.clock(),
+            expires_at=token.expires_at,
+            sealed=_seal(service, tx, token, attempt_id, fields=request.fields) if request.fields else None,
         )
-        return _get(tx, attempt_id), secret
+        _ATTEMPTS.insert(tx, attempt)
+    return attempt, secret
 
 
 def start(
@@ -110,42 +116,40 @@ def start(
 
     Raises :class:`AttemptUnknown` when it was begun before, :class:`LinkExpired`.
     """
-    now, attempt_id = service.clock(), hash_token(secret)
-    found = find(service, secret)
-    if found is None or found.status != "open":
+    now, attempt = service.clock(), find(service, secret)
+    if attempt is None or attempt.status != "open":
         raise AttemptUnknown
-    if found.expires_at <= now:
+    if attempt.expires_at <= now:
         raise LinkExpired
     state, binding, verifier = (random.token_urlsafe(32) for _ in range(3))
-    fields = unsealed(service, found).get("fields", {})
+    fields = unsealed(service, attempt).get("fields", {})
     with service.store.write() as tx:
-        begun = tx.run(
-            "UPDATE connect_attempts SET status = 'started', started_at = :now, expires_at = :expires, mode = :mode, "
-            "scopes = :scopes, scope_profile = :profile, oauth_app_id = :oauth_app, state_hash = :state, "
-            "binding_hash = :binding, sealed = :sealed WHERE id = :id AND status = 'open'",
-            {
-                "id": attempt_id,
-                "now": now,
-                "expires": now + SIGN_IN_TIME,
-                "mode": mode,
-                "scopes": json.dumps(list(scopes)),
-                "profile": scope_profile,
-                "oauth_app": oauth_app_id,
-                "state": hash_token(state),
-                "binding": hash_token(binding),
-                "sealed": _seal(service, tx, _place(found.project_id, attempt_id), verifier=verifier, fields=fields),
-            },
+        token = token_of(tx, attempt)
+        started = _move(
+            tx,
+            attempt,
+            "open",
+            status="started",
+            started_at=now,
+            expires_at=now + SIGN_IN_TIME,
+            mode=mode,
+            scopes=tuple(scopes),
+            scope_profile=scope_profile,
+            oauth_app_id=oauth_app_id,
+            state_hash=hash_token(state),
+            binding_hash=hash_token(binding),
+            sealed=_seal(service, tx, token, attempt.id, verifier=verifier, fields=fields),
         )
-        if not begun:
+        if not started:
             raise AttemptUnknown
-        return SignInStart(_get(tx, attempt_id), state, binding, verifier, fields)
+        return SignInStart(_get(tx, attempt.id), state, binding, verifier, fields)
 
 
 def by_state(service: Service, state: str) -> Attempt | None:
     """The attempt of ``state``, whatever became of it; knowing a state proves nothing, see :func:`is_bound`."""
-    sql = _SELECT + "WHERE a.state_hash = :state"
-    row = service.store.one(sql, {"state": hash_token(state)}) if state else None
-    return _settled(service, row) if row else None
+    if not state:
+        return None
+    return _settled(service, _ATTEMPTS.one(service.store, "state_hash = :state", {"state": hash_token(state)}))
 
 
 def is_bound(attempt: Attempt, binding: str | None) -> bool:
@@ -173,9 +177,7 @@ def claim_keys(service: Service, attempt: Attempt) -> Attempt:
 def reopen(service: Service, attempt: Attempt) -> None:
     """Reopen an attempt whose form has to be filled in again."""
     with service.store.write() as tx:
-        tx.run(
-            "UPDATE connect_attempts SET status = 'open' WHERE id = :id AND status = 'exchanging'", {"id": attempt.id}
-        )
+        _move(tx, attempt, "exchanging", status="open")
 
 
 def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
@@ -185,7 +187,7 @@ def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
     """
 
     def record(tx: Tx, account_id: str) -> None:
-        if not _finish(tx, attempt, "connected", account_id, None, None):
+        if not _finish(tx, attempt, "connected", result_account_id=account_id):
             raise AttemptUnknown
 
     return record
@@ -201,15 +203,9 @@ def unsealed(service: Service, attempt: Attempt) -> dict[str, Any]:
     """What is sealed in ``attempt``: ``verifier`` and ``fields``, as far as they stand there."""
     if attempt.sealed is None:
         return {}
-    place = _place(attempt.project_id, attempt.id)
-    try:
-        found: dict[str, Any] = json.loads(service.keys.open_box(place, attempt.sealed))
-    except KeyGone:
-        fresh = reread(service, attempt)
-        if fresh.sealed == attempt.sealed:
-            raise
-        return unsealed(service, fresh)
-    return found
+    project_id = token_of(service.store, attempt).scene.project_id
+    values: dict[str, Any] = json.loads(SEALED.open(service, project_id, attempt.id, attempt.sealed))
+    return values
 
 
 def reread(service: Service, attempt: Attempt) -> Attempt:
@@ -224,17 +220,13 @@ def find(service: Service, secret: str) -> Attempt | None:
 
 def by_id(service: Service, attempt_id: str) -> Attempt | None:
     """The attempt ``attempt_id``; the caller has proved that it is the visitor's."""
-    row = service.store.one(_SELECT + "WHERE a.id = :id", {"id": attempt_id})
-    return _settled(service, row) if row else None
+    return _settled(service, _ATTEMPTS.get(service.store, attempt_id))
 
 
 def latest(service: Service, session_id: str) -> Attempt | None:
     """The attempt that was begun last from a link session, if there is one."""
-    row = service.store.one(
-        _SELECT + "WHERE a.session_id = :session AND a.started_at IS NOT NULL ORDER BY a.started_at DESC, a.id LIMIT 1",
-        {"session": session_id},
-    )
-    return _settled(service, row) if row else None
+    where = "session_id = :session AND started_at IS NOT NULL ORDER BY started_at DESC, id LIMIT 1"
+    return _settled(service, _ATTEMPTS.one(service.store, where, {"session": session_id}))
 
 
 def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
@@ -254,11 +246,8 @@ def purge(service: Service) -> int:
 def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
     now = service.clock()
     with service.store.write() as tx:
-        claimed = tx.run(
-            "UPDATE connect_attempts SET status = 'exchanging', claimed_at = :now, "
-            "started_at = COALESCE(started_at, :now) WHERE id = :id AND status = :status",
-            {"id": attempt.id, "now": now, "status": status},
-        )
+        started_at = attempt.started_at or now
+        claimed = _move(tx, attempt, status, status="exchanging", claimed_at=now, started_at=started_at)
         if not claimed:
             raise AttemptUnknown
         return _get(tx, attempt.id)
@@ -266,78 +255,46 @@ def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
 
 def _ended(service: Service, attempt: Attempt, code: str, sentence: str) -> Attempt:
     with service.store.write() as tx:
-        if _finish(tx, attempt, "failed", None, code, sentence):
+        if _finish(tx, attempt, "failed", error_code=code, error_sentence=sentence):
             notifications.connect_failed(tx, service, token_of(tx, attempt), sentence)
         ended = _get(tx, attempt.id)
     service.wake()
     return ended
 
 
-def _finish(
-    tx: Tx, attempt: Attempt, status: Status, account_id: str | None, code: str | None, sentence: str | None
-) -> bool:
+def _finish(tx: Tx, attempt: Attempt, status: Status, **result: str) -> bool:
     """End ``attempt``, unless it has ended; what was sealed is forgotten."""
-    changed = tx.run(
-        "UPDATE connect_attempts SET status = :status, sealed = NULL, result_account_id = :account, "
-        "error_code = :code, error_sentence = :sentence WHERE id = :id AND status IN ('started', 'exchanging')",
-        {"id": attempt.id, "status": status, "account": account_id, "code": code, "sentence": sentence},
-    )
-    return changed > 0
+    return _move(tx, attempt, "started", "exchanging", status=status, sealed=None, **result)
 
 
-def _settled(service: Service, row: Row) -> Attempt:
-    """The attempt of ``row``; one whose process died in the exchange, or that nobody came back to, has failed."""
-    attempt, now = _attempt(row), service.clock()
-    if attempt.status == "exchanging" and row["claimed_at"] + EXCHANGE_TIME < now:
+def _move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
+    """Write ``changes`` if the attempt's state is one of those ``allowed`` at that moment; whether it was."""
+    columns = _ATTEMPTS.to_columns(changes)
+    assignments = ", ".join(f"{name} = :{name}" for name in columns)
+    states = {f"state_{number}": state for number, state in enumerate(allowed)}
+    condition = f"id = :key AND status IN ({', '.join(f':{name}' for name in states)})"
+    sql = f"UPDATE connect_attempts SET {assignments} WHERE {condition}"  # noqa: S608 - names of columns
+    return tx.run(sql, {**columns, **states, "key": attempt.id}) > 0
+
+
+def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
+    """``attempt``; one whose process died in the exchange, or that nobody came back to, has failed."""
+    if attempt is None:
+        return None
+    now = service.clock()
+    if attempt.status == "exchanging" and (attempt.claimed_at or 0) + EXCHANGE_TIME < now:
         return _ended(service, attempt, INTERRUPTED, "It broke off in the middle. Start again.")
     if attempt.status == "started" and attempt.expires_at <= now:
         return _ended(service, attempt, TIMED_OUT, "It took longer than 15 minutes. Start again.")
     return attempt
 
 
-def _seal(service: Service, tx: Tx, place: Place, **values: Any) -> bytes:
-    plain = {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items()}
-    return service.keys.seal_box(tx, place, json.dumps(plain).encode())
-
-
-def _place(project_id: str, attempt_id: str) -> Place:
-    return Place(project_id, "connect_attempts", attempt_id, "sealed")
-
-
-SEALED = SealedColumn(
-    "connect_attempts",
-    "sealed",
-    owner="(SELECT t.project_id FROM connect_tokens t WHERE t.token_hash = connect_attempts.token_hash)",
-)
-
-
-_SELECT = "SELECT a.*, t.project_id FROM connect_attempts a JOIN connect_tokens t ON t.token_hash = a.token_hash "
+def _seal(service: Service, tx: Tx, token: ConnectToken, attempt_id: str, **values: Any) -> bytes:
+    return SEALED.seal(service, tx, token.scene.project_id, attempt_id, json.dumps(values, default=dict).encode())
 
 
 def _get(reader: Reader, attempt_id: str) -> Attempt:
-    row = reader.one(_SELECT + "WHERE a.id = :id", {"id": attempt_id})
-    if row is None:
+    attempt = _ATTEMPTS.get(reader, attempt_id)
+    if attempt is None:
         raise AttemptUnknown
-    return _attempt(row)
-
-
-def _attempt(row: Row) -> Attempt:
-    return Attempt(
-        id=row["id"],
-        token_hash=row["token_hash"],
-        project_id=row["project_id"],
-        app=row["app"],
-        oauth_app_id=row["oauth_app_id"],
-        account_id=row["account_id"],
-        session_id=row["session_id"],
-        scopes=tuple(json.loads(row["scopes"])),
-        scope_profile=row["scope_profile"],
-        mode=row["mode"],
-        status=row["status"],
-        result_account_id=row["result_account_id"],
-        error_code=row["error_code"],
-        error_sentence=row["error_sentence"],
-        expires_at=row["expires_at"],
-        sealed=row["sealed"],
-        binding_hash=row["binding_hash"],
-    )
+    return attempt

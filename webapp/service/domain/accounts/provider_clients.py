@@ -4,7 +4,6 @@ A project's own client is "the developer's own": credentials of accounts made wi
 of the installation was added by its operator and never is.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +12,12 @@ from webapp import audit
 from webapp.errors import Conflict, NotFound
 from webapp.kit import cursors
 from webapp.kit.ids import new_id
-from webapp.service.domain.base.keyring import INSTANCE, KeyGone, Place
+from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.sealed import WHOLE_INSTALLATION, SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import like
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
 SANDBOX_ID = "oa_sandbox"
 
@@ -37,6 +37,10 @@ class ProviderClient:
     additional_scopes: tuple[str, ...]
     created_at: int
     updated_at: int
+
+
+SEALED = SealedColumn("provider_clients", "secret_sealed", owner=WHOLE_INSTALLATION)
+_CLIENTS = Table("provider_clients", ProviderClient)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,29 +68,13 @@ def add(
     ``additional_scopes`` are asked for too, but a person may leave them out.
     """
     oauth_app_id, now = new_id("oa"), service.clock()
-    place = _place(project_id, oauth_app_id)
     with service.store.write() as tx:
-        sealed = service.keys.seal_box(tx, place, client_secret.encode()) if client_secret else None
-        tx.run(
-            "INSERT INTO provider_clients (id, project_id, app, client_id, secret_sealed, name, description, scopes, "
-            "additional_scopes, created_at, updated_at) VALUES (:id, :project, :app, :client, :secret, :name, "
-            ":description, :scopes, :additional, :now, :now)",
-            {
-                "id": oauth_app_id,
-                "project": project_id,
-                "app": app,
-                "client": client_id,
-                "secret": sealed,
-                "name": name or app,
-                "description": description,
-                "scopes": json.dumps(list(scopes)),
-                "additional": json.dumps(list(additional_scopes)),
-                "now": now,
-            },
-        )
-        added = get(tx, oauth_app_id)
-        _note(tx, now, added, "created", f"Added an OAuth client for {app}.")
-    return added
+        sealed = _seal(service, tx, project_id, oauth_app_id, client_secret) if client_secret else None
+        texts = name or app, description, tuple(scopes), tuple(additional_scopes)
+        client = ProviderClient(oauth_app_id, project_id, app, client_id, sealed, *texts, now, now)
+        _CLIENTS.insert(tx, client)
+        _note(tx, now, client, "created", f"Added an OAuth client for {app}.")
+    return client
 
 
 def get(reader: Reader, oauth_app_id: str) -> ProviderClient:
@@ -94,10 +82,10 @@ def get(reader: Reader, oauth_app_id: str) -> ProviderClient:
 
     Raises :class:`NotFound`.
     """
-    row = reader.one("SELECT * FROM provider_clients WHERE id = :id", {"id": oauth_app_id})
-    if row is None:
+    client = _CLIENTS.get(reader, oauth_app_id)
+    if client is None:
         raise NotFound("There is no such OAuth client.")
-    return _client(row)
+    return client
 
 
 def choose(reader: Reader, project_id: str, app: str, oauth_app_id: str | None = None) -> ProviderClient | None:
@@ -106,45 +94,37 @@ def choose(reader: Reader, project_id: str, app: str, oauth_app_id: str | None =
     Raises :class:`NotFound` when the one asked for is not there, for another app or another project's.
     """
     if oauth_app_id is not None:
-        found = get(reader, oauth_app_id)
-        if found.app != app or found.project_id not in (None, project_id):
+        client = get(reader, oauth_app_id)
+        if client.app != app or client.project_id not in (None, project_id):
             raise NotFound("There is no such OAuth client.")
-        return found
-    row = reader.one(
-        "SELECT * FROM provider_clients WHERE app = :app AND (project_id = :project OR project_id IS NULL) "
+        return client
+    return _CLIENTS.one(
+        reader,
+        "app = :app AND (project_id = :project OR project_id IS NULL) "
         "ORDER BY CASE WHEN project_id IS NULL THEN 1 ELSE 0 END, created_at DESC, id LIMIT 1",
         {"app": app, "project": project_id},
     )
-    return _client(row) if row else None
 
 
 def own(reader: Reader, project_id: str, oauth_app_id: str) -> ProviderClient:
     """The client ``oauth_app_id`` that ``project_id`` registered itself. Raises :class:`NotFound`."""
-    found = get(reader, oauth_app_id)
-    if found.project_id != project_id:
+    client = get(reader, oauth_app_id)
+    if client.project_id != project_id:
         raise NotFound("There is no such OAuth client.")
-    return found
+    return client
 
 
-def page(reader: Reader, project_id: str, wanted: Filter, window: cursors.Window) -> cursors.Page[ProviderClient]:
+def page(reader: Reader, project_id: str, filters: Filter, window: cursors.Window) -> cursors.Page[ProviderClient]:
     """The project's own clients, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
     where, params = "project_id = :project", dict[str, Any](project=project_id)
-    if wanted.app is not None:
-        where, params["app"] = f"{where} AND app = :app", wanted.app
-    if wanted.q:
+    if filters.app is not None:
+        where, params["app"] = f"{where} AND app = :app", filters.app
+    if filters.q:
         where += (
             " AND (LOWER(name) LIKE :q ESCAPE '!' OR app LIKE :q ESCAPE '!' OR LOWER(client_id) LIKE :q ESCAPE '!')"
         )
-        params["q"] = f"%{like(wanted.q.lower())}%"
-    mark = cursors.fingerprint("provider_clients", where, params)
-    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
-    rows = reader.all(
-        f"SELECT * FROM provider_clients WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",  # noqa: S608
-        {**params, **plan.params, "limit": plan.limit},
-    )
-    total = reader.one(f"SELECT COUNT(*) AS n FROM provider_clients WHERE {where}", params)  # noqa: S608
-    found = [_client(row) for row in rows]
-    return cursors.page(found, window, plan, mark, lambda one: (one.created_at, one.id), total["n"] if total else 0)
+        params["q"] = f"%{like(filters.q.lower())}%"
+    return _CLIENTS.page(reader, window, where, params)
 
 
 def update(service: Service, client: ProviderClient, *, client_secret: str | None = None) -> ProviderClient:
@@ -158,24 +138,20 @@ def update(service: Service, client: ProviderClient, *, client_secret: str | Non
             raise Conflict(f"{_counted(used)} connected with this client id; add another OAuth client instead.")
         sealed = before.secret_sealed
         if client_secret:
-            sealed = service.keys.seal_box(tx, _place(client.project_id, client.id), client_secret.encode())
-        tx.run(
-            "UPDATE provider_clients SET client_id = :client, secret_sealed = :secret, name = :name, "
-            "description = :description, scopes = :scopes, additional_scopes = :additional, updated_at = :now "
-            "WHERE id = :id",
-            {
-                "client": client.client_id,
-                "secret": sealed,
-                "name": client.name,
-                "description": client.description,
-                "scopes": json.dumps(client.scopes),
-                "additional": json.dumps(client.additional_scopes),
-                "now": service.clock(),
-                "id": client.id,
-            },
+            sealed = _seal(service, tx, client.project_id, client.id, client_secret)
+        _CLIENTS.update(
+            tx,
+            client.id,
+            client_id=client.client_id,
+            secret_sealed=sealed,
+            name=client.name,
+            description=client.description,
+            scopes=client.scopes,
+            additional_scopes=client.additional_scopes,
+            updated_at=service.clock(),
         )
-        told = " and its secret" if client_secret else ""
-        _note(tx, service.clock(), client, "updated", f"Changed the OAuth client for {client.app}{told}.")
+        secret_too = " and its secret" if client_secret else ""
+        _note(tx, service.clock(), client, "updated", f"Changed the OAuth client for {client.app}{secret_too}.")
         return get(tx, client.id)
 
 
@@ -191,31 +167,27 @@ def remove(service: Service, client: ProviderClient) -> None:
         if tx.one("SELECT 1 FROM app_overrides WHERE oauth_app_id = :id LIMIT 1", {"id": client.id}):
             raise Conflict("An app override uses this OAuth client; change or delete the override first.")
         _note(tx, service.clock(), client, "deleted", f"Removed the OAuth client for {client.app}.")
-        tx.run("DELETE FROM provider_clients WHERE id = :id", {"id": client.id})
+        _CLIENTS.delete(tx, client.id)
 
 
 def list_all(reader: Reader) -> list[ProviderClient]:
     """All clients, oldest first; for the operator."""
-    return [_client(row) for row in reader.all("SELECT * FROM provider_clients ORDER BY created_at, id")]
+    return _CLIENTS.all(reader, "1 = 1 ORDER BY created_at, id")
 
 
 def own_clients(reader: Reader, project_id: str | None) -> dict[str, str]:
     """The newest of the project's own clients by the slug of its app; none without a project."""
-    sql = "SELECT app, id FROM provider_clients WHERE project_id = :project ORDER BY app, created_at, id"
-    return {row["app"]: row["id"] for row in reader.all(sql, {"project": project_id})} if project_id else {}
+    if project_id is None:
+        return {}
+    clients = _CLIENTS.all(reader, "project_id = :project ORDER BY app, created_at, id", {"project": project_id})
+    return {client.app: client.id for client in clients}
 
 
 def secret(service: Service, client: ProviderClient) -> str | None:
     """The client's secret, opened; None for a public client."""
     if client.secret_sealed is None:
         return None
-    try:
-        return service.keys.open_box(_place(client.project_id, client.id), client.secret_sealed).decode()
-    except KeyGone:
-        again = get(service.store, client.id)
-        if again.secret_sealed == client.secret_sealed:
-            raise
-        return secret(service, again)
+    return SEALED.open(service, client.project_id or INSTANCE, client.id, client.secret_sealed).decode()
 
 
 def ensure_sandbox(service: Service) -> tuple[str, str]:
@@ -223,13 +195,9 @@ def ensure_sandbox(service: Service) -> tuple[str, str]:
     client_id, client_secret = "patchbay", service.keys.derive("sandbox-client").hex()
     now = service.clock()
     with service.store.write() as tx:
-        sealed = service.keys.seal_box(tx, _place(None, SANDBOX_ID), client_secret.encode())
-        tx.run(
-            "INSERT INTO provider_clients (id, project_id, app, client_id, secret_sealed, name, description, scopes, "
-            "created_at, updated_at) VALUES (:id, NULL, 'sandbox', :client, :secret, 'Sandbox', '', '[]', :now, :now) "
-            "ON CONFLICT (id) DO UPDATE SET secret_sealed = excluded.secret_sealed",
-            {"id": SANDBOX_ID, "client": client_id, "secret": sealed, "now": now},
-        )
+        sealed = _seal(service, tx, None, SANDBOX_ID, client_secret)
+        client = ProviderClient(SANDBOX_ID, None, "sandbox", client_id, sealed, "Sandbox", "", (), (), now, now)
+        _CLIENTS.upsert(tx, client, keep=[name for name in _CLIENTS.columns.split(", ") if name != "secret_sealed"])
     return client_id, client_secret
 
 
@@ -246,24 +214,5 @@ def _counted(accounts: int) -> str:
     return "One account was" if accounts == 1 else f"{accounts:,} accounts were"
 
 
-def _place(project_id: str | None, oauth_app_id: str) -> Place:
-    return Place(project_id or INSTANCE, "provider_clients", oauth_app_id, "secret")
-
-
-SEALED = SealedColumn("provider_clients", "secret_sealed", owner=WHOLE_INSTALLATION)
-
-
-def _client(row: Row) -> ProviderClient:
-    return ProviderClient(
-        id=row["id"],
-        project_id=row["project_id"],
-        app=row["app"],
-        client_id=row["client_id"],
-        secret_sealed=row["secret_sealed"],
-        name=row["name"],
-        description=row["description"],
-        scopes=tuple(json.loads(row["scopes"])),
-        additional_scopes=tuple(json.loads(row["additional_scopes"])),
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )
+def _seal(service: Service, tx: Tx, project_id: str | None, oauth_app_id: str, client_secret: str) -> bytes:
+    return SEALED.seal(service, tx, project_id or INSTANCE, oauth_app_id, client_secret.encode())
