@@ -165,6 +165,13 @@ def test_every_make_target_that_is_shown_exists(file: Path) -> None:
     assert {target for line in shown for target in re.findall(r"^(?:\$ )?make ([a-z-]+)", line)} <= targets
 
 
+def test_every_make_target_is_documented() -> None:
+    (phony,) = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    inside = {"setup", "setup-dev", "frontend", "frontend-tests", "clean"}
+    text = (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
+    assert {target for target in phony.split() if f"make {target}" not in text} <= inside
+
+
 @pytest.mark.parametrize("file", FILES, ids=NAMED)
 def test_every_file_of_the_source_that_is_named_exists(file: Path) -> None:
     new = ("actions/count-tasks", "triggers/task-done", "webapp/translations", "webapp/a/b.py", "tests/a/test_b.py")
