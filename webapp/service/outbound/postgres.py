@@ -12,15 +12,17 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import certifi
-import psycopg
 
 from webapp.service.outbound.deadline import Deadline
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_host
+
+if TYPE_CHECKING:
+    import psycopg  # slow to import, so only once an account needs it
 
 T = TypeVar("T")
 SSLMode = Literal["disable", "prefer", "require", "verify-full"]
@@ -62,9 +64,11 @@ def check_postgres(guard: Guard, account: PostgresAccount, *, deadline_s: float 
 
 
 def connected(
-    guard: Guard, account: PostgresAccount, deadline_s: float, work: Callable[[psycopg.Connection[Any], Deadline], T]
+    guard: Guard, account: PostgresAccount, deadline_s: float, work: "Callable[[psycopg.Connection[Any], Deadline], T]"
 ) -> T | PostgresOutcome:
     """The result of `work`, given a connection that is cut off at the deadline; or why no connection came about."""
+    import psycopg
+
     deadline = Deadline(deadline_s)
     if "\x00" in account.user + account.password + account.database:
         return PostgresOutcome("refused", "A field holds an invisible character. Type it again.")
@@ -82,7 +86,7 @@ def connected(
         return _explain(account, error)
 
 
-def _ask(account: PostgresAccount, connection: psycopg.Connection[Any]) -> PostgresOutcome:
+def _ask(account: PostgresAccount, connection: "psycopg.Connection[Any]") -> PostgresOutcome:
     row = connection.execute("select current_user::text, version()").fetchone()
     if row is None:
         return _trouble(account, "did not answer the test query")
@@ -91,7 +95,9 @@ def _ask(account: PostgresAccount, connection: psycopg.Connection[Any]) -> Postg
 
 def _connect(
     account: PostgresAccount, addresses: list[str], deadline: Deadline
-) -> psycopg.Connection[tuple[object, ...]]:
+) -> "psycopg.Connection[tuple[object, ...]]":
+    import psycopg
+
     return psycopg.connect(
         host=",".join([str(parse_host(account.host))] * len(addresses)),
         hostaddr=",".join(addresses),
@@ -111,7 +117,7 @@ def _connect(
     )
 
 
-def _let_go(error: psycopg.Error) -> None:
+def _let_go(error: "psycopg.Error") -> None:
     """Close what a failed attempt left open now: the error's frames hold the socket until the next collection."""
     cause: BaseException | None = error
     while cause is not None:
@@ -140,7 +146,7 @@ class _Watchdog:
             self._socket.shutdown(socket.SHUT_RDWR)
 
 
-def _explain(account: PostgresAccount, error: psycopg.Error) -> PostgresOutcome:
+def _explain(account: PostgresAccount, error: "psycopg.Error") -> PostgresOutcome:
     """libpq gives a failed connection no SQLSTATE, only the server's text, so that is looked at as well."""
     text = str(error).lower()
     if error.sqlstate in _REFUSALS:
