@@ -82,7 +82,7 @@ class _App(Flask):
 
 def _speak() -> None:
     """What the browser asks for, until a page knows who reads it; a thread serves one person after another."""
-    if request_ids.ENVIRON in request.environ:  # a page asks the API
+    if request.path.startswith("/v1/") or request_ids.ENVIRON in request.environ:  # the API, which a page may be asking
         return
     translation.speak(request.accept_languages.best_match(tuple(translation.LANGUAGES)) or translation.DEFAULT)
 

@@ -35,14 +35,14 @@ from webapp.store.contract import Store, Tx
     ],
 )
 def test_statuses_and_headers(error: Exception, status: int, headers: dict[str, str]) -> None:
-    answer = problems.answer(error, "r1")
+    answer = problems.answer_error(error, "r1")
     assert answer.status_code == status and answer.get_json()["error"].endswith((".", "HEAD."))
     assert {name: answer.headers[name] for name in headers} == headers
     assert ("WWW-Authenticate" in answer.headers) is (status == 401)
 
 
 def test_throttled_is_section_7_to_the_letter() -> None:
-    answer = problems.answer(errors.Throttled(limit=100, reset_at=1_800_000_060, retry_after=60), "r1")
+    answer = problems.answer_error(errors.Throttled(limit=100, reset_at=1_800_000_060, retry_after=60), "r1")
     assert (answer.status_code, answer.get_json()) == (429, {"error": "Throttled"})
     assert answer.headers["Retry-After"] == "60"
     assert answer.headers["X-RateLimit-Limit"] == "100"
@@ -52,12 +52,15 @@ def test_throttled_is_section_7_to_the_letter() -> None:
 
 def test_details_stand_beside_the_sentence() -> None:
     error = errors.Invalid("No.", [errors.Detail("a", "b.")])
-    assert problems.answer(error, "r1").get_json() == {"error": "No.", "details": [{"field": "a", "message": "b."}]}
+    assert problems.answer_error(error, "r1").get_json() == {
+        "error": "No.",
+        "details": [{"field": "a", "message": "b."}],
+    }
 
 
 def test_a_bug_is_logged_and_told_without_detail(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR, "patchbay.api"):
-        answer = problems.answer(ValueError("canary-secret"), "r1")
+        answer = problems.answer_error(ValueError("canary-secret"), "r1")
     assert answer.status_code == 500
     assert set(answer.get_json()) == {"error", "request_id"} and answer.get_json()["request_id"] == "r1"
     assert b"canary-secret" not in answer.data and "r1" in caplog.text
@@ -67,7 +70,7 @@ def test_an_http_exception_of_the_framework_is_json_too() -> None:
     class Teapot(HTTPException):
         code, description = 418, "No coffee."
 
-    assert problems.answer(Teapot(), "r1").get_json() == {"error": "No coffee."}
+    assert problems.answer_error(Teapot(), "r1").get_json() == {"error": "No coffee."}
 
 
 def test_a_busy_store_is_503_with_a_time_to_come_back(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,7 @@ from webapp.errors import Forbidden
 from webapp.kit.clock import SECOND
 from webapp.people import users
 from webapp.service.api.access import me, models
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Data, Query
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.base import scopes
@@ -72,7 +71,7 @@ def create_webhook(call: Call) -> Response:
         "created_at": webhook.created_at // SECOND,
         "updated_at": webhook.updated_at // SECOND,
     }
-    return answers.json({"data": shown})
+    return answer({"data": shown})
 
 
 def _refuse_members(call: Call) -> None:

@@ -14,8 +14,7 @@ from webapp.kit.ids import stable_id
 from webapp.people import users
 from webapp.people.users import User
 from webapp.service.api.access import models
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Data
 from webapp.service.api.base.operations import Operations
 from webapp.service.api.projects.users import USERS
@@ -37,7 +36,7 @@ def get_current_user(call: Call) -> Response:
         "role": person.role if person else "owner",
         "orgs": [_workspace(call.service, host, email)],
     }
-    return answers.json({"data": facts})
+    return answer({"data": facts})
 
 
 def user_id(call: Call) -> str:

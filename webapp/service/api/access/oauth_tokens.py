@@ -9,8 +9,7 @@ from flask import Request, Response
 
 from webapp.errors import Invalid, UnsupportedMedia
 from webapp.service.api.access import models
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import MAX_BODY_BYTES, Call, holds_nul, read_json
+from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, holds_nul, read_json
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
 from webapp.service.domain.access import clients
@@ -45,7 +44,7 @@ def create_access_token(call: Call) -> Response:
         token = clients.issue(call.service, client, fields.get("scope"))
     except scopes.UnknownScope as error:
         raise OAuthProblem("invalid_scope", str(error)) from error
-    return answers.json(
+    return answer(
         {
             "access_token": token.token,
             "token_type": "Bearer",

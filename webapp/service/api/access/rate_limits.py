@@ -6,8 +6,7 @@ from flask import Response
 from pydantic import Field
 
 from webapp.service.api.access import models
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.access import custom_limits
@@ -39,4 +38,4 @@ def create_rate_limit(call: Call) -> Response:
     """Make a custom rate limit."""
     body = call.body(NewLimit)
     limit = Limit(body.requests_per_window, body.window_size_seconds)
-    return answers.json({"token": custom_limits.create(call.service, limit)})
+    return answer({"token": custom_limits.create(call.service, limit)})

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from webapp.errors import Detail, Invalid, NotFound, Unauthorized
 from webapp.service.api.access import models
-from webapp.service.api.base import answers, cors
-from webapp.service.api.base.call import Call
+from webapp.service.api.base import cors
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body, ExternalUserId, ProjectId, Query
 from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
 from webapp.service.catalog.index import App
@@ -71,7 +71,7 @@ def create_token(call: Call) -> Response:
     """Make a token for one external user."""
     body = call.body(NewToken)
     order = _token_request(call, body)
-    return answers.json(tokens.create(call.service, call.scene, order, client_id=call.caller.client_id))
+    return answer(tokens.create(call.service, call.scene, order, client_id=call.caller.client_id))
 
 
 @operations.get(
@@ -89,9 +89,9 @@ def validate_token(call: Call) -> Response:
         token = tokens.verify(call.service, ctok)
         if origin and not cors.admits(call.service, origin, ctok):
             raise cors.refuse(origin)
-        return answers.json({"success": True, **_facts(call.service, token, call.query(Check))})
+        return answer({"success": True, **_facts(call.service, token, call.query(Check))})
     except (Unauthorized, NotFound) as error:
-        return answers.json({"success": False, "error": error.message})
+        return answer({"success": False, "error": error.message})
 
 
 def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:

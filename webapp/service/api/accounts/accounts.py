@@ -14,8 +14,7 @@ from pydantic import Field
 from webapp.errors import Forbidden, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.service.api.accounts import models
 from webapp.service.api.accounts.apps import APP
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import (
     AppName,
     Extensions,
@@ -93,7 +92,7 @@ def list_accounts(call: Call) -> Response:
     rows = accounts.page(
         call.store, call.scene, account_filter, query.window, with_credentials=query.include_credentials
     )
-    return answers.page(rows, _serializer(call, query))
+    return answer_page(rows, _serializer(call, query))
 
 
 @operations.get(
@@ -110,7 +109,7 @@ def list_accounts_of_user(call: Call) -> Response:
     user_id = call.caller.user_filter(call.path["external_user_id"])
     user = external_users.find(call.store, call.scene, external_users.checked(user_id or ""))
     rows = accounts.of_user(call.store, user, with_credentials=query.include_credentials) if user else []
-    return answers.json(list(map(_serializer(call, query), rows)))
+    return answer(list(map(_serializer(call, query), rows)))
 
 
 @operations.get(
@@ -129,7 +128,7 @@ def get_account(call: Call) -> Response:
     account = load(call)
     if query.include_credentials:
         account = _fresh(call, account)
-    return answers.json(_serializer(call, query)(account))
+    return answer(_serializer(call, query)(account))
 
 
 @operations.delete(
@@ -138,7 +137,7 @@ def get_account(call: Call) -> Response:
 def delete_account(call: Call) -> Response:
     """Remove one account with its credentials."""
     disconnecting.delete(call.service, load(call))
-    return answers.empty()
+    return no_content()
 
 
 @operations.delete(
@@ -155,7 +154,7 @@ def delete_accounts_of_app(call: Call) -> Response:
     app = call.service.app(call.path["app"])
     if user_id is None or user is not None:
         disconnecting.delete_of_app(call.service, call.scene, app.slug, user=user)
-    return answers.empty()
+    return no_content()
 
 
 def load(call: Call) -> Account:

@@ -5,8 +5,7 @@ from pydantic import Field
 
 from webapp.kit import cursors
 from webapp.service.api.accounts import models
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer_page
 from webapp.service.api.base.models import AppName, ExternalUserId, Page, Paged
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations
 from webapp.service.domain.base import scopes
@@ -38,7 +37,7 @@ def list_activity(call: Call) -> Response:
     """Everything that happened, or what happened to one user's accounts and triggers."""
     query = call.query(ActivityList)
     user_id = call.caller.user_filter(query.external_user_id)
-    return answers.page(_page(call, user_id, query), HistoryEntry.to_json)
+    return answer_page(_page(call, user_id, query), HistoryEntry.to_json)
 
 
 def _page(call: Call, user_id: str | None, query: ActivityList) -> cursors.Page[HistoryEntry]:

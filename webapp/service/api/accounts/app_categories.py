@@ -5,8 +5,7 @@ from flask import Response
 from webapp.errors import NotFound
 from webapp.service.api.accounts import app_models
 from webapp.service.api.accounts.apps import APPS, AppFilter, Extended
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.operations import Operations, PathParameter
 
 operations = Operations(APPS, PathParameter("category_id", "The category's id (`appcat_…`).", "$CATEGORY_ID"))
@@ -29,7 +28,7 @@ def list_app_categories(call: Call) -> Response:
             has_triggers=query.has_triggers,
         )
         categories = [{**category, "count": counts[category["id"]]} for category in categories]
-    return answers.json(categories)
+    return answer(categories)
 
 
 @operations.get("/v1/connect/app_categories/<category_id>", answer=app_models.Category)
@@ -38,4 +37,4 @@ def get_app_category(call: Call) -> Response:
     category = call.service.catalog.category(call.path["category_id"])
     if category is None:
         raise NotFound("There is no such app category.")
-    return answers.json(category.api_dict)
+    return answer(category.api_dict)

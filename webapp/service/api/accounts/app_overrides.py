@@ -7,8 +7,7 @@ from pydantic import Field
 
 from webapp.errors import Detail, Invalid
 from webapp.service.api.accounts import app_models
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import AppName, Body, Page, Paged, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.accounts import app_overrides, apps
@@ -56,7 +55,7 @@ def list_app_overrides(call: Call) -> Response:
     query = call.query(AppOverrideList)
     app = apps.slug_of(call.service, query.app) if query.app else None
     overrides = app_overrides.page(call.store, call.scene.project_id, query.window, app=app, q=query.q)
-    return answers.page(overrides, lambda override: override.to_json(call.service))
+    return answer_page(overrides, lambda override: override.to_json(call.service))
 
 
 @operations.post(
@@ -107,7 +106,7 @@ def update_app_override(call: Call) -> Response:
 def delete_app_override(call: Call) -> Response:
     """Remove an override."""
     app_overrides.remove(call.service, _load(call))
-    return answers.empty()
+    return no_content()
 
 
 def _load(call: Call) -> AppOverride:
@@ -115,4 +114,4 @@ def _load(call: Call) -> AppOverride:
 
 
 def _answer(call: Call, override: AppOverride) -> Response:
-    return answers.json(override.to_json(call.service))
+    return answer(override.to_json(call.service))

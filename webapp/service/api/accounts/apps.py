@@ -7,8 +7,7 @@ from flask import Response
 from pydantic import Field
 
 from webapp.service.api.accounts import app_models
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import Data, Extensions, Flag, Page, Paged, Query, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.index import App
@@ -67,7 +66,7 @@ def list_apps(call: Call) -> Response:
     )
     own = provider_clients.own_clients(call.service.store, call.caller.project_id)
     to_json = _counted if query.extensions else App.with_client
-    return answers.page(rows, lambda app: orjson.Fragment(to_json(app, own.get(app.slug))))
+    return answer_page(rows, lambda app: orjson.Fragment(to_json(app, own.get(app.slug))))
 
 
 @operations.get("/v1/connect/apps/<app>", answer=Data[app_models.AppDetails], query=Extended)
@@ -76,8 +75,8 @@ def get_app(call: Call) -> Response:
     app = call.service.app(call.path["app"])
     own = provider_clients.own_clients(call.service.store, call.caller.project_id).get(app.slug)
     if call.query(Extended).extensions:
-        return answers.json({"data": {**_extended(call, app), "oauth_app_id": own}})
-    return answers.json({"data": orjson.Fragment(app.with_client(own))})
+        return answer({"data": {**_extended(call, app), "oauth_app_id": own}})
+    return answer({"data": orjson.Fragment(app.with_client(own))})
 
 
 def _counted(app: App, oauth_app_id: str | None) -> bytes:

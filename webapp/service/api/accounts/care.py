@@ -7,8 +7,7 @@ from pydantic import Field
 
 from webapp.service.api.accounts import models
 from webapp.service.api.accounts.accounts import ACCOUNT_ID, ACCOUNTS, READ, WRITE, load
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import Body, Page, Paged
 from webapp.service.api.base.operations import PROVIDER_ERRORS, Example, Operations
 from webapp.service.domain.accounts import accounts, health, lifecycle
@@ -68,7 +67,7 @@ def revoke_account(call: Call) -> Response:
 def list_account_uses(call: Call) -> Response:
     """What stops without this account: the triggers deployed with it."""
     account = load(call)
-    return answers.page(trigger_accounts.uses(call.store, account, call.query(Paged).window), _use_to_json)
+    return answer_page(trigger_accounts.uses(call.store, account, call.query(Paged).window), _use_to_json)
 
 
 @operations.get(
@@ -83,7 +82,7 @@ def list_account_uses(call: Call) -> Response:
 def list_account_history(call: Call) -> Response:
     """What happened to an account, newest first."""
     account = load(call)
-    return answers.page(history.of_account(call.store, account.id, call.query(Paged).window), HistoryEntry.to_json)
+    return answer_page(history.of_account(call.store, account.id, call.query(Paged).window), HistoryEntry.to_json)
 
 
 def _use_to_json(trigger: DeployedTrigger) -> dict[str, Any]:
@@ -91,4 +90,4 @@ def _use_to_json(trigger: DeployedTrigger) -> dict[str, Any]:
 
 
 def _answer(call: Call, account: Account) -> Response:
-    return answers.json(accounts.to_json(call.service, account, extensions=True))
+    return answer(accounts.to_json(call.service, account, extensions=True))

@@ -8,8 +8,7 @@ from pydantic import Field
 from webapp.errors import Detail, Forbidden, Invalid, NotFound, Unauthorized
 from webapp.service.api.accounts import models
 from webapp.service.api.accounts.accounts import ACCOUNTS, WRITE
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body
 from webapp.service.api.base.operations import PROVIDER_ERRORS, Example, Operations
 from webapp.service.catalog.index import App
@@ -53,7 +52,7 @@ def create_account(call: Call) -> Response:
     account = connecting.connect_with_keys(
         call.service, token, app, given, name=body.name, account_id=body.account_id or None
     )
-    return answers.json(accounts.to_json(call.service, account))
+    return answer(accounts.to_json(call.service, account))
 
 
 def _token(call: Call, given: str) -> ConnectToken:

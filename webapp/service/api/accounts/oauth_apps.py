@@ -12,8 +12,7 @@ from pydantic import Field
 from webapp.errors import Detail, Invalid
 from webapp.kit.clock import iso
 from webapp.service.api.accounts import app_models
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import AppName, Body, Page, Paged, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.accounts import apps, provider_clients
@@ -72,7 +71,7 @@ def list_oauth_apps(call: Call) -> Response:
     query = call.query(OAuthAppList)
     client_filter = Filter(apps.slug_of(call.service, query.app) if query.app else None, query.q)
     clients = provider_clients.page(call.store, call.scene.project_id, client_filter, query.window)
-    return answers.page(clients, lambda client: _to_json(call.service, client))
+    return answer_page(clients, lambda client: _to_json(call.service, client))
 
 
 @operations.post(
@@ -136,7 +135,7 @@ def update_oauth_app(call: Call) -> Response:
 def delete_oauth_app(call: Call) -> Response:
     """Remove a client; 409 while accounts were connected with it, since their tokens could not be refreshed."""
     provider_clients.remove(call.service, _load(call))
-    return answers.empty()
+    return no_content()
 
 
 def _load(call: Call) -> ProviderClient:
@@ -144,7 +143,7 @@ def _load(call: Call) -> ProviderClient:
 
 
 def _answer(call: Call, client: ProviderClient) -> Response:
-    return answers.json(_to_json(call.service, client))
+    return answer(_to_json(call.service, client))
 
 
 def _to_json(service: Service, client: ProviderClient) -> dict[str, Any]:

@@ -1,19 +1,22 @@
-"""One call of the API, as its handler gets it: the caller, the environment, and the query and body, validated.
+"""What a handler works with: the call, with its caller, environment, query and body; and the answers that it can give.
 
-JSON bodies are read defensively: what is malformed, nested too deep or cannot be stored as text is refused here.
-orjson refuses lone surrogates, NaN and nesting beyond 1,024 levels; of duplicate keys the last one wins (RFC 8259
-section 4 leaves this open). NUL is legal JSON but no database text, so it is refused wherever it stands.
+Queries and bodies are validated by their models. JSON bodies are read defensively: what is malformed, nested too deep
+or cannot be stored as text is refused. orjson refuses lone surrogates, NaN and nesting beyond 1,024 levels; of
+duplicate keys the last one wins (RFC 8259 section 4 leaves this open). NUL is legal JSON but no database text, so it is
+refused wherever it stands.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import orjson
-from flask import Request
+from flask import Request, Response
 from pydantic import ValidationError
 
 from webapp.errors import Detail, Invalid, TooLarge, UnsupportedMedia
+from webapp.kit import cursors
 from webapp.service.api.base.models import Body, Query
 from webapp.service.domain.access.callers import Caller
 from webapp.service.domain.base.service import Service
@@ -23,6 +26,7 @@ from webapp.store.contract import Store
 
 Q = TypeVar("Q", bound=Query)
 B = TypeVar("B", bound=Body)
+T = TypeVar("T")
 ANYONE = Caller(frozenset())
 MAX_BODY_BYTES = 10 * 1024 * 1024
 _PARSED_BODY = "patchbay.body"
@@ -75,6 +79,50 @@ class Call:
             return model.model_validate(read_json(self.request))
         except ValidationError as error:
             raise _invalid("body", error) from error
+
+
+def answer(data: Any, status: int = 200) -> Response:
+    """``data`` as the body. Parts that are JSON already may be :class:`orjson.Fragment`."""
+    return Response(orjson.dumps(data), status, mimetype="application/json")
+
+
+def answer_page(rows: cursors.Page[T], to_json: Callable[[T], Any]) -> Response:
+    """A list in its envelope (specification 2.11), each item as ``to_json`` draws it."""
+    items = [to_json(item) for item in rows.items]
+    info = {
+        "count": len(items),
+        "total_count": rows.total_count,
+        "start_cursor": rows.start_cursor,
+        "end_cursor": rows.end_cursor,
+    }
+    return answer({"data": items, "page_info": info})
+
+
+def answer_file(content: bytes, name: str, media_type: str) -> Response:
+    """A file to save, under ``name``. Browsers neither guess what it is nor show it in our origin."""
+    response = Response(content, mimetype=media_type)
+    plain = name.encode("ascii", "replace").decode().replace("?", "_")
+    names = {"filename": plain} if plain == name else {"filename": plain, "filename*": f"UTF-8''{quote(name, safe='')}"}
+    response.headers.set("Content-Disposition", "attachment", **names)  # RFC 6266 section 4.3
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response
+
+
+def answer_image(content: bytes, media_type: str) -> Response:
+    """An image that pages of other origins may show, and that can be nothing but an image."""
+    response = Response(content, mimetype=media_type)
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
+
+
+def no_content() -> Response:
+    """204: done, and nothing to say about it, in no media type either."""
+    response = Response(status=204)
+    del response.headers["Content-Type"]
+    return response
 
 
 def read_json(request: Request) -> dict[str, Any]:

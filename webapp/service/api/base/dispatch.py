@@ -1,6 +1,9 @@
-"""From a request to an answer, the same way for every operation: who calls, may they, where; then the handler.
+"""From a request to an answer, the same way for every operation: who calls, may they, where and how often; then the
+handler.
 
-Everything that can go wrong below ends here as JSON, so that no HTML error page ever answers under ``/v1``.
+A call is counted once it is known who makes it and where, before its parameters and body are looked at. A custom limit
+is counted first: a call that it stops takes nothing from the service's own. Every error ends here as JSON, so that no
+HTML error page ever answers under ``/v1``.
 """
 
 import secrets
@@ -12,17 +15,21 @@ from flask import Response, request
 from webapp import audit
 from webapp.errors import Invalid, TooLarge
 from webapp.kit import request_ids
-from webapp.service.api.base import cors, limits, problems
-from webapp.service.api.base.call import MAX_BODY_BYTES, Call
-from webapp.service.api.base.limits import Gate
-from webapp.service.api.base.operations import Operation
-from webapp.service.domain.access import callers
+from webapp.kit.secrets import hash_token
+from webapp.service.api.base import cors, problems
+from webapp.service.api.base.call import MAX_BODY_BYTES, Call, read_json
+from webapp.service.api.base.limits import HEADER, LIMITS
+from webapp.service.api.base.operations import LimitName, Operation
+from webapp.service.domain.access import callers, custom_limits, rate_limits
+from webapp.service.domain.access.rate_limits import Limit, LimitState
 from webapp.service.domain.base.service import Service
 
+LIMIT_STATE = "patchbay.limit_state"
+_MAX_CUSTOM_LIMITS = 10_000  # kept in memory
 View = Callable[..., Response]
 
 
-def view_of(service: Service, operation: Operation, gate: Gate) -> View:
+def view_of(service: Service, operation: Operation, gate: "Gate") -> View:
     """The Flask view of ``operation``, whose calls are counted at ``gate``."""
 
     def produce(path: Mapping[str, str]) -> Response:
@@ -43,18 +50,18 @@ def answered(service: Service, path: Mapping[str, str], produce: Callable[[], Re
     """What ``produce`` answers, or the answer its error deserves, with the headers that all answers carry."""
     request_id = request_ids.current() or secrets.token_hex(8)
     try:
-        answer = produce()
+        response = produce()
     except Exception as error:
-        answer = problems.answer(error, request_id)
-    headers = answer.headers
+        response = problems.answer_error(error, request_id)
+    headers = response.headers
     headers["X-Request-Id"] = request_id
     headers["Cache-Control"] = "no-store"
-    limits.show(answer, request.environ)
+    _show_limits(response, request.environ)
     headers["Vary"] = f"Origin, {headers['Vary']}" if "Vary" in headers else "Origin"
     origin = request.environ.get("HTTP_ORIGIN")
     if origin and "Access-Control-Allow-Origin" not in headers:
-        _open(service, answer, origin, path)
-    return answer
+        _allow_origin(service, response, origin, path)
+    return response
 
 
 def bearer() -> str:
@@ -92,7 +99,7 @@ def _check_size_and_text() -> None:
         raise Invalid("The address holds a NUL character; leave it out.")
 
 
-def _open(service: Service, answer: Response, origin: str, path: Mapping[str, str]) -> None:
+def _allow_origin(service: Service, answer: Response, origin: str, path: Mapping[str, str]) -> None:
     """Let the calling page read ``answer``, where it may; a store that fails now leaves the answer closed."""
     try:
         if cors.admits(service, origin, path.get("ctok") or bearer()):
@@ -104,3 +111,64 @@ def _open(service: Service, answer: Response, origin: str, path: Mapping[str, st
 def _request() -> Any:
     """The request itself, rather than the proxy that looks it up on every access."""
     return request._get_current_object()  # type: ignore[attr-defined]  # werkzeug's LocalProxy, typed as the Request
+
+
+def _show_limits(answer: Response, environ: Mapping[str, Any]) -> None:
+    """Put how the limits stand on ``answer``; nothing on one that counts towards none."""
+    state: LimitState | None = environ.get(LIMIT_STATE)
+    if state is not None and "X-RateLimit-Limit" not in answer.headers:
+        answer.headers["X-RateLimit-Limit"] = str(state.limit)
+        answer.headers["X-RateLimit-Remaining"] = str(state.remaining)
+        answer.headers["X-RateLimit-Reset"] = str(state.reset_at)
+
+
+class Gate:
+    """Counts the calls of one service."""
+
+    def __init__(self, service: Service) -> None:
+        """Raises :class:`webapp.settings.BadSetting` for a storage that cannot be used."""
+        self._service = service
+        self._limiter = rate_limits.opened(service.settings.limits_storage, service.clock)
+        self._custom: dict[str, Limit] = {}
+
+    def count(self, call: Call, operation: Operation) -> None:
+        """Count ``call`` of ``operation`` towards its limits.
+
+        Raises :class:`webapp.errors.Throttled`, and :class:`Invalid` for an unknown custom limit.
+        """
+        environ = call.request.environ
+        custom = environ.get("HTTP_X_PD_RATE_LIMIT")
+        if custom and operation.path.startswith(("P/", "/v1/connect/")):
+            token_hash = hash_token(custom)
+            _note(environ, self._limiter.hit(self._custom_limit(token_hash), f"custom|{token_hash}"))
+        if operation.limit is not None:
+            key = _key(call, operation.limit)
+            if key is not None:
+                _note(environ, self._limiter.hit(LIMITS[operation.limit], key))
+
+    def _custom_limit(self, token_hash: str) -> Limit:
+        limit = self._custom.get(token_hash) or custom_limits.find(self._service.store, token_hash)
+        if limit is None:
+            raise Invalid(f"{HEADER} names no rate limit; create one with POST /v1/connect/rate_limits.")
+        if len(self._custom) < _MAX_CUSTOM_LIMITS:
+            self._custom[token_hash] = limit
+        return limit
+
+
+def _note(environ: dict[str, Any], state: LimitState) -> None:
+    """Of two limits the one with the fewest calls left is shown."""
+    before: LimitState | None = environ.get(LIMIT_STATE)
+    if before is None or state.remaining < before.remaining:
+        environ[LIMIT_STATE] = state
+
+
+def _key(call: Call, name: LimitName) -> str | None:
+    """What a call is counted under: its project and environment, and for a Connect token its external user.
+
+    None when a token is asked for without saying for whom: such a call is refused before it costs anything.
+    """
+    place = f"{name}|{call.scene.project_id}|{call.scene.environment}"
+    if name != "tokens":
+        return place
+    user = read_json(call.request).get("external_user_id")
+    return f"{place}|{hash_token(user)}" if isinstance(user, str) else None

@@ -8,7 +8,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from webapp.errors import Detail, Invalid, MethodNotAllowed, PatchbayError, Throttled, TooLarge, Unavailable
 from webapp.kit.cursors import BadCursor
-from webapp.service.api.base import answers
+from webapp.service.api.base.call import answer
 
 RETRY_AFTER_S = 1
 log = logging.getLogger("patchbay.api")
@@ -30,31 +30,31 @@ class NoSuchMethod(MethodNotAllowed):
         self.allowed = allowed
 
 
-def answer(error: Exception, request_id: str) -> Response:
-    """The answer that ``error`` deserves. What is not ours is logged, and told without detail."""
+def answer_error(error: Exception, request_id: str) -> Response:
+    """The answer to ``error``. An unexpected error is logged, and answered without detail."""
     match error:
         case OAuthProblem():
             return _oauth(error)
         case Throttled():
             return _throttled(error)
         case PatchbayError():
-            return _ours(error)
+            return _known(error)
         case BadCursor():
-            return _ours(Invalid(str(error), [Detail("after or before", str(error))]))
+            return _known(Invalid(str(error), [Detail("after or before", str(error))]))
         case RequestEntityTooLarge():
-            return _ours(TooLarge())
+            return _known(TooLarge())
         case HTTPException() if error.code is not None and error.code < 500:
-            return answers.json({"error": error.description or error.name}, error.code)
+            return answer({"error": error.description or error.name}, error.code)
     log.error("Request %s failed.", request_id, exc_info=error)
     sentence = "Something went wrong on our side. Try again; if it stays, give this request id to the operator."
-    return answers.json({"error": sentence, "request_id": request_id}, 500)
+    return answer({"error": sentence, "request_id": request_id}, 500)
 
 
-def _ours(error: PatchbayError) -> Response:
+def _known(error: PatchbayError) -> Response:
     body: dict[str, Any] = {"error": error.message}
     if isinstance(error, Invalid) and error.details:
         body["details"] = [{"field": detail.field, "message": detail.message} for detail in error.details]
-    response = answers.json(body, error.status)
+    response = answer(body, error.status)
     if error.status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
     if isinstance(error, Unavailable):
@@ -65,14 +65,14 @@ def _ours(error: PatchbayError) -> Response:
 
 
 def _oauth(error: OAuthProblem) -> Response:
-    response = answers.json({"error": error.code, "error_description": error.message}, error.http_status)
+    response = answer({"error": error.code, "error_description": error.message}, error.http_status)
     if error.http_status == 401:
         response.headers["WWW-Authenticate"] = 'Basic realm="token"'
     return response
 
 
 def _throttled(error: Throttled) -> Response:
-    response = answers.json({"error": error.message}, error.status)
+    response = answer({"error": error.message}, error.status)
     response.headers["Retry-After"] = str(error.retry_after)
     response.headers["X-RateLimit-Limit"] = str(error.limit)
     response.headers["X-RateLimit-Remaining"] = "0"

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 from flask import Response
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body, ExternalUserId
 from webapp.service.api.base.operations import USER, Example, Operations
 from webapp.service.api.components import models
@@ -94,19 +93,19 @@ def configure(noun: Noun, call: Call) -> Response:
     """What may be chosen for a prop."""
     body = call.body(ConfigureCall)
     options_query = OptionsQuery(body.prop_name, body.page or 0, body.query or None, body.prev_context or {})
-    return answers.json(components.configure(call.service, _request(call, noun, body), options_query))
+    return answer(components.configure(call.service, _request(call, noun, body), options_query))
 
 
 def reload(noun: Noun, call: Call) -> Response:
     """The props of a component whose props depend on the values so far."""
-    return answers.json(components.reload(call.service, _request(call, noun, call.body(ComponentCall))))
+    return answer(components.reload(call.service, _request(call, noun, call.body(ComponentCall))))
 
 
 def run(call: Call) -> Response:
     """Run an action."""
     body = call.body(RunCall)
     stash_id = None if body.stash_id is None else file_stash.checked_stash_id(body.stash_id)
-    return answers.json(components.run(call.service, replace(_request(call, ACTIONS, body), stash_id=stash_id)))
+    return answer(components.run(call.service, replace(_request(call, ACTIONS, body), stash_id=stash_id)))
 
 
 def _request(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:

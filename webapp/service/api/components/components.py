@@ -11,8 +11,7 @@ import orjson
 from flask import Response
 from pydantic import Field
 
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import AppName, Data, Page, Paged, Query, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.api.components import models
@@ -94,14 +93,14 @@ def index(noun: Noun, call: Call) -> Response:
     kind = noun.kind or query.component_type
     app = apps.slug_of(call.service, query.app) if query.app else None
     component_filter = ComponentFilter.of(query.q, app, kind, query.registry or "all")
-    return answers.page(call.service.catalog.components(component_filter, query.window), to_json)
+    return answer_page(call.service.catalog.components(component_filter, query.window), to_json)
 
 
 def show(noun: Noun, call: Call) -> Response:
     """One of them, in its highest release or the version that is named."""
     version = call.query(Version).version or None
     component = components.find(call.service, call.path["component_id"], version, noun.kind)
-    return answers.json({"data": to_json(component)})
+    return answer({"data": to_json(component)})
 
 
 def to_json(component: ComponentInfo) -> orjson.Fragment:

@@ -3,8 +3,7 @@
 from flask import Response
 from pydantic import Field
 
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer_file
 from webapp.service.api.base.models import Query, RawContent
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.base import scopes
@@ -41,4 +40,4 @@ def follow_file_link(call: Call) -> Response:
 
 
 def _sent(file: StashedFile, content: bytes) -> Response:
-    return answers.attachment(content, file.name, file.media_type)
+    return answer_file(content, file.name, file.media_type)

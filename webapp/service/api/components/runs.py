@@ -3,8 +3,7 @@
 from flask import Response
 from pydantic import Field
 
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import AppName, Data, ExternalUserId, Flag, Page, Paged
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations, PathParameter
 from webapp.service.api.components import models
@@ -42,11 +41,11 @@ def list_runs(call: Call) -> Response:
         app=apps.slug_of(call.service, query.app) if query.app else None,
         ok=query.ok,
     )
-    return answers.page(runs.page(call.store, call.scene, run_filter, query.window), runs.Run.to_json)
+    return answer_page(runs.page(call.store, call.scene, run_filter, query.window), runs.Run.to_json)
 
 
 @operations.get("P/runs/<run_id>", answer=Data[models.RunDetails], scopes=(scopes.ACTIONS,), extension=True)
 def get_run(call: Call) -> Response:
     """One run."""
     own = call.user.external_id if call.user else None
-    return answers.json({"data": runs.details(call.service, call.scene, call.path["run_id"], external_id=own)})
+    return answer({"data": runs.details(call.service, call.scene, call.path["run_id"], external_id=own)})

@@ -7,8 +7,7 @@ from pydantic import Field
 
 from webapp import audit
 from webapp.audit import AuditEntry, Filter
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer_page
 from webapp.service.api.base.models import Page, Paged
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.projects import models
@@ -54,4 +53,4 @@ def list_audit(call: Call) -> Response:
     def to_json(entry: AuditEntry) -> dict[str, Any]:
         return {**entry.to_json(), "external_user_id": names.get(entry.external_user_id or "")}
 
-    return answers.page(entries, to_json)
+    return answer_page(entries, to_json)

@@ -2,8 +2,7 @@
 
 from flask import Response
 
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import Page, Paged, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.projects import models
@@ -35,14 +34,14 @@ def list_projects(call: Call) -> Response:
     """Projects that the client sees, oldest first."""
     query = call.query(ProjectList)
     rows = projects.page(call.store, query.window, q=query.q, only=call.caller.project_id)
-    return answers.page(rows, Project.to_json)
+    return answer_page(rows, Project.to_json)
 
 
 @operations.get("/v1/connect/projects/<project_id>", answer=models.Project, scopes=READ, connect=False)
 def get_project(call: Call) -> Response:
     """One project."""
     project = projects.get(call.store, call.path["project_id"], only=call.caller.project_id)
-    return answers.json(project.to_json())
+    return answer(project.to_json())
 
 
 @operations.get("P/projects/info", answer=models.ProjectInfo, scopes=READ)
@@ -50,4 +49,4 @@ def get_project_info(call: Call) -> Response:
     """The apps for which the project has an OAuth client of its own."""
     slugs = provider_clients.own_clients(call.store, call.scene.project_id)
     apps = [app for app in map(call.service.catalog.app, slugs) if app]
-    return answers.json({"apps": [{"id": app.id, "name_slug": app.slug} for app in apps]})
+    return answer({"apps": [{"id": app.id, "name_slug": app.slug} for app in apps]})

@@ -6,8 +6,7 @@ from flask import Response
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator
 
 from webapp.kit.clock import DAY, SECOND
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Query
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.projects import models
@@ -56,4 +55,4 @@ def list_usage(call: Call) -> Response:
     query = call.query(UsageWindow)
     usage.flush(call.service)
     start, end = query.start_ts * SECOND, query.end_ts * SECOND
-    return answers.json({"data": usage.hours(call.store, start, end, project_id=call.caller.project_id)})
+    return answer({"data": usage.hours(call.store, start, end, project_id=call.caller.project_id)})

@@ -2,8 +2,7 @@
 
 from flask import Response
 
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer_page, no_content
 from webapp.service.api.base.models import Page, Paged, SearchWords
 from webapp.service.api.base.operations import EXTERNAL_USER_ID, Example, Group, Operations
 from webapp.service.api.projects import models
@@ -33,7 +32,7 @@ class UserList(Paged):
 def list_users(call: Call) -> Response:
     """Users of the environment, oldest first."""
     query = call.query(UserList)
-    return answers.page(external_users.page(call.store, call.scene, query.window, q=query.q), ListedUser.to_json)
+    return answer_page(external_users.page(call.store, call.scene, query.window, q=query.q), ListedUser.to_json)
 
 
 @operations.delete(
@@ -46,4 +45,4 @@ def delete_user(call: Call) -> Response:
     """Remove a user with their tokens, triggers, accounts, runs and files."""
     external_id = external_users.checked(call.path["external_user_id"])
     removing.user(call.service, external_users.get(call.store, call.scene, external_id))
-    return answers.empty()
+    return no_content()

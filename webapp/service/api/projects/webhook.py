@@ -10,8 +10,7 @@ from flask import Response
 from pydantic import Field
 
 from webapp.kit.clock import SECOND
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Body, Data
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.projects import models
@@ -33,7 +32,7 @@ class NewWebhook(Body):
 def get_project_webhook(call: Call) -> Response:
     """The webhook, or null."""
     webhook = endpoints.of_project(call.store, call.scene)
-    return answers.json({"data": _to_json(webhook) if webhook else None})
+    return answer({"data": _to_json(webhook) if webhook else None})
 
 
 @operations.put(
@@ -58,7 +57,7 @@ def set_project_webhook(call: Call) -> Response:
     data = _to_json(webhook) if webhook else {}
     if before is None:
         data["signing_key"] = signing_keys.of_scene(call.service, call.scene)
-    return answers.json({"data": data})
+    return answer({"data": data})
 
 
 @operations.delete("P/webhook", scopes=WRITE, connect=False)
@@ -68,7 +67,7 @@ def delete_project_webhook(call: Call) -> Response:
         webhook = endpoints.of_project(tx, call.scene)
         if webhook is not None:
             endpoints.remove(tx, webhook, call.service.clock())
-    return answers.empty()
+    return no_content()
 
 
 @operations.post("P/webhook/regenerate_signing_key", answer=Data[models.ProjectWebhook], scopes=WRITE, connect=False)
@@ -77,7 +76,7 @@ def regenerate_project_key(call: Call) -> Response:
     with call.store.write() as tx:
         key = signing_keys.regenerate(tx, call.service, call.scene)
         webhook = endpoints.of_project(tx, call.scene)
-    return answers.json({"data": {**(_to_json(webhook) if webhook else {"signing_key_set": True}), "signing_key": key}})
+    return answer({"data": {**(_to_json(webhook) if webhook else {"signing_key_set": True}), "signing_key": key}})
 
 
 def _to_json(webhook: Endpoint) -> dict[str, Any]:

@@ -4,8 +4,7 @@ from flask import Response
 from pydantic import Field
 
 from webapp.errors import Detail, Forbidden, Invalid, TooLarge
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import MAX_BODY_BYTES, Call
+from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, answer_image, no_content
 from webapp.service.api.base.models import Body, RawContent
 from webapp.service.api.base.operations import Example, Operations
 from webapp.service.api.projects import models
@@ -63,7 +62,7 @@ def create_project(call: Call) -> Response:
         support_email=body.support_email or "",
         require_key_test=body.connect_require_key_auth_test is not False,
     )
-    return answers.json(project.to_json())
+    return answer(project.to_json())
 
 
 @operations.patch(
@@ -78,14 +77,14 @@ def update_project(call: Call) -> Response:
     """Change a project."""
     project = _load(call)
     changes = {name: value for name, value in call.body(ProjectChange).model_dump().items() if value is not None}
-    return answers.json(projects.update(call.service, project, **changes).to_json())
+    return answer(projects.update(call.service, project, **changes).to_json())
 
 
 @operations.delete(ONE, scopes=WRITE, connect=False, example=Example(path={"project_id": "$OTHER_PROJECT_ID"}))
 def delete_project(call: Call) -> Response:
     """Remove a project with its users, accounts, triggers, tokens and files."""
     removing.project(call.service, _load(call))
-    return answers.empty()
+    return no_content()
 
 
 @operations.post(
@@ -100,14 +99,14 @@ def set_project_logo(call: Call) -> Response:
     """Set or replace a project's logo."""
     project = _load(call)
     logos.put(call.service, project.id, _image(call))
-    return answers.json(project.to_json())
+    return answer(project.to_json())
 
 
 @operations.get(f"{ONE}/logo", answer=RawContent("The image.", "image/*"), public=True, extension=True)
 def get_project_logo(call: Call) -> Response:
     """A project's logo, for the pages that show it."""
     logo = logos.get(call.store, call.path["project_id"])
-    return answers.image(logo.image, logo.media_type)
+    return answer_image(logo.image, logo.media_type)
 
 
 def _load(call: Call) -> Project:

@@ -5,8 +5,7 @@ from typing import Annotated
 from flask import Response
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import Body, Data, Page
 from webapp.service.api.base.operations import OWNER, Example, Operations, PathParameter
 from webapp.service.api.triggers import delivery_models
@@ -60,7 +59,7 @@ def list_deliveries(call: Call) -> Response:
     query = call.query(DeliveryList)
     trigger = load(call, query)
     delivery_filter = Filter(query.status or None, query.since, query.until, query.event_id or None)
-    return answers.page(log.page(call.store, trigger.id, delivery_filter, query.window), log.to_json)
+    return answer_page(log.page(call.store, trigger.id, delivery_filter, query.window), log.to_json)
 
 
 @operations.get(
@@ -74,7 +73,7 @@ def list_deliveries(call: Call) -> Response:
 def get_delivery(call: Call) -> Response:
     """One delivery."""
     trigger = load(call, call.query(Owned))
-    return answers.json({"data": log.details(call.service, trigger.id, call.path["delivery_id"])})
+    return answer({"data": log.details(call.service, trigger.id, call.path["delivery_id"])})
 
 
 @operations.post(
@@ -89,7 +88,7 @@ def resend_delivery(call: Call) -> Response:
     """Send one again."""
     trigger = load(call, call.query(Owned))
     delivery = resending.resend(call.service, trigger.id, call.path["delivery_id"])
-    return answers.json({"data": log.to_json(delivery)})
+    return answer({"data": log.to_json(delivery)})
 
 
 @operations.post(
@@ -109,7 +108,7 @@ def resend_deliveries(call: Call) -> Response:
     count = resending.resend_many(
         call.service, trigger.id, body.status or "failed", delivery_filter, dry_run=bool(body.dry_run)
     )
-    return answers.json({"count": count})
+    return answer({"count": count})
 
 
 @operations.get(
@@ -123,4 +122,4 @@ def resend_deliveries(call: Call) -> Response:
 def get_trigger_stats(call: Call) -> Response:
     """The last 24 hours."""
     trigger = load(call, call.query(Owned))
-    return answers.json({"data": log.stats(call.service, trigger.id)})
+    return answer({"data": log.stats(call.service, trigger.id)})

@@ -5,8 +5,7 @@ from typing import Annotated
 from flask import Response
 from pydantic import Field
 
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body, Data, ExternalUserId
 from webapp.service.api.base.operations import PROVIDER_ERRORS, USER, Example, Operations
 from webapp.service.api.components.calls import ConfiguredProps, DynamicPropsId
@@ -64,7 +63,7 @@ def deploy_trigger(call: Call) -> Response:
     key = endpoints.signing_key(call.service, trigger.id, body.webhook_url) if body.webhook_url else None
     extensions = call.query(TriggerOptions).extensions
     shown = serialization.to_json(call.service, trigger, extensions=extensions, signing_key=key)
-    return answers.json({"data": shown})
+    return answer({"data": shown})
 
 
 def _deployment(call: Call, body: NewTrigger) -> Deployment:

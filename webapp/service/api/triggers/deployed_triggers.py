@@ -9,8 +9,7 @@ from flask import Response
 from pydantic import Field
 
 from webapp.kit import cursors
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import AppName, Body, Data, ExternalUserId, Flag, Page, Paged
 from webapp.service.api.base.operations import OWNER, PROVIDER_ERRORS, Example, Operations
 from webapp.service.api.components.calls import ConfiguredProps, DynamicPropsId
@@ -83,7 +82,7 @@ def list_deployed_triggers(call: Call) -> Response:
     triggers = deployed_triggers.page(call.store, call.scene, trigger_filter, query.window)
     items = serialization.listed(call.service, triggers.items, extensions=query.extensions)
     page = cursors.Page(items, triggers.total_count, triggers.start_cursor, triggers.end_cursor)
-    return answers.page(page, lambda item: item)
+    return answer_page(page, lambda item: item)
 
 
 @operations.get(
@@ -122,7 +121,7 @@ def delete_deployed_trigger(call: Call) -> Response:
     """Unsubscribe a trigger and delete it."""
     query = call.query(TriggerRemoval)
     deploying.delete(call.service, load(call, query), ignore_hook_errors=query.ignore_hook_errors)
-    return answers.empty()
+    return no_content()
 
 
 @operations.get(
@@ -136,11 +135,11 @@ def delete_deployed_trigger(call: Call) -> Response:
 def list_trigger_logs(call: Call) -> Response:
     """The runs of a trigger, newest first."""
     query = call.query(OwnedList)
-    return answers.page(runs.page(call.service, load(call, query), query.window), lambda item: item)
+    return answer_page(runs.page(call.service, load(call, query), query.window), lambda item: item)
 
 
 def _answer(call: Call, trigger: DeployedTrigger) -> Response:
     key = None if call.caller.connect is not None else serialization.signing_key(call.service, trigger)
     extensions = call.query(TriggerOptions).extensions
     shown = serialization.to_json(call.service, trigger, extensions=extensions, signing_key=key)
-    return answers.json({"data": shown})
+    return answer({"data": shown})

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 from flask import Response
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body, Data, Extensions
 from webapp.service.api.base.operations import OWNER, Example, Operations
 from webapp.service.api.triggers import models
@@ -77,7 +76,7 @@ def send_test_event(call: Call) -> Response:
     event = body.event if "event" in body.model_fields_set else _sample(call, trigger)
     emitted = Emitted(event, None, "Test event", call.service.clock())
     (stored,) = firing.emit(call.service, trigger, [emitted])
-    return answers.json({"data": events.to_json(stored)})
+    return answer({"data": events.to_json(stored)})
 
 
 @operations.get(
@@ -93,7 +92,7 @@ def list_trigger_events(call: Call) -> Response:
     data: dict[str, Any] = {"data": [events.to_json(event) for event in events.opened(call.service, rows)]}
     if query.extensions:
         data["page_info"] = {"count": len(rows), "total_count": events.count_of_trigger(call.store, trigger.id)}
-    return answers.json(data)
+    return answer(data)
 
 
 def _sample(call: Call, trigger: DeployedTrigger) -> Any:

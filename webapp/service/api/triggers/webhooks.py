@@ -9,8 +9,7 @@ from flask import Response
 from pydantic import Field
 
 from webapp.kit.clock import SECOND
-from webapp.service.api.base import answers
-from webapp.service.api.base.call import Call
+from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body, Data, Extensions
 from webapp.service.api.base.operations import OWNER, Example, Operations, PathParameter
 from webapp.service.api.triggers import models
@@ -114,7 +113,7 @@ def list_pipelines(call: Call) -> Response:
     data: dict[str, Any] = {"workflow_ids": [workflow.id for workflow in rows]}
     if query.extensions:
         data["workflows"] = [_workflow_to_json(workflow) for workflow in rows]
-    return answers.json(data)
+    return answer(data)
 
 
 @operations.put(
@@ -131,7 +130,7 @@ def set_pipelines(call: Call) -> Response:
     ids = call.body(WorkflowIds).workflow_ids
     with call.store.write() as tx:
         endpoints.set_workflows(tx, trigger, ids)
-    return answers.json({"workflow_ids": [workflow.id for workflow in endpoints.workflows_of(call.store, trigger.id)]})
+    return answer({"workflow_ids": [workflow.id for workflow in endpoints.workflows_of(call.store, trigger.id)]})
 
 
 def _webhook(call: Call) -> Endpoint:
@@ -142,13 +141,13 @@ def _webhook(call: Call) -> Endpoint:
 def _answer(call: Call, webhook: Endpoint) -> Response:
     """A webhook that is shown alone: with its times in epoch seconds, as clients expect it there."""
     times = {"created_at": webhook.created_at // SECOND, "updated_at": webhook.updated_at // SECOND}
-    return answers.json({"data": _to_json(call, webhook) | times})
+    return answer({"data": _to_json(call, webhook) | times})
 
 
 def _answer_list(call: Call, trigger: DeployedTrigger) -> Response:
     rows = endpoints.of_trigger(call.store, trigger.id)
     entries = [_to_json(call, webhook) for webhook in rows]
-    return answers.json({"webhook_urls": [webhook.url for webhook in rows], "webhooks": entries})
+    return answer({"webhook_urls": [webhook.url for webhook in rows], "webhooks": entries})
 
 
 def _to_json(call: Call, endpoint: Endpoint) -> dict[str, Any]:
