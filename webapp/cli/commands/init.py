@@ -4,7 +4,7 @@ import click
 
 from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.service.domain.access import clients
-from webapp.service.domain.base.keyring import load_instance_key
+from webapp.service.domain.base.key_file import load_instance_key
 from webapp.service.domain.projects import projects
 from webapp.store.sqlite import SQLiteStore
 

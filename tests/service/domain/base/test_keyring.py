@@ -8,7 +8,8 @@ import pytest
 
 from webapp.kit.clock import FakeClock
 from webapp.kit.secrets import CannotOpen, new_key
-from webapp.service.domain.base.keyring import KeyGone, Keyring, Place, ProjectGone, WrongKey, load_instance_key
+from webapp.service.domain.base.key_file import load_instance_key
+from webapp.service.domain.base.keyring import KeyGone, Keyring, Place, ProjectGone, WrongKey
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 

@@ -1,27 +1,27 @@
-"""Keys and sealed fields (table ``data_keys``).
+"""The keyring (table ``data_keys``): the keys that seal secrets.
 
-The instance key comes from ``PATCHBAY_SECRET_KEY`` or from the file ``keys`` in the data folder (mode 0600). It
-wraps the data keys of each project; a project's newest data key seals the secrets of its rows, with
-project|table|row|field|version as additional data. A wrong instance key refuses to start.
+The instance key (:mod:`key_file`) wraps the data keys of each project. A project's newest data key seals the secrets
+of its rows, with project|table|row|field|version as additional data. A wrong instance key refuses to start.
 
 Sealing happens inside the transaction that writes what was sealed, with the version that is the newest there: so
 once a new version is committed, nothing is sealed with an older one any more, in whichever process
 (:mod:`instance.rotation` relies on it).
 """
 
-import os
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 
 from webapp.errors import NotFound
 from webapp.kit import secrets
 from webapp.kit.clock import Clock
-from webapp.settings import Settings
 from webapp.store.contract import Reader, Store, Tx
 
 INSTANCE = "instance"
 _PROOF = b"patchbay"
+_OLD = (
+    "NOT (owner = 'instance' AND version = 1) "  # the proof of the instance key, which seals nothing
+    "AND version < (SELECT MAX(version) FROM data_keys AS newer WHERE newer.owner = data_keys.owner)"
+)
 
 
 class WrongKey(RuntimeError):
@@ -33,44 +33,6 @@ class WrongKey(RuntimeError):
 
 class KeyGone(LookupError):
     """The data key was deleted by a rotation: what it sealed has been sealed anew, so read it again."""
-
-
-def load_instance_key(settings: Settings) -> bytes:
-    """The instance key; made and saved when neither the setting nor the file is there yet."""
-    if settings.secret_key:
-        return key_of(settings.secret_key)
-    path = settings.data / "keys"
-    settings.data.mkdir(parents=True, exist_ok=True)
-    create_key_file(path)
-    return read_key_file(path)
-
-
-def key_of(secret_key: str) -> bytes:
-    """The instance key that a value of ``PATCHBAY_SECRET_KEY`` gives."""
-    return secrets.derive(secret_key.encode(), "instance")
-
-
-def read_key_file(path: Path) -> bytes:
-    """The instance key in the file ``path``."""
-    return secrets.derive(path.read_bytes().strip(), "instance")
-
-
-def create_key_file(path: Path) -> None:
-    """Write a fresh key unless there is one: whole or not at all, readable by the owner alone."""
-    if path.exists():
-        return
-    draft = path.with_name(f".keys.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.new_key().hex().encode() + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(draft, path)  # unlike a rename, this never replaces another process's key
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
 
 
 class ProjectGone(NotFound, LookupError):
@@ -134,6 +96,19 @@ class Keyring:
         version = self.newest(tx, owner) + 1
         self._insert(tx, owner, version, secrets.new_key())
         return version
+
+    def owners(self, reader: Reader) -> list[str]:
+        """Everybody who has data keys: the projects and the whole installation."""
+        return [owner for (owner,) in reader.tuples("SELECT DISTINCT owner FROM data_keys ORDER BY owner")]
+
+    def has_old_versions(self, reader: Reader) -> bool:
+        """Whether somebody has data keys beside the newest."""
+        return bool(reader.tuples(f"SELECT 1 FROM data_keys WHERE {_OLD} LIMIT 1"))  # noqa: S608
+
+    def drop_old_versions(self, tx: Tx) -> None:
+        """Delete all data keys but the newest; overwritten first, so that no free page of the database keeps them."""
+        tx.run(f"UPDATE data_keys SET wrapped = :blank WHERE {_OLD}", {"blank": bytes(64)})  # noqa: S608
+        tx.run(f"DELETE FROM data_keys WHERE {_OLD}")  # noqa: S608
 
     def newest(self, reader: Reader, owner: str) -> int:
         """The version of the data key that seals for ``owner``. Raises :class:`ProjectGone`."""

@@ -12,14 +12,8 @@ from pathlib import Path
 from webapp.errors import Invalid
 from webapp.kit.clock import Clock
 from webapp.service.domain.access import clients
-from webapp.service.domain.base.keyring import (
-    Keyring,
-    WrongKey,
-    create_key_file,
-    key_of,
-    load_instance_key,
-    read_key_file,
-)
+from webapp.service.domain.base.key_file import create_key_file, key_of, load_instance_key, read_key_file
+from webapp.service.domain.base.keyring import Keyring, WrongKey
 from webapp.settings import Settings
 from webapp.store import presence
 from webapp.store.contract import Store

@@ -16,7 +16,8 @@ from typing import Any
 
 from webapp.errors import Invalid
 from webapp.kit.clock import Clock
-from webapp.service.domain.base.keyring import Keyring, load_instance_key
+from webapp.service.domain.base.key_file import load_instance_key
+from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.instance.backups import APPS, DATABASE, FORMAT, MANIFEST
 from webapp.settings import Settings
 from webapp.store import copies, presence

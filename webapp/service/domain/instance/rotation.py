@@ -18,7 +18,7 @@ from webapp.errors import Conflict
 from webapp.kit.secrets import CannotOpen
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import attempts, credentials, provider_clients
-from webapp.service.domain.base.keyring import INSTANCE, KeyGone, box_version
+from webapp.service.domain.base.keyring import KeyGone, box_version
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash, runs
@@ -43,10 +43,6 @@ COLUMNS: tuple[SealedColumn, ...] = (
     trigger_runs.SEALED,
 )
 BATCH = 100
-_OLD = (
-    "NOT (owner = :instance AND version = 1) "  # the proof of the instance key, which seals nothing
-    "AND version < (SELECT MAX(version) FROM data_keys AS newer WHERE newer.owner = data_keys.owner)"
-)
 
 
 @dataclass(slots=True)
@@ -69,20 +65,20 @@ def rotate(service: Service) -> RotationReport:
         for column in COLUMNS:
             report.resealed.setdefault(column.table, 0)
             _walk(service, column, report)
-        _end(service)
+        with service.store.write() as tx:
+            service.keys.drop_old_versions(tx)
     return report
 
 
 def _begin(service: Service) -> RotationReport:
     with service.store.write() as tx:
-        owners = [row["owner"] for row in tx.all("SELECT DISTINCT owner FROM data_keys ORDER BY owner")]
-        unfinished = tx.one(f"SELECT owner FROM data_keys WHERE {_OLD}", {"instance": INSTANCE})  # noqa: S608
-        if unfinished is None:
+        owners, unfinished = service.keys.owners(tx), service.keys.has_old_versions(tx)
+        if not unfinished:
             for owner in owners:
                 service.keys.add_version(tx, owner)
             sentence = "Began to seal all with new data keys."
             audit.write(tx, service.clock(), "key", "data keys", "rotated", sentence)
-    return RotationReport(unfinished is not None, len(owners))
+    return RotationReport(unfinished, len(owners))
 
 
 def _walk(service: Service, column: SealedColumn, report: RotationReport) -> None:
@@ -115,14 +111,6 @@ def _reseal(service: Service, tx: Tx, column: SealedColumn, row: Row, report: Ro
         report.unreadable += 1
         return
     report.resealed[column.table] += tx.run(column.update, values)
-
-
-def _end(service: Service) -> None:
-    """Delete the old versions; overwritten first, so that no free page of the database keeps them."""
-    params = {"instance": INSTANCE}
-    with service.store.write() as tx:
-        tx.run(f"UPDATE data_keys SET wrapped = :blank WHERE {_OLD}", {**params, "blank": bytes(64)})  # noqa: S608
-        tx.run(f"DELETE FROM data_keys WHERE {_OLD}", params)  # noqa: S608
 
 
 @contextmanager

@@ -1,0 +1,48 @@
+"""The instance key, from ``PATCHBAY_SECRET_KEY`` or from the file ``keys`` in the data folder (mode 0600).
+
+It wraps the data keys of the projects (:mod:`keyring`), and everything that is derived follows from it.
+"""
+
+import os
+from pathlib import Path
+
+from webapp.kit import secrets
+from webapp.settings import Settings
+
+
+def load_instance_key(settings: Settings) -> bytes:
+    """The instance key; made and saved when neither the setting nor the file is there yet."""
+    if settings.secret_key:
+        return key_of(settings.secret_key)
+    path = settings.data / "keys"
+    settings.data.mkdir(parents=True, exist_ok=True)
+    create_key_file(path)
+    return read_key_file(path)
+
+
+def key_of(secret_key: str) -> bytes:
+    """The instance key that a value of ``PATCHBAY_SECRET_KEY`` gives."""
+    return secrets.derive(secret_key.encode(), "instance")
+
+
+def read_key_file(path: Path) -> bytes:
+    """The instance key in the file ``path``."""
+    return secrets.derive(path.read_bytes().strip(), "instance")
+
+
+def create_key_file(path: Path) -> None:
+    """Write a fresh key unless there is one: whole or not at all, readable by the owner alone."""
+    if path.exists():
+        return
+    draft = path.with_name(f".keys.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(secrets.new_key().hex().encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)  # unlike a rename, this never replaces another process's key
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
