@@ -14,20 +14,12 @@ WRITE = re.compile(
 )
 DOMAIN = "service/domain/"
 MECHANISMS = {"store/table.py", "service/domain/base/sealed.py"}  # they write what a module told them to
-STILL_SHARED = {  # to be emptied
-    "data_keys": {"base/keyring.py", "instance/rotation.py"},
-    "deliveries": {"deliveries/deliveries.py", "deliveries/endpoint_state.py"},
-    "endpoints": {"deliveries/endpoint_state.py", "deliveries/endpoints.py"},
-    "events": {"deliveries/events.py", "instance/retention.py"},
-}  # fmt: skip
 
 
 def test_each_table_has_one_writer() -> None:
     writers = _writers()
     assert set(writers) == _tables()
-    shared = {table: files for table, files in writers.items() if len(files) > 1}
-    excess = {table: files - STILL_SHARED.get(table, set()) for table, files in shared.items()}
-    assert {table: files for table, files in excess.items() if files} == {}
+    assert {table: files for table, files in writers.items() if len(files) > 1} == {}
 
 
 def test_the_statements_are_seen() -> None:

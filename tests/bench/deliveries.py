@@ -24,7 +24,7 @@ from webapp.kit import cursors
 from webapp.kit.ids import new_id, ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import deliveries, endpoints, events, log
+from webapp.service.domain.deliveries import claims, deliveries, events, log, outcomes, trigger_webhooks
 from webapp.service.domain.deliveries.log import Filter
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import external_users, projects
@@ -140,7 +140,7 @@ def _stored(service: Service, scene: Scene, count: int, netloc: str) -> str:
     """``count`` events that were delivered, of as many triggers as it takes; the last trigger's id."""
     with service.store.write() as tx:
         triggers = [_trigger(tx, service, scene, [f"http://{netloc}/{n}"]) for n in range(max(count // PER_TRIGGER, 1))]
-    homes = [(one.id, endpoints.of_trigger(service.store, one.id)[0].id) for one in triggers]
+    homes = [(one.id, trigger_webhooks.of_trigger(service.store, one.id)[0].id) for one in triggers]
     now = service.clock()
     with closing(sqlite3.connect(service.settings.data / "patchbay.db", isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
@@ -172,10 +172,10 @@ def _claim_ms(service: Service) -> float:
         events.record(tx, service, trigger, [Emitted(_BODY, None, None, service.clock())])
     began = time.perf_counter()
     with service.store.write() as tx:
-        tasks = deliveries.claim(tx, service.clock() + 1, lambda *_: PER_ENDPOINT)
+        tasks = claims.claim(tx, service.clock() + 1, lambda *_: PER_ENDPOINT)
     took = (time.perf_counter() - began) * 1000
     with service.store.write() as tx:
-        deliveries.finish(tx, [deliveries.Outcome(task, service.clock(), 1, 200, None) for task in tasks], 0)
+        outcomes.finish(tx, [outcomes.Outcome(task, service.clock(), 1, 200, None) for task in tasks], 0)
     if len(tasks) != 1:
         raise RuntimeError(f"{len(tasks)} deliveries were claimed instead of one")
     return took
@@ -221,7 +221,7 @@ def _trigger(tx: Any, service: Service, scene: Scene, urls: list[str]) -> _Trigg
             "none": b"",
         },
     )
-    endpoints.set_urls(tx, service, made, urls)
+    trigger_webhooks.set_urls(tx, service, made, urls)
     return made
 
 

@@ -9,9 +9,10 @@ from tests.fakes.deployed import emit, plant_trigger
 from tests.fakes.receiver import Receiver
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import deliveries, endpoints
-from webapp.service.domain.deliveries.deliveries import Outcome, Task
+from webapp.service.domain.deliveries import claims, endpoints, outcomes, trigger_webhooks
+from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers.delivering import Sender
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -39,11 +40,11 @@ class DeliveryHarness:
 
     def claim(self) -> list[Task]:
         with self.service.store.write() as tx:
-            return deliveries.claim(tx, self.service.clock(), self.room)
+            return claims.claim(tx, self.service.clock(), self.room)
 
-    def finish(self, outcomes: list[Outcome]) -> int:
+    def finish(self, attempts: list[Outcome]) -> int:
         with self.service.store.write() as tx:
-            return deliveries.finish(tx, outcomes, self.service.clock())
+            return outcomes.finish(tx, attempts, self.service.clock())
 
     def turn(self, deadline_s: float = 5.0) -> list[Outcome]:
         sender = Sender(self.service, deadline_s=deadline_s)
@@ -63,7 +64,7 @@ class DeliveryHarness:
 
     def endpoint(self, trigger: DeployedTrigger) -> Endpoint:
         """The only webhook of ``trigger``."""
-        (one,) = endpoints.of_trigger(self.service.store, trigger.id)
+        (one,) = trigger_webhooks.of_trigger(self.service.store, trigger.id)
         return one
 
     def key(self, trigger: DeployedTrigger) -> str:

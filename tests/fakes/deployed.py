@@ -6,7 +6,7 @@ from typing import Any
 from webapp.kit.ids import new_id
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import endpoints, events
+from webapp.service.domain.deliveries import events, trigger_webhooks
 from webapp.service.domain.deliveries.events import Event
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
@@ -32,7 +32,7 @@ def plant_trigger(
         trigger = DeployedTrigger(**facts)
         lifecycle.insert(tx, trigger, endpoint_key=None, busy_until=0)
         lifecycle.update(tx, trigger)
-        endpoints.for_trigger(tx, service, trigger, urls, workflows)
+        trigger_webhooks.set_targets(tx, service, trigger, urls, workflows)
     return deployed_triggers.get(service.store, scene, trigger_id)
 
 

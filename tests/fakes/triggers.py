@@ -29,7 +29,7 @@ def poll_due(service: Service) -> list[RunOutcome]:
 def emitted(service: Service, trigger: DeployedTrigger) -> list[Mapping[str, Any]]:
     """What the trigger has emitted, oldest first, as the API shows it."""
     found = events.opened(service, events.page_of_trigger(service.store, trigger.id))
-    return [{**events.to_json(one), "e": one.body.decode()} for one in reversed(found)]
+    return [{**events.to_json(one), "e": (one.body or b"").decode()} for one in reversed(found)]
 
 
 def summaries(service: Service, trigger: DeployedTrigger) -> list[str]:

@@ -13,7 +13,7 @@ from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.components.runs import Run
-from webapp.service.domain.deliveries import endpoints, log
+from webapp.service.domain.deliveries import endpoints, log, trigger_webhooks
 from webapp.service.domain.deliveries.log import Filter
 from webapp.service.domain.projects.projects import Scene
 
@@ -48,12 +48,12 @@ def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scen
     trigger, _ = plant_trigger(service, scene, TIMER, {"cron": {"intervalSeconds": 900}}, user=user)
     mark = new_id("x").replace("_", "-")
     with service.store.write() as tx:
-        endpoints.for_trigger(tx, service, trigger, [HOOK + mark])
+        trigger_webhooks.set_targets(tx, service, trigger, [HOOK + mark])
         workflow = endpoints.add(tx, service, "workflow", f"{HOOK}w/{mark}", scene=scene, name=mark)
         s3_key = file_stash.keep(service, tx, scene, user, None, "notes.txt", "text/plain", b"hello")
     (event,) = emit(service, trigger, {"n": 1})
     (delivery,) = log.page(service.store, trigger.id, Filter(), Window(10, None, None)).items
-    (webhook,) = endpoints.of_trigger(service.store, trigger.id)
+    (webhook,) = trigger_webhooks.of_trigger(service.store, trigger.id)
     run = Run(user, trigger.component_id, "~/every-type", "0.0.1", None, service.clock(), 5, True, None, None)
     runs.keep(service, scene, run, inputs={"configured_props": {}}, outputs={"ret": None})
     app = service.catalog.app("tinykeys")

@@ -25,7 +25,7 @@ from webapp.people import users
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import accounts, lifecycle
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.projects import history, projects
 from webapp.service.domain.triggers import firing
 from webapp.service.domain.triggers import inbox as trigger_inbox
@@ -119,7 +119,7 @@ def filled(installation: Installation, receiver: Receiver, party: ThirdParty, cl
     for key, configured in (("~/see", {"text": EVIL}), ("http-new-requests", {})):
         trigger, _ = plant_trigger(service, installation.scene, key, configured, user=ada.id)
         with service.store.write() as tx:
-            endpoints.for_trigger(tx, service, trigger, [receiver.url("/evil")])
+            trigger_webhooks.set_targets(tx, service, trigger, [receiver.url("/evil")])
             tx.run("UPDATE deployed_triggers SET name = :name, last_error = :name WHERE id = :id",
                    {"name": EVIL, "id": trigger.id})  # fmt: skip
         if key == "~/see":

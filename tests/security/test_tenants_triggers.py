@@ -25,7 +25,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.components.runs import Run
-from webapp.service.domain.deliveries import endpoints, log
+from webapp.service.domain.deliveries import endpoints, log, trigger_webhooks
 from webapp.service.domain.deliveries.log import Filter
 
 HEAD = "from webapp.service.components.authoring import *\n"
@@ -86,13 +86,13 @@ def settle(tenants: Tenants, account: Account) -> Belongings:
     trigger, _ = plant_trigger(service, scene, TIMER, EVERY, user=user)
     mark = new_id("x").replace("_", "-")
     with service.store.write() as tx:
-        endpoints.for_trigger(tx, service, trigger, [f"https://events.example.com/{mark}"])
+        trigger_webhooks.set_targets(tx, service, trigger, [f"https://events.example.com/{mark}"])
         workflow = endpoints.add(tx, service, "workflow", f"https://w.example.com/{mark}", scene=scene, name=mark)
         stash = file_stash.new_stash_id()
         file_stash.keep(service, tx, scene, user, stash, f"{mark}.txt", "text/plain", b"hello")
     (event,) = emit(service, trigger, {"n": 1})
     (delivery,) = log.page(service.store, trigger.id, Filter(), Window()).items
-    (webhook,) = endpoints.of_trigger(service.store, trigger.id)
+    (webhook,) = trigger_webhooks.of_trigger(service.store, trigger.id)
     component, app = service.catalog.component("~/act"), service.catalog.app("acme_keys")
     assert component is not None and app is not None
     run = Run(user, component.id, component.key, component.version, None, service.clock(), 5, True, None, None)

@@ -16,9 +16,10 @@ from collections import Counter
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit.clock import SECOND
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import deliveries
-from webapp.service.domain.deliveries.deliveries import Outcome, Task
+from webapp.service.domain.deliveries import claims, deliveries, outcomes
+from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.triggers.delivering import DEADLINE_S, Sender
 from webapp.service.worker.clock_watch import ClockMonitor
 
@@ -119,8 +120,8 @@ class DeliveryEngine:
         if not self._unwritten and (due is None or due > now):
             return
         with self._service.store.write() as tx:
-            deliveries.finish(tx, self._unwritten, now)
-            tasks = deliveries.claim(tx, now, self._room)
+            outcomes.finish(tx, self._unwritten, now)
+            tasks = claims.claim(tx, now, self._room)
         self._unwritten.clear()
         self._hand_out(tasks)
 
@@ -190,6 +191,6 @@ class DeliveryEngine:
             return
         try:
             with self._service.store.write() as tx:
-                deliveries.finish(tx, self._unwritten, self._service.clock())
+                outcomes.finish(tx, self._unwritten, self._service.clock())
         except Unavailable as error:
             log.warning("The last results of deliveries could not be written: %s", error.message)

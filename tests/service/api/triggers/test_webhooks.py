@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.deployed import plant_trigger
 from tests.service.api.conftest import World
 from webapp.kit.clock import SECOND
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -31,7 +31,7 @@ def test_the_list_with_keys_for_servers_and_without_for_frontends(world: World, 
     assert found["webhook_urls"] == [A]
     assert entry == {
         "id": entry["id"], "url": A, "signing_key_set": True, "active": True,
-        "signing_key": endpoints.signing_key(world.service, trigger.id, A),
+        "signing_key": trigger_webhooks.signing_key(world.service, trigger.id, A),
         "delivery_state": {
             "state": "happy", "since": world.clock() // SECOND, "last_error": None, "consecutive_failures": 0,
             "sheds": 0,
@@ -118,7 +118,7 @@ def test_an_oauth_client_has_to_name_the_owner(world: World, trigger: DeployedTr
 
 def _others(world: World, trigger: DeployedTrigger) -> list[tuple[str, str, dict[str, Any]]]:
     """Every operation below a trigger, as method, rest of the path and options."""
-    (webhook,) = endpoints.of_trigger(world.service.store, trigger.id)
+    (webhook,) = trigger_webhooks.of_trigger(world.service.store, trigger.id)
     return [
         ("GET", "webhooks", {}),
         ("PUT", "webhooks", {"json": {"webhook_urls": []}}),
@@ -154,12 +154,12 @@ def test_somebody_elses_is_absent_to_the_byte(world: World, trigger: DeployedTri
             assert absent[0] == 404
             for one in (foreign, live, bobs):
                 assert bare(method, rest, options, one.id, token) == absent, (method, rest)
-    assert [one.url for one in endpoints.of_trigger(world.service.store, bobs.id)] == [A]
+    assert [one.url for one in trigger_webhooks.of_trigger(world.service.store, bobs.id)] == [A]
 
 
 def test_another_triggers_webhook_is_absent(world: World, trigger: DeployedTrigger) -> None:
     other = plant_trigger(world.service, world.scene, [B])
-    (webhook,) = endpoints.of_trigger(world.service.store, other.id)
+    (webhook,) = trigger_webhooks.of_trigger(world.service.store, other.id)
     for rest in (f"webhooks/{webhook.id}", "webhooks/wh_nothing"):
         assert world.get(at(trigger, rest), world.server()).status_code == 404
 

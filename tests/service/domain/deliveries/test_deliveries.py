@@ -5,8 +5,8 @@ import pytest
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
-from webapp.service.domain.deliveries import counts, deliveries, endpoints, retry
-from webapp.service.domain.deliveries.deliveries import Outcome
+from webapp.service.domain.deliveries import claims, counts, deliveries, endpoints, retry, trigger_webhooks
+from webapp.service.domain.deliveries.outcomes import Outcome
 
 
 def test_an_event_goes_to_each_webhook_once(post: DeliveryHarness) -> None:
@@ -39,7 +39,7 @@ def test_what_is_claimed_is_nobody_elses_until_the_lease_is_over(post: DeliveryH
     post.emit(post.trigger(post.receiver.url()))
     (first,) = post.claim()
     assert post.claim() == []
-    post.clock.advance(deliveries.LEASE - 1)
+    post.clock.advance(claims.LEASE - 1)
     assert post.claim() == []
     post.clock.advance(1)
     (second,) = post.claim()
@@ -51,7 +51,7 @@ def test_a_worker_that_was_too_slow_changes_nothing(post: DeliveryHarness) -> No
     trigger = post.trigger(post.receiver.url())
     post.emit(trigger)
     (slow,) = post.claim()
-    post.clock.advance(deliveries.LEASE)
+    post.clock.advance(claims.LEASE)
     (quick,) = post.claim()
     assert post.finish([Outcome(slow, post.clock(), 9, 500, "Too late.")]) == 0
     assert post.row()["lease_until"] > 0
@@ -154,7 +154,7 @@ def test_a_failing_endpoint_gets_fewer_at_once_and_the_rest_is_put_off_and_count
 
 def test_every_endpoint_has_its_turn_however_much_waits_for_one(post: DeliveryHarness) -> None:
     crowded = post.trigger(post.receiver.url("/crowded"))
-    post.emit(crowded, *range(deliveries.LOOKED_AT + 50))
+    post.emit(crowded, *range(claims.LOOKED_AT + 50))
     post.clock.advance(1)
     others = [post.trigger(post.receiver.url(f"/{n}")) for n in range(5)]
     for one in others:
@@ -169,7 +169,7 @@ def test_an_outcome_of_a_removed_webhook_is_forgotten(post: DeliveryHarness) -> 
     post.emit(trigger)
     (task,) = post.claim()
     with post.service.store.write() as tx:
-        endpoints.set_urls(tx, post.service, trigger, [])
+        trigger_webhooks.set_urls(tx, post.service, trigger, [])
     assert post.finish([Outcome(task, post.clock(), 1, 200, None)]) == 0
     assert counts.count(post.service.store, trigger.id) == 0
 

@@ -7,22 +7,22 @@ import pytest
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from webapp.errors import Invalid, NotFound
-from webapp.service.domain.deliveries import endpoint_state, endpoints
+from webapp.service.domain.deliveries import endpoint_state, endpoints, trigger_webhooks
 from webapp.service.domain.projects.projects import Scene
 
 
 def test_a_url_that_stays_keeps_its_id_and_key(post: DeliveryHarness) -> None:
     trigger = post.trigger("https://a.example/1", "https://a.example/2")
-    before = {one.url: one for one in endpoints.of_trigger(post.service.store, trigger.id)}
+    before = {one.url: one for one in trigger_webhooks.of_trigger(post.service.store, trigger.id)}
     with post.service.store.write() as tx:
-        endpoints.set_urls(tx, post.service, trigger, ["https://a.example/2", "https://a.example/3"])
-    after = {one.url: one for one in endpoints.of_trigger(post.service.store, trigger.id)}
+        trigger_webhooks.set_urls(tx, post.service, trigger, ["https://a.example/2", "https://a.example/3"])
+    after = {one.url: one for one in trigger_webhooks.of_trigger(post.service.store, trigger.id)}
     assert list(after) == ["https://a.example/2", "https://a.example/3"]
     assert after["https://a.example/2"] == replace(before["https://a.example/2"], position=0)
-    keys = {endpoints.signing_key(post.service, trigger.id, url) for url in after}
+    keys = {trigger_webhooks.signing_key(post.service, trigger.id, url) for url in after}
     assert len(keys) == 2
     with pytest.raises(NotFound):
-        endpoints.signing_key(post.service, trigger.id, "https://a.example/1")
+        trigger_webhooks.signing_key(post.service, trigger.id, "https://a.example/1")
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_a_url_that_stays_keeps_its_id_and_key(post: DeliveryHarness) -> None:
 def test_bad_urls_are_refused_and_nothing_changes(post: DeliveryHarness, url: str) -> None:
     trigger = post.trigger("https://a.example/1")
     with pytest.raises(Invalid) as caught, post.service.store.write() as tx:
-        endpoints.set_urls(tx, post.service, trigger, ["https://a.example/2", url])
+        trigger_webhooks.set_urls(tx, post.service, trigger, ["https://a.example/2", url])
     assert caught.value.details[0].field == "webhook_urls"
     assert post.endpoint(trigger).url == "https://a.example/1"
 

@@ -15,7 +15,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import PRIVATE, Mood, black_hole, closed_port, receiving
 from webapp.kit.clock import now
 from webapp.service.domain.deliveries import endpoints
-from webapp.service.domain.deliveries.deliveries import Outcome
+from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 

@@ -14,7 +14,7 @@ from webapp.service.api.triggers import models
 from webapp.service.api.triggers.owned import TriggerOptions
 from webapp.service.domain.base import scopes
 from webapp.service.domain.components import components
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.triggers import deploying, serialization
 from webapp.service.domain.triggers.deploying import Deployment
 
@@ -60,7 +60,7 @@ def deploy_trigger(call: Call) -> Response:
     """Deploy a trigger. Whoever names a webhook is told the key that its events are signed with."""
     body = call.body(NewTrigger)
     trigger = deploying.deploy(call.service, _deployment(call, body))
-    key = endpoints.signing_key(call.service, trigger.id, body.webhook_url) if body.webhook_url else None
+    key = trigger_webhooks.signing_key(call.service, trigger.id, body.webhook_url) if body.webhook_url else None
     extensions = call.query(TriggerOptions).extensions
     shown = serialization.to_json(call.service, trigger, extensions=extensions, signing_key=key)
     return answer({"data": shown})

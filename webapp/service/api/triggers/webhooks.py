@@ -14,7 +14,7 @@ from webapp.service.api.base.models import Body, Data, Extensions
 from webapp.service.api.base.operations import OWNER, Example, Operations, PathParameter
 from webapp.service.api.triggers import models
 from webapp.service.api.triggers.owned import DEPLOYED_TRIGGERS, PATH, READ, TRIGGER_ID, WRITE, Owned, load
-from webapp.service.domain.deliveries import endpoint_state, endpoints
+from webapp.service.domain.deliveries import endpoint_state, endpoints, trigger_webhooks
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
@@ -60,7 +60,7 @@ def set_webhooks(call: Call) -> Response:
     trigger = load(call, call.query(Owned))
     urls = call.body(WebhookUrls).webhook_urls
     with call.store.write() as tx:
-        endpoints.set_urls(tx, call.service, trigger, urls)
+        trigger_webhooks.set_urls(tx, call.service, trigger, urls)
     return _answer_list(call, trigger)
 
 
@@ -109,7 +109,7 @@ def reset_delivery_state(call: Call) -> Response:
 def list_pipelines(call: Call) -> Response:
     """The workflows of a trigger."""
     query = call.query(WorkflowList)
-    rows = endpoints.workflows_of(call.store, load(call, query).id)
+    rows = trigger_webhooks.workflows_of(call.store, load(call, query).id)
     data: dict[str, Any] = {"workflow_ids": [workflow.id for workflow in rows]}
     if query.extensions:
         data["workflows"] = [_workflow_to_json(workflow) for workflow in rows]
@@ -129,13 +129,14 @@ def set_pipelines(call: Call) -> Response:
     trigger = load(call, call.query(Owned))
     ids = call.body(WorkflowIds).workflow_ids
     with call.store.write() as tx:
-        endpoints.set_workflows(tx, trigger, ids)
-    return answer({"workflow_ids": [workflow.id for workflow in endpoints.workflows_of(call.store, trigger.id)]})
+        trigger_webhooks.set_workflows(tx, trigger, ids)
+    workflows = trigger_webhooks.workflows_of(call.store, trigger.id)
+    return answer({"workflow_ids": [workflow.id for workflow in workflows]})
 
 
 def _webhook(call: Call) -> Endpoint:
     trigger = load(call, call.query(Owned))
-    return endpoints.webhook(call.store, trigger.id, call.path["webhook_id"])
+    return trigger_webhooks.get(call.store, trigger.id, call.path["webhook_id"])
 
 
 def _answer(call: Call, webhook: Endpoint) -> Response:
@@ -145,7 +146,7 @@ def _answer(call: Call, webhook: Endpoint) -> Response:
 
 
 def _answer_list(call: Call, trigger: DeployedTrigger) -> Response:
-    rows = endpoints.of_trigger(call.store, trigger.id)
+    rows = trigger_webhooks.of_trigger(call.store, trigger.id)
     entries = [_to_json(call, webhook) for webhook in rows]
     return answer({"webhook_urls": [webhook.url for webhook in rows], "webhooks": entries})
 

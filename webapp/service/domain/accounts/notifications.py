@@ -19,7 +19,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoint_state, endpoints, events, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.deliveries.trigger_reference import TriggerReference
+from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Tx
 

@@ -16,21 +16,20 @@ import orjson
 from webapp.kit.ids import ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.components.masking import MASK
-from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import deliveries, endpoints
+from webapp.service.domain.deliveries import counts, deliveries, trigger_webhooks
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.deliveries.trigger_reference import TriggerReference
-from webapp.service.domain.projects.projects import Environment, Scene
-from webapp.store.contract import Reader, Row, Tx
+from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
+from webapp.service.domain.projects.projects import Scene
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
 EMIT = "emit"
 MAX_LISTED = 100
 MAX_SUMMARY = 500
 MAX_PAGE_BYTES = 16 * 1024 * 1024
 _SIZE = "COALESCE(LENGTH(body), LENGTH(body_sealed))"
-_SHOWN = "id, project_id, environment, trigger_id, kind, at, emitted_id, emitted_at, summary, body, body_sealed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +40,19 @@ class Event:
     """
 
     id: str
-    project_id: str
-    environment: Environment
+    scene: Scene
     trigger_id: str | None
     kind: str
     at: int
     emitted_id: str | None
     emitted_at: int | None
     summary: str | None
-    body: bytes = field(repr=False)
+    body: bytes | None = field(repr=False)
     body_sealed: bytes | None = field(default=None, repr=False)
+
+
+SEALED = SealedColumn("events", "body_sealed")
+_EVENTS = Table("events", Event)
 
 
 def record(
@@ -66,8 +68,7 @@ def record(
     made = [
         Event(
             id=ordered_id("evt"),
-            project_id=scene.project_id,
-            environment=scene.environment,
+            scene=scene,
             trigger_id=trigger.id,
             kind=EMIT,
             at=now,
@@ -79,9 +80,8 @@ def record(
         for one in emitted
     ]
     for event in made:
-        holds = secret is not None and secret.encode() in event.body
-        _insert(tx, event, event.body, _sealed(tx, service, event.project_id, event.id, event.body) if holds else None)
-    deliveries.add(tx, [event.id for event in made], endpoints.targets(tx, trigger), now, trigger_id=trigger.id)
+        _insert(tx, service, event, sealed=secret is not None and secret.encode() in (event.body or b""))
+    deliveries.add(tx, [event.id for event in made], trigger_webhooks.targets(tx, trigger), now, trigger_id=trigger.id)
     return made
 
 
@@ -90,10 +90,8 @@ def notify(
 ) -> str:
     """Write down a notification of ``scene`` for ``targets``, ``sealed`` when its body holds a secret; its id."""
     now = service.clock()
-    event = Event(
-        ordered_id("evt"), scene.project_id, scene.environment, None, kind, now, None, None, None, body
-    )  # fmt: skip
-    _insert(tx, event, body, _sealed(tx, service, scene.project_id, event.id, body) if sealed else None)
+    event = Event(ordered_id("evt"), scene, None, kind, now, None, None, None, body)
+    _insert(tx, service, event, sealed=sealed)
     deliveries.add(tx, [event.id], targets, now, trigger_id=None)
     return event.id
 
@@ -116,31 +114,30 @@ def page_of_trigger(
         if mark is None:
             return []
         where, params = f"{where} AND (at, id) < (:at, :id)", {**params, **mark}
-    ordered = f"FROM events WHERE {where} ORDER BY at DESC, id DESC LIMIT :limit"
-    params["limit"] = _fitting(reader.tuples(f"SELECT {_SIZE} {ordered}", params))
-    return [_event(row) for row in reader.all(f"SELECT {_SHOWN} {ordered}", params)]
+    where = f"{where} ORDER BY at DESC, id DESC LIMIT :limit"
+    params["limit"] = _fitting(reader.tuples(f"SELECT {_SIZE} FROM events WHERE {where}", params))  # noqa: S608
+    return _EVENTS.all(reader, where, params)
 
 
 def count_of_trigger(reader: Reader, trigger_id: str) -> int:
     """How many events of a trigger are kept."""
-    row = reader.one("SELECT COUNT(*) AS n FROM events WHERE trigger_id = :trigger", {"trigger": trigger_id})
-    return row["n"] if row else 0
+    return _EVENTS.count(reader, "trigger_id = :trigger", {"trigger": trigger_id})
 
 
-def opened(service: Service, found: Sequence[Event]) -> list[Event]:
-    """``found`` with the bodies that were sealed."""
-    return [one if one.body_sealed is None else replace(one, body=_body_of(service, one)) for one in found]
+def opened(service: Service, events: Sequence[Event]) -> list[Event]:
+    """``events`` with the bodies that were sealed."""
+    return [event if event.body_sealed is None else replace(event, body=_body_of(service, event)) for event in events]
 
 
 def to_json(event: Event) -> dict[str, Any]:
     """The event as the API shows it: ``e`` holds it exactly as it was emitted."""
-    found = {
-        "e": orjson.Fragment(event.body),
+    shown = {
+        "e": orjson.Fragment(event.body or b"null"),
         "k": event.kind,
         "ts": event.at if event.emitted_at is None else event.emitted_at,
         "id": event.id,
     }
-    return found if event.summary is None else {**found, "sum": event.summary}
+    return shown if event.summary is None else {**shown, "sum": event.summary}
 
 
 def body_of(service: Service, event_id: str) -> bytes:
@@ -163,13 +160,15 @@ def size_of(reader: Reader, event_id: str) -> int:
 
 def open_body(service: Service, project_id: str, event_id: str, sealed: bytes) -> bytes:
     """The body in ``sealed``, as it was read from the event's row. Raises ``LookupError`` when the event is gone."""
-    try:
-        return service.keys.open_box(_place(project_id, event_id), sealed)
-    except KeyGone:  # sealed anew by a rotation since it was read
-        again = service.store.one("SELECT body_sealed FROM events WHERE id = :id", {"id": event_id})
-        if again is not None and again["body_sealed"] == sealed:
-            raise
-        return body_of(service, event_id)
+    return SEALED.open(service, project_id, event_id, sealed)
+
+
+def delete(tx: Tx, event_ids: Sequence[str]) -> None:
+    """Forget events with their deliveries, and take these out of the counts."""
+    names = {f"e{number}": event_id for number, event_id in enumerate(event_ids)}
+    listed = ", ".join(f":{name}" for name in names)
+    counts.removed_with(tx, f"event_id IN ({listed})", {**names})
+    tx.run(f"DELETE FROM events WHERE id IN ({listed})", names)  # noqa: S608
 
 
 def as_bytes(event: Any) -> bytes:
@@ -180,40 +179,21 @@ def as_bytes(event: Any) -> bytes:
         return json.dumps(event, separators=(",", ":")).encode()
 
 
-def _insert(tx: Tx, event: Event, body: bytes, sealed: bytes | None) -> None:
-    tx.run(
-        "INSERT INTO events (id, project_id, environment, trigger_id, kind, at, emitted_id, emitted_at, summary, body, "
-        "body_sealed) VALUES (:id, :project, :environment, :trigger, :kind, :at, :emitted_id, :emitted_at, :summary, "
-        ":body, :sealed)",
-        {
-            "id": event.id,
-            "project": event.project_id,
-            "environment": event.environment,
-            "trigger": event.trigger_id,
-            "kind": event.kind,
-            "at": event.at,
-            "emitted_id": event.emitted_id,
-            "emitted_at": event.emitted_at,
-            "summary": event.summary,
-            "body": body if sealed is None else None,
-            "sealed": sealed,
-        },
-    )
+def _insert(tx: Tx, service: Service, event: Event, *, sealed: bool) -> None:
+    body = event.body or b""
+    box = SEALED.seal(service, tx, event.scene.project_id, event.id, body) if sealed else None
+    _EVENTS.insert(tx, event, body=None if sealed else body, body_sealed=box)
 
 
 def _fitting(sizes: Sequence[tuple[int]]) -> int:
     """How many of the first bodies make a page: one at least."""
     held = list(itertools.accumulate(size for (size,) in sizes))
-    return max(sum(one <= MAX_PAGE_BYTES for one in held), 1)
-
-
-def _sealed(tx: Tx, service: Service, project_id: str, event_id: str, body: bytes) -> bytes:
-    return service.keys.seal_box(tx, _place(project_id, event_id), body)
+    return max(sum(size <= MAX_PAGE_BYTES for size in held), 1)
 
 
 def _body_of(service: Service, event: Event) -> bytes:
     try:
-        return open_body(service, event.project_id, event.id, event.body_sealed or b"")
+        return open_body(service, event.scene.project_id, event.id, event.body_sealed or b"")
     except LookupError:  # removed since it was read
         return b"null"
 
@@ -221,14 +201,3 @@ def _body_of(service: Service, event: Event) -> bytes:
 def _without(secret: str | None, summary: str) -> str:
     """``summary`` as a database can hold it."""
     return (summary if secret is None else summary.replace(secret, MASK)).replace("\0", "")
-
-
-def _place(project_id: str, event_id: str) -> Place:
-    return Place(project_id, "events", event_id, "body")
-
-
-SEALED = SealedColumn("events", "body_sealed")
-
-
-def _event(row: Row) -> Event:
-    return Event(**{**row, "body": bytes(row["body"] or b"null")})

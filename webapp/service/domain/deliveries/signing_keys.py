@@ -4,14 +4,14 @@ They sign what goes to the project webhook, Connect notifications and general we
 first needed, sealed, and shown only when the project webhook is made or the key is regenerated.
 """
 
+from webapp import audit
 from webapp.kit.signing import new_signing_key
-from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import endpoint_audit
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Tx
 
+SEALED = SealedColumn("signing_keys", "key_sealed")
 _SELECT = "SELECT key_sealed FROM signing_keys WHERE id = :id"
 
 
@@ -25,7 +25,8 @@ def regenerate(tx: Tx, service: Service, scene: Scene) -> str:
     """A new key in the place of the one that ``scene`` had. What is sent from now on is signed with it."""
     key = new_signing_key()
     _write(tx, service, scene, key)
-    endpoint_audit.project_key(tx, service.clock(), scene)
+    sentence = f"The signing key of {scene.environment} was replaced."
+    audit.write(tx, service.clock(), "key", scene.project_id, "regenerated", sentence, **scene.params)
     return key
 
 
@@ -36,16 +37,11 @@ def of_scene(service: Service, scene: Scene) -> str:
         with service.store.write() as tx:
             ensure(tx, service, scene)
         return of_scene(service, scene)
-    try:
-        return service.keys.open_box(_place(scene.project_id, _id(scene)), row["key_sealed"]).decode()
-    except KeyGone:  # sealed anew by a rotation since it was read
-        if service.store.one(_SELECT, {"id": _id(scene)}) == row:
-            raise
-        return of_scene(service, scene)
+    return SEALED.open(service, scene.project_id, _id(scene), row["key_sealed"]).decode()
 
 
 def _write(tx: Tx, service: Service, scene: Scene, key: str) -> None:
-    sealed = service.keys.seal_box(tx, _place(scene.project_id, _id(scene)), key.encode())
+    sealed = SEALED.seal(service, tx, scene.project_id, _id(scene), key.encode())
     tx.run(
         "INSERT INTO signing_keys (id, project_id, key_sealed, created_at, updated_at) "
         "VALUES (:id, :project, :sealed, :now, :now) "
@@ -56,10 +52,3 @@ def _write(tx: Tx, service: Service, scene: Scene, key: str) -> None:
 
 def _id(scene: Scene) -> str:
     return f"{scene.project_id}|{scene.environment}"
-
-
-def _place(project_id: str, row: str) -> Place:
-    return Place(project_id, "signing_keys", row, "key")
-
-
-SEALED = SealedColumn("signing_keys", "key_sealed")

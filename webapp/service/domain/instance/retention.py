@@ -5,7 +5,7 @@ from typing import Any
 
 from webapp.kit.clock import DAY
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import counts
+from webapp.service.domain.deliveries import events
 
 AT_ONCE = 200
 _DELIVERED = "NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id AND d.status = 'waiting')"
@@ -43,11 +43,8 @@ def _forget(service: Service, where: str, params: dict[str, Any]) -> int:
                 f"SELECT e.id FROM events e WHERE {where} AND {_DELIVERED} LIMIT :many",  # noqa: S608
                 {**params, "many": AT_ONCE},
             )
-            names = {f"e{number}": event_id for number, (event_id,) in enumerate(rows)}
-            if names:
-                listed = ", ".join(f":{name}" for name in names)
-                counts.removed_with(tx, f"event_id IN ({listed})", {**names})
-                tx.run(f"DELETE FROM events WHERE id IN ({listed})", names)  # noqa: S608
-        total += len(names)
-        if len(names) < AT_ONCE:
+            if rows:
+                events.delete(tx, [event_id for (event_id,) in rows])
+        total += len(rows)
+        if len(rows) < AT_ONCE:
             return total

@@ -16,9 +16,10 @@ from webapp.kit.text import one_line
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, events, retry
-from webapp.service.domain.deliveries.deliveries import Outcome, Task
+from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.large_bodies import LargeBodies
+from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.outcomes import Failure, Response

@@ -16,7 +16,7 @@ from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import components
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.projects import external_users, history
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts as trigger_accounts
@@ -160,7 +160,7 @@ def _begin(
         lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + lifecycle.BUSY)
         trigger_accounts.put(tx, trigger_id, values.accounts)
         urls = [order.webhook_url] if order.webhook_url else []
-        endpoints.for_trigger(tx, service, trigger, urls, [order.workflow_id] if order.workflow_id else [])
+        trigger_webhooks.set_targets(tx, service, trigger, urls, [order.workflow_id] if order.workflow_id else [])
     return trigger
 
 

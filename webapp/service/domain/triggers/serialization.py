@@ -9,7 +9,7 @@ from typing import Any
 
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import prop_values
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers import deployed_triggers, native, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -38,7 +38,7 @@ def listed(service: Service, found: Sequence[DeployedTrigger], *, extensions: bo
 
 def signing_key(service: Service, trigger: DeployedTrigger) -> str | None:
     """The key of the trigger's first webhook; None without one. For OAuth clients alone."""
-    webhooks = endpoints.of_trigger(service.store, trigger.id)
+    webhooks = trigger_webhooks.of_trigger(service.store, trigger.id)
     return endpoints.key_of(service, webhooks[0]) if webhooks else None
 
 

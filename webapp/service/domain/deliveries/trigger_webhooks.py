@@ -1,0 +1,120 @@
+"""Where the events of a trigger go: to its own webhooks, to workflows (table ``trigger_workflows``), else to the
+project webhook.
+
+The room of triggers stands above, so its own class is not known here: a :class:`TriggerReference` is enough.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from webapp.errors import NotFound
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.projects.projects import Scene
+from webapp.store.contract import Reader, Tx
+
+MAX_URLS = 20
+
+
+class TriggerReference(Protocol):
+    """A deployed trigger: its id (``dc_…``, ``hi_…``, ``ti_…``, ``ei_…``) and where it is deployed."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def scene(self) -> Scene:
+        """Where it is deployed."""
+        ...
+
+
+def set_targets(
+    tx: Tx, service: Service, trigger: TriggerReference, urls: Sequence[str], workflow_ids: Sequence[str] = ()
+) -> None:
+    """Let the events of ``trigger`` go to exactly these URLs and workflows; URLs that stay keep their id and key.
+
+    Raises :class:`Invalid` for a bad URL or an unknown workflow.
+    """
+    set_urls(tx, service, trigger, urls)
+    set_workflows(tx, trigger, workflow_ids)
+
+
+def set_urls(tx: Tx, service: Service, trigger: TriggerReference, urls: Sequence[str]) -> None:
+    """The URLs alone; workflows stay what they are. Raises :class:`Invalid`."""
+    urls = list(dict.fromkeys(urls))
+    if len(urls) > MAX_URLS:
+        raise endpoints.invalid("webhook_urls", f"A trigger can have at most {MAX_URLS} webhooks.")
+    for url in urls:
+        endpoints.check_url("webhook_urls", url)
+    before = {endpoint.url: endpoint for endpoint in of_trigger(tx, trigger.id)}
+    for url, endpoint in before.items():
+        if url not in urls:
+            endpoints.remove(tx, endpoint, service.clock())
+    for position, url in enumerate(urls):
+        if url in before:
+            endpoints.place(tx, before[url], position)
+        else:
+            endpoints.add(tx, service, "trigger", url, scene=trigger.scene, trigger_id=trigger.id, position=position)
+
+
+def set_workflows(tx: Tx, trigger: TriggerReference, workflow_ids: Sequence[str]) -> None:
+    """The workflows that events of ``trigger`` go to. Raises :class:`Invalid` for one that its scene does not have."""
+    workflow_ids = list(dict.fromkeys(workflow_ids))
+    for workflow_id in workflow_ids:
+        workflow = endpoints.find(tx, workflow_id)
+        if workflow is None or workflow.owner != "workflow" or endpoints.scene_of(workflow) != trigger.scene:
+            message = f"There is no workflow {workflow_id[:40]!r} in this project and environment."
+            raise endpoints.invalid("workflow_id", message)
+    tx.run("DELETE FROM trigger_workflows WHERE trigger_id = :trigger", {"trigger": trigger.id})
+    for position, workflow_id in enumerate(workflow_ids):
+        tx.run(
+            "INSERT INTO trigger_workflows (trigger_id, endpoint_id, position) VALUES (:trigger, :endpoint, :at)",
+            {"trigger": trigger.id, "endpoint": workflow_id, "at": position},
+        )
+
+
+def of_trigger(reader: Reader, trigger_id: str) -> list[Endpoint]:
+    """The webhooks of a trigger, in the order in which they were given."""
+    where = "trigger_id = :trigger ORDER BY position, created_at, id"
+    return endpoints.select(reader, where, {"trigger": trigger_id})
+
+
+def workflows_of(reader: Reader, trigger_id: str) -> list[Endpoint]:
+    """The workflows that a trigger's events go to, in the order in which they were given."""
+    rows = reader.tuples(
+        "SELECT endpoint_id FROM trigger_workflows WHERE trigger_id = :trigger ORDER BY position, endpoint_id",
+        {"trigger": trigger_id},
+    )
+    workflows = (endpoints.find(reader, endpoint_id) for (endpoint_id,) in rows)
+    return [workflow for workflow in workflows if workflow is not None]
+
+
+def targets(reader: Reader, trigger: TriggerReference) -> list[Endpoint]:
+    """Where an event of ``trigger`` goes: its webhooks and workflows, and where it has none the project webhook.
+
+    Deactivated ones are among them, so that what they miss can be sent once they are mended.
+    """
+    own = [*of_trigger(reader, trigger.id), *workflows_of(reader, trigger.id)]
+    if own:
+        return own
+    shared = endpoints.of_project(reader, trigger.scene)
+    return [shared] if shared else []
+
+
+def get(reader: Reader, trigger_id: str, webhook_id: str) -> Endpoint:
+    """One webhook of a trigger. Raises :class:`NotFound`."""
+    endpoint = endpoints.find(reader, webhook_id)
+    if endpoint is None or endpoint.trigger_id != trigger_id:
+        raise NotFound("There is no such webhook.")
+    return endpoint
+
+
+def signing_key(service: Service, trigger_id: str, url: str) -> str:
+    """The key (``whsec_…``) that deliveries of a trigger to ``url`` are signed with. Raises :class:`NotFound`."""
+    for endpoint in of_trigger(service.store, trigger_id):
+        if endpoint.url == url:
+            return endpoints.key_of(service, endpoint)
+    raise NotFound("There is no such webhook.")
