@@ -43,8 +43,8 @@ class FakeConnect:
     accounts: dict[str, dict[str, Any]] = field(default_factory=dict)
     uses: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     history: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    happenings: list[dict[str, Any]] = field(default_factory=list)
-    deeds: list[dict[str, Any]] = field(default_factory=list)
+    activity_entries: list[dict[str, Any]] = field(default_factory=list)
+    audit_entries: list[dict[str, Any]] = field(default_factory=list)
     down: bool = False
     throttled: bool = False
     extensions: bool = True
@@ -159,9 +159,9 @@ def _service(fake: FakeConnect) -> Flask:
         args = request.args
         if args.get("q"):
             found = [item for item in found if args["q"].lower() in item["name"].lower()]
-        wanted = {item["name"] for item in fake.categories if item["id"] in args.getlist("category_ids")}
+        filters = {item["name"] for item in fake.categories if item["id"] in args.getlist("category_ids")}
         if args.getlist("category_ids"):
-            found = [item for item in found if wanted & set(item["categories"])]
+            found = [item for item in found if filters & set(item["categories"])]
         if args.get("has_actions") == "true":
             found = [item for item in found if item.get("patchbay", {}).get("actions")]
         found.sort(key=lambda item: item[args["sort_key"]], reverse=args["sort_direction"] == "desc")
@@ -179,9 +179,9 @@ def _service(fake: FakeConnect) -> Flask:
     @app.get(base + "/accounts")
     def accounts() -> Response:
         assert request.args["external_user_id"] == user()
-        wanted = request.args.get("app")
+        filters = request.args.get("app")
         mine = [item for item in fake.accounts.values() if item["external_id"] == user()]
-        return listed([shown(item) for item in mine if not wanted or item["app"]["name_slug"] == wanted])
+        return listed([shown(item) for item in mine if not filters or item["app"]["name_slug"] == filters])
 
     @app.route(base + "/accounts/<account_id>", methods=["GET", "DELETE", "PATCH"])
     def account(account_id: str) -> Response:
@@ -220,8 +220,8 @@ def _service(fake: FakeConnect) -> Flask:
             return problem(404, "Not here.")
         if request.args.get("after") == "broken":
             return problem(400, "The cursor is broken; start again without it.")
-        wanted = {name: request.args[name] for name in ("app", "kind", "account_id") if name in request.args}
-        found = [item for item in fake.happenings if all(item[name] == value for name, value in wanted.items())]
+        filters = {name: request.args[name] for name in ("app", "kind", "account_id") if name in request.args}
+        found = [item for item in fake.activity_entries if all(item[name] == value for name, value in filters.items())]
         return listed(found)
 
     @app.get(base + "/audit")
@@ -230,8 +230,10 @@ def _service(fake: FakeConnect) -> Flask:
             return problem(404, "Not here.")
         if request.args.get("after") == "broken":
             return problem(400, "The cursor is broken; start again without it.")
-        wanted = {name: request.args[name] for name in ("noun", "subject_id", "actor") if name in request.args}
-        return listed([item for item in fake.deeds if all(item[name] == value for name, value in wanted.items())])
+        filters = {name: request.args[name] for name in ("noun", "subject_id", "actor") if name in request.args}
+        return listed(
+            [item for item in fake.audit_entries if all(item[name] == value for name, value in filters.items())]
+        )
 
     return app
 

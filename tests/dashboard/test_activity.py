@@ -15,7 +15,7 @@ def eventful(busy: Any) -> Any:
     """Forty entries of two accounts, one of them gone."""
     for number in range(40):
         gone = number % 4 == 3
-        busy.connect.happenings.append(
+        busy.connect.activity_entries.append(
             {
                 "id": f"ev_{number}", "account_id": "apn_gone" if gone else "apn_000000x",
                 "app": "stripe" if gone else "github", "at": iso(busy.clock() - number * MINUTE),

@@ -15,11 +15,11 @@ from webapp.people import users
 
 @pytest.fixture
 def audited(busy: Any) -> Any:
-    """Forty deeds: of Alice at the dashboard, of a command, and of the service itself."""
+    """Forty audit_entries: of Alice at the dashboard, of a command, and of the service itself."""
     actors = [("user", busy.alice.id), ("client", "ocl_42"), ("command", "patchbay client create"), ("system", "x")]
     for number in range(40):
         kind, actor = actors[number % 4]
-        busy.connect.deeds.append(
+        busy.connect.audit_entries.append(
             {
                 "id": f"aud_{number}", "at": iso(busy.clock() - number * MINUTE), "actor_type": kind, "actor": actor,
                 "noun": "client" if kind == "command" else "account", "subject_id": f"thing_{number % 4}",
@@ -30,7 +30,7 @@ def audited(busy: Any) -> Any:
     return busy
 
 
-def deeds(html: str) -> list[int]:
+def audit_entries(html: str) -> list[int]:
     return [int(number) for number in re.findall(r"Deed number (\d+)\.", html)]
 
 
@@ -42,28 +42,28 @@ def test_newest_first_with_names_for_those_who_sign_in_here(audited: Any) -> Non
     browser = audited.signed_in()
     assert "/activity/audit" in links(browser.get("/activity").text)
     page = browser.get("/activity/audit").text
-    assert deeds(page) == list(range(30))
+    assert audit_entries(page) == list(range(30))
     assert "Newest 30 of 40 entries shown" in page
     assert "alice@example.com</a>" in page and f">{audited.alice.id}<" not in page
     assert "patchbay client create</a><small>Command</small>" in page
     assert "By itself" in page
     assert "of user-7" in page
     older = next(url for url in links(page) if "after=" in url)
-    assert deeds(browser.get(older).text) == list(range(30, 40))
-    assert deeds(browser.get("/activity/audit?after=broken").text) == list(range(30))
+    assert audit_entries(browser.get(older).text) == list(range(30, 40))
+    assert audit_entries(browser.get("/activity/audit?after=broken").text) == list(range(30))
 
 
 def test_filters_are_in_the_address(audited: Any) -> None:
     browser = audited.signed_in()
     of_clients = list(range(2, 40, 4))
-    assert deeds(browser.get("/activity/audit?noun=client").text) == of_clients
-    assert deeds(browser.get("/activity/audit?noun=nonsense").text) == list(range(30))
+    assert audit_entries(browser.get("/activity/audit?noun=client").text) == of_clients
+    assert audit_entries(browser.get("/activity/audit?noun=nonsense").text) == list(range(30))
     followed = next(url for url in links(browser.get("/activity/audit").text) if "subject=thing_2" in url)
     page = browser.get(followed).text
-    assert deeds(page) == of_clients
+    assert audit_entries(page) == of_clients
     assert "<code>thing_2</code>" in page
     mine = browser.get(f"/activity/audit?actor={audited.alice.id}").text
-    assert deeds(mine) == list(range(0, 40, 4))
+    assert audit_entries(mine) == list(range(0, 40, 4))
     assert "Only by alice@example.com" in mine
     nothing = browser.get("/activity/audit?noun=trigger").text
     assert "Nothing matches" in nothing and 'value="trigger" selected' in nothing
@@ -78,7 +78,7 @@ def test_a_developer_may_look_and_a_member_may_not(audited: Any) -> None:
         browser = audited.signed_in(f"{role}@example.com")
         answer = browser.get("/activity/audit")
         assert answer.status_code == code
-        assert (deeds(answer.text) != []) == (code == 200)
+        assert (audit_entries(answer.text) != []) == (code == 200)
         assert bool(links(browser.get("/activity").text)) == (code == 200)
 
 

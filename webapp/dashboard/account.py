@@ -49,15 +49,12 @@ def name_page(account_id: str) -> AnyResponse:
 def rename(account_id: str) -> AnyResponse:
     """Give the account another name, or none."""
     account, name = service().account(account_id), request.form.get("name", "").strip()
+    if len(name) > MAX_NAME:
+        return _name_refused(account, name, gettext("Use at most {count} characters.").format(count=MAX_NAME))
     try:
-        if len(name) > MAX_NAME:
-            raise Invalid(gettext("Use at most {count} characters.").format(count=MAX_NAME))
         renamed = service().rename_account(account_id, name)
     except Invalid as error:
-        templates = "dashboard/account/name.html", "dashboard/account/_name_form.html"
-        answer = page(*templates, account=account, name=name, error=error.message)
-        answer.status_code = 422
-        return answer
+        return _name_refused(account, name, error.message)
     if renamed is None:
         return _after(account_id, gettext("This service cannot rename accounts."), "bad")
     sentence = gettext("The account is now called {name}.").format(name=renamed.title)
@@ -118,6 +115,14 @@ def disconnect(account_id: str) -> AnyResponse:
     forget_accounts()
     flash(gettext("{account} is disconnected.").format(account=account.title), "ok")
     return go(url_for("dashboard.accounts.index"))
+
+
+def _name_refused(account: Account, name: str, error: str) -> AnyResponse:
+    """The form again, with why."""
+    templates = "dashboard/account/name.html", "dashboard/account/_name_form.html"
+    answer = page(*templates, account=account, name=name, error=error)
+    answer.status_code = 422
+    return answer
 
 
 def _after(account_id: str, sentence: str, tone: str, focus: str = "") -> AnyResponse:

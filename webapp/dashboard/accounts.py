@@ -1,6 +1,6 @@
 """The list of a person's accounts, broken ones first."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from flask import Blueprint
 from werkzeug.wrappers import Response as AnyResponse
@@ -29,23 +29,24 @@ class AccountsQuery(ListQuery):
 def index() -> AnyResponse:
     """The list; for htmx the results alone."""
     query = AccountsQuery.of_request()
+    templates = "dashboard/accounts/index.html", "dashboard/accounts/_results.html"
+    return page(*templates, url=query.url(), query=query, used=uses_by_account(), **_matching(query))
+
+
+def _matching(query: AccountsQuery) -> dict[str, Any]:
+    """The accounts on this page of the list, and what is said of all that match."""
     overview = read_accounts(service(), after=query.after) if query.after else known_accounts(fresh=True)
     of_app = overview.of_app(query.app) if query.app else list(overview.accounts)
     matching = [account for account in of_app if not query.status or account.state == query.status]
     first = (query.page - 1) * PER_PAGE
-    return page(
-        "dashboard/accounts/index.html",
-        "dashboard/accounts/_results.html",
-        url=query.url(),
-        query=query,
-        overview=overview,
-        counts=_counts(of_app),
-        matching=len(matching),
-        first=first,
-        accounts=matching[first : first + PER_PAGE],
-        has_next=len(matching) > first + PER_PAGE,
-        used=uses_by_account(),
-    )
+    return {
+        "overview": overview,
+        "counts": _counts(of_app),
+        "matching": len(matching),
+        "first": first,
+        "accounts": matching[first : first + PER_PAGE],
+        "has_next": len(matching) > first + PER_PAGE,
+    }
 
 
 def _counts(accounts: list[Account]) -> dict[str, int]:

@@ -37,20 +37,22 @@ def index() -> AnyResponse:
     entries = _read(query)
     if entries is None:
         raise NoPage
+    templates = "dashboard/activity/index.html", "dashboard/activity/_results.html"
+    may_audit = audit.offered()
+    return page(*templates, url=query.url(), query=query, may_audit=may_audit, **_context(query, entries))
+
+
+def _context(query: ActivityQuery, entries: PageOf[ActivityEntry]) -> dict[str, Any]:
+    """The entries, with the accounts and triggers that they can still lead to."""
     known = known_accounts()
-    return page(
-        "dashboard/activity/index.html",
-        "dashboard/activity/_results.html",
-        url=query.url(),
-        query=query,
-        entries=entries,
-        may_audit=audit.offered(),
-        known={account.id: account for account in known.accounts},
-        triggers={trigger.id: trigger for trigger in _triggers(entries)},
-        names=_app_names(entries, known, query),
-        kinds=KINDS,
-        kind_tones=KIND_TONES,
-    )
+    return {
+        "entries": entries,
+        "known": {account.id: account for account in known.accounts},
+        "triggers": {trigger.id: trigger for trigger in _triggers(entries)},
+        "names": _app_names(entries, known, query),
+        "kinds": KINDS,
+        "kind_tones": KIND_TONES,
+    }
 
 
 def _read(query: ActivityQuery) -> PageOf[ActivityEntry] | None:

@@ -60,16 +60,9 @@ def index() -> AnyResponse:
         abort(403)
     query = AuditQuery.of_request()
     entries = _read(query) or abort(404)
-    return page(
-        "dashboard/audit/index.html",
-        "dashboard/audit/_results.html",
-        url=query.url(),
-        query=query,
-        entries=entries,
-        logins=_logins([query.actor, *(entry.actor for entry in entries.items)]),
-        nouns=NOUNS,
-        actors=ACTORS,
-    )
+    logins = _logins([query.actor, *(entry.actor for entry in entries.items)])
+    context = {"query": query, "entries": entries, "logins": logins, "nouns": NOUNS, "actors": ACTORS}
+    return page("dashboard/audit/index.html", "dashboard/audit/_results.html", url=query.url(), **context)
 
 
 def offered() -> bool:

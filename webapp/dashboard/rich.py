@@ -17,10 +17,10 @@ LONGEST_JSON = 200_000
 def rich(text: str) -> Markup:
     """``text`` escaped, its links and its `code` made into elements."""
     pieces, at = [], 0
-    for found in _LINK.finditer(text):
-        pieces.append(_plain(text[at : found.start()]))
-        pieces.append(_link(found[2] or found[3], found[1] or found[3]))
-        at = found.end()
+    for match in _LINK.finditer(text):
+        pieces.append(_plain(text[at : match.start()]))
+        pieces.append(_link(match[2] or match[3], match[1] or match[3]))
+        at = match.end()
     return Markup("").join([*pieces, _plain(text[at:])])
 
 
@@ -28,15 +28,15 @@ def json_html(value: Any, longest: int = LONGEST_JSON) -> Markup:
     """``value`` as indented JSON with its keys and strings coloured; what is very long is cut."""
     text = json.dumps(value, ensure_ascii=False, indent=2)[:longest]
     pieces, at = [], 0
-    for found in _TOKEN.finditer(text):
-        pieces.append(escape(text[at : found.start()]))
-        if found[1]:
+    for match in _TOKEN.finditer(text):
+        pieces.append(escape(text[at : match.start()]))
+        if match[1]:
             pieces.append(
-                Markup('<span class="{}">{}</span>{}').format("k" if found[2] else "s", found[1], found[2] or "")
+                Markup('<span class="{}">{}</span>{}').format("k" if match[2] else "s", match[1], match[2] or "")
             )
         else:
-            pieces.append(escape(found[0]))
-        at = found.end()
+            pieces.append(escape(match[0]))
+        at = match.end()
     return Markup("").join([*pieces, escape(text[at:])])
 
 

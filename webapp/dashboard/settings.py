@@ -62,15 +62,14 @@ def theme() -> AnyResponse:
 @blueprint.post("/settings/password")
 def password() -> AnyResponse:
     """Change the password, and sign every other browser out."""
-    board, form, me = dashboard(), request.form, person()
-    address = request.remote_addr or ""
-    if attempts.admit(board.store, board.clock, email=me.email, address=address):
+    board, me, attempt = dashboard(), person(), {"email": person().email, "address": request.remote_addr or ""}
+    if attempts.admit(board.store, board.clock, **attempt):
         return _page({"current": gettext("Too many tries. Wait a minute, then try again.")}, 429)
-    if not users.has_password(board.store, me.id, form.get("current", "")):
+    if not users.has_password(board.store, me.id, request.form.get("current", "")):
         return _page({"current": gettext("That is not your password now. Try again.")}, 422)
-    attempts.succeeded(board.store, email=me.email, address=address)
+    attempts.succeeded(board.store, **attempt)
     try:
-        users.set_password(board.store, board.clock, user_id=me.id, password=form.get("password", ""))
+        users.set_password(board.store, board.clock, user_id=me.id, password=request.form.get("password", ""))
     except Invalid as error:
         return _page({detail.field: detail.message for detail in error.details}, 422)
     sessions.end_others(board.store, user_id=me.id, keep=session_now().id)
@@ -124,12 +123,14 @@ def _page(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: 
 @functools.lru_cache(maxsize=64)  # hundreds of options, which change with the choice alone
 def _zone_options(chosen: str) -> Markup:
     """The options of the zones, by part of the world."""
-    found: dict[str, list[Markup]] = {}
+    options: dict[str, list[Markup]] = {}
     for name in preferences.time_zones()[2:]:
         area, _, place = name.partition("/")
         words, mark = place.replace("_", " ").replace("/", ", "), Markup(" selected") if name == chosen else ""
-        found.setdefault(area, []).append(Markup('<option value="{}"{}>{}</option>').format(name, mark, words))
-    groups = [Markup('<optgroup label="{}">{}</optgroup>').format(area, Markup("").join(found[area])) for area in found]
+        options.setdefault(area, []).append(Markup('<option value="{}"{}>{}</option>').format(name, mark, words))
+    groups = [
+        Markup('<optgroup label="{}">{}</optgroup>').format(area, Markup("").join(options[area])) for area in options
+    ]
     return Markup("").join(groups)
 
 

@@ -39,9 +39,9 @@ def ngettext(one: str, many: str, count: int) -> str:
     return _catalog(_language.get()).ngettext(one, many, count)
 
 
-def count_of(number: int, one: str, many: str) -> str:
+def count_of(number: int, singular: str, plural: str) -> str:
     """``1 trigger``, ``1,200 triggers``: the message that fits ``number``, which stands in it as ``{count}``."""
-    return ngettext(one, many, number).format(count=f"{number:,}")
+    return ngettext(singular, plural, number).format(count=f"{number:,}")
 
 
 def lazy(message: str) -> str:

@@ -227,7 +227,7 @@ def test_accounts_say_what_uses_them(stage: Any, tower: Watchtower) -> None:
 def test_activity_tells_of_triggers(stage: Any, tower: Watchtower) -> None:
     entry = {"id": "h", "at": "2027-01-15T08:00:00Z", "kind": "trigger_paused", "good": True,
              "sentence": "It was paused.", "account_id": "", "app": "tasks", "trigger_id": ID}  # fmt: skip
-    stage.connect.happenings += [entry, entry | {"trigger_id": "dc_gone", "sentence": "It was deleted."}]
+    stage.connect.activity_entries += [entry, entry | {"trigger_id": "dc_gone", "sentence": "It was deleted."}]
     page = stage.signed_in().get("/activity").text
     assert f'<a class="row-link" href="{URL}">New task</a>' in page
     assert "Trigger, no longer there" in page

@@ -1,10 +1,9 @@
 """Deploying a trigger from the page of its component, once; and redeploying one that is being edited."""
 
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response, flash, make_response, request, url_for
+from flask import Blueprint, Response, flash, make_response, url_for
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -15,7 +14,7 @@ from webapp.dashboard.component import deploy_form, drafts, schedule_words, valu
 from webapp.dashboard.component.deploy_form import DeployForm
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import InvalidValue
-from webapp.dashboard.component.opening import posted
+from webapp.dashboard.component.opening import posted, sent_first_time
 from webapp.dashboard.component.rendering import Feedback, full_page, part
 from webapp.dashboard.component.runs import at_fields
 from webapp.dashboard.dashboard import dashboard, forget_triggers, person
@@ -40,20 +39,13 @@ def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
     errors |= deployment.problems()
     if problem or errors:
         return _refused(form, errors, problem or _count(errors))
-    board, once = dashboard(), request.form.get("once", "")[:100] or secrets.token_urlsafe(16)
-    if not drafts.claim_run(board.store, board.clock, person().id, once):
+    if not sent_first_time():
         flash(gettext("This was sent already and is not sent twice."), "ok")
         return go(url_for("dashboard.triggers.index"))
     try:
-        trigger = _sent(form, given, deployment)
-    except (Throttled, Unauthorized):
-        raise
-    except ServiceDown:
-        return _refused(form, {}, _UNSURE)
+        return _done(form, _sent(form, given, deployment))
     except PatchbayError as error:
-        errors = at_fields(form, error) if isinstance(error, Invalid) else {}
-        return _refused(form, errors, _count(errors) if errors else error.message)
-    return _done(form, trigger)
+        return _failed(form, error)
 
 
 @blueprint.post("/schedule/<path:name>")
@@ -115,6 +107,16 @@ def _done(form: ComponentForm, trigger: Trigger) -> AnyResponse:
         sentence = gettext("“{name}” is deployed and watches from now on.")
     flash(sentence.format(name=trigger.name), "ok")
     return go(url_for("dashboard.trigger.show", trigger_id=trigger.id))
+
+
+def _failed(form: ComponentForm, error: PatchbayError) -> Response:
+    """What the service says, at the fields that it is about; what stops every page is raised on."""
+    if isinstance(error, Throttled | Unauthorized):
+        raise error
+    if isinstance(error, ServiceDown):
+        return _refused(form, {}, _UNSURE)
+    errors = at_fields(form, error) if isinstance(error, Invalid) else {}
+    return _refused(form, errors, _count(errors) if errors else error.message)
 
 
 def _refused(form: ComponentForm, errors: Mapping[str, str], sentence: str) -> Response:

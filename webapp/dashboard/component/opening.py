@@ -3,6 +3,7 @@
 ``?trigger=`` in the address names a deployed trigger that the form edits.
 """
 
+import secrets
 from dataclasses import replace
 
 from flask import request
@@ -31,6 +32,12 @@ def posted(kind: Kind, slug: str, key: str) -> ComponentForm:
     data = {name: texts for name, texts in form.data.items() if name.partition(".")[2] not in drawn}
     data |= form_data.sent(request.form.lists())
     return replace(form, data=data, overview=known_accounts())
+
+
+def sent_first_time() -> bool:
+    """Whether the page's form is sent for the first time; ``once`` in it was made with the page."""
+    board, once = dashboard(), request.form.get("once", "")[:100] or secrets.token_urlsafe(16)
+    return drafts.claim_run(board.store, board.clock, person().id, once)
 
 
 def _loaded(kind: Kind, slug: str, key: str) -> ComponentForm:

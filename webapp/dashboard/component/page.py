@@ -85,19 +85,19 @@ def reload_fields(slug: str, kind: Kind, key: str) -> AnyResponse:
     return full_page(form, Feedback(errors=errors, option_lists=lists))
 
 
-@blueprint.post("/options/<path:name>")
-def options(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
+@blueprint.post("/options/<path:name>", endpoint="options")
+def look_up(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
     """Options of one prop: the first ones, those that match, or with ``more`` the next ones."""
     form, more = posted(kind, slug, key), bool(request.form.get("more"))
     if not wants_fragment():
         form, _ = form.renewed()
     form.save()
     prop = form.find(name)
-    found = option_list.look_up(form, prop, more=more)
+    options = option_list.look_up(form, prop, more=more)
     if not wants_fragment():
-        return full_page(form, Feedback(option_lists={prop.name: found}))
+        return full_page(form, Feedback(option_lists={prop.name: options}))
     template = "_tables.html" if prop.type == "sql" else "_options.html"
-    return part(template, form, field=fields.field_of(form, prop, option_list=found), focus=more)
+    return part(template, form, field=fields.field_of(form, prop, option_list=options), focus=more)
 
 
 @blueprint.post("/rows/<path:name>")

@@ -1,6 +1,5 @@
 """Running an action from its page, once; and its history: looking at a run, filling its values in, running it again."""
 
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,12 +9,10 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.runs import Outcome
-from webapp.dashboard.component import drafts
 from webapp.dashboard.component.form import ComponentForm, components
-from webapp.dashboard.component.opening import opened, posted
+from webapp.dashboard.component.opening import opened, posted, sent_first_time
 from webapp.dashboard.component.page import changes
 from webapp.dashboard.component.rendering import Feedback, address, context, full_page, history, part
-from webapp.dashboard.dashboard import dashboard, person
 from webapp.dashboard.pages import go, wants_fragment
 from webapp.errors import Invalid, PatchbayError
 from webapp.kit.translation import gettext, ngettext
@@ -82,9 +79,7 @@ def again(slug: str, kind: Kind, key: str, run_id: str) -> AnyResponse:
 
 
 def _run(form: ComponentForm, values: Mapping[str, Any], dynamic_id: str | None = None) -> AnyResponse:
-    board = dashboard()
-    once = request.form.get("once", "")[:100] or secrets.token_urlsafe(16)
-    if not drafts.claim_run(board.store, board.clock, person().id, once):
+    if not sent_first_time():
         return _answer(form, Feedback(sentence=_TWICE), 409)
     try:
         outcome = components().run(form.component, values, form.dynamic.id if dynamic_id is None else dynamic_id)

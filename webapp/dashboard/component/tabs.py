@@ -21,14 +21,5 @@ def index(slug: str, kind: Kind) -> AnyResponse:
     app = service().app(slug)
     listing = components().listed(kind, app=app.slug, q=q, limit=STEP, after=after)
     url = url_for("dashboard.components.index", slug=slug, kind=kind, q=q or None, after=after or None)
-    return page(
-        "dashboard/components/index.html",
-        "dashboard/components/_list.html",
-        url=url,
-        app=app,
-        kind=kind,
-        q=q,
-        after=after,
-        page=listing,
-        rich=rich,
-    )
+    templates = "dashboard/components/index.html", "dashboard/components/_list.html"
+    return page(*templates, url=url, app=app, kind=kind, q=q, after=after, page=listing, rich=rich)

@@ -47,25 +47,27 @@ class Row:
 @blueprint.get("/triggers")
 def index() -> AnyResponse:
     """The list; for htmx the results alone."""
-    query, overview = TriggersQuery.of_request(), known_triggers(fresh=True)
+    query = TriggersQuery.of_request()
+    context = {"query": query, **_matching(query), **template_helpers()}
+    return page("dashboard/triggers/index.html", "dashboard/triggers/_results.html", url=query.url(), **context)
+
+
+def _matching(query: TriggersQuery) -> dict[str, Any]:
+    """The triggers on this page of the list, and what is said of all that match."""
+    overview = known_triggers(fresh=True)
     of_app = [trigger for trigger in overview.items if not query.app or trigger.app == query.app]
     matching = [trigger for trigger in of_app if not query.status or trigger.state == query.status]
     first = (query.page - 1) * PER_PAGE
     slugs = {trigger.app for trigger in overview.items if trigger.app}
-    return page(
-        "dashboard/triggers/index.html",
-        "dashboard/triggers/_results.html",
-        url=query.url(),
-        query=query,
-        overview=overview,
-        counts=Counter(trigger.state for trigger in of_app),
-        apps=sorted({slug: app_of(slug) for slug in slugs}.items()),
-        matching=len(matching),
-        first=first,
-        rows=[_row(trigger) for trigger in matching[first : first + PER_PAGE]],
-        has_next=len(matching) > first + PER_PAGE,
-        **template_helpers(),
-    )
+    return {
+        "overview": overview,
+        "counts": Counter(trigger.state for trigger in of_app),
+        "apps": sorted({slug: app_of(slug) for slug in slugs}.items()),
+        "matching": len(matching),
+        "first": first,
+        "rows": [_row(trigger) for trigger in matching[first : first + PER_PAGE]],
+        "has_next": len(matching) > first + PER_PAGE,
+    }
 
 
 @blueprint.route("/triggers/<trigger_id>/pause", methods=["POST", "DELETE"])

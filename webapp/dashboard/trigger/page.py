@@ -94,14 +94,7 @@ def send_test(trigger_id: str) -> AnyResponse:
         return _say(trigger_id, sentence, "bad")
     if sent is None:
         return _say(trigger_id, gettext("This service cannot send test events."), "bad")
-    sentence = gettext("A test event is on its way to the project’s webhook, if there is one.")
-    if frame.destinations:
-        sentence = count_of(
-            frame.destinations,
-            "A test event is on its way to {count} place.",
-            "A test event is on its way to {count} places.",
-        )
-    return _say(trigger_id, sentence, "ok")
+    return _say(trigger_id, _on_its_way(frame.destinations), "ok")
 
 
 def _say(trigger_id: str, sentence: str, tone: str) -> AnyResponse:
@@ -111,6 +104,16 @@ def _say(trigger_id: str, sentence: str, tone: str) -> AnyResponse:
         return make_response(fragment("dashboard/trigger/_said.html", sentence=sentence, tone=tone))
     flash(sentence, tone)
     return go(url_for("dashboard.trigger.show", trigger_id=trigger_id))
+
+
+def _on_its_way(destinations: int) -> str:
+    if not destinations:
+        return gettext("A test event is on its way to the project’s webhook, if there is one.")
+    return count_of(
+        destinations,
+        "A test event is on its way to {count} place.",
+        "A test event is on its way to {count} places.",
+    )
 
 
 def _are_older(trigger_id: str, events: Sequence[Event], after: str, total: int | None) -> bool:

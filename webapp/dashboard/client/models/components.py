@@ -141,8 +141,8 @@ class Choices(_LookUp):
     @property
     def total(self) -> int | None:
         """How many options there are in all, where the component tells."""
-        told = [(self.context or {}).get(key) for key in ("total", "total_count")]
-        return next((count for count in told if isinstance(count, int) and not isinstance(count, bool)), None)
+        counts = [(self.context or {}).get(key) for key in ("total", "total_count")]
+        return next((count for count in counts if isinstance(count, int) and not isinstance(count, bool)), None)
 
 
 class Reloaded(_LookUp):

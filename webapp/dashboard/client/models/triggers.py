@@ -116,8 +116,8 @@ class _Destination(Lenient):
 
     @property
     def _failed_lately(self) -> bool:
-        told = self.delivery_state
-        return told is not None and told.state == "happy" and told.consecutive_failures > 0
+        state = self.delivery_state
+        return state is not None and state.state == "happy" and state.consecutive_failures > 0
 
     @property
     def state(self) -> str:
@@ -177,8 +177,8 @@ class Workflows(Lenient):
 
     def known(self) -> list[Workflow]:
         """Every workflow, with what is told of it."""
-        told = {workflow.id: workflow for workflow in self.workflows}
-        return [told.get(workflow_id) or Workflow(id=workflow_id) for workflow_id in self.workflow_ids]
+        described = {workflow.id: workflow for workflow in self.workflows}
+        return [described.get(workflow_id) or Workflow(id=workflow_id) for workflow_id in self.workflow_ids]
 
 
 class Event(Lenient):
