@@ -14,7 +14,7 @@ from simpleicons.all import icons
 from werkzeug.serving import make_server
 
 from webapp import frontend
-from webapp.kit import moments, translation
+from webapp.kit import moments, templates
 
 pytestmark = pytest.mark.browser
 
@@ -49,7 +49,7 @@ def gallery() -> flask.Flask:
     folders = [str(frontend.templates_dir()), str(HERE / "gallery")]
     app.jinja_loader = jinja2.FileSystemLoader(folders)
     app.jinja_env.undefined = jinja2.StrictUndefined
-    translation.install(app.jinja_env)
+    templates.prepare(app.jinja_env)
     app.config["reports"] = []
     app.config["posts"] = []
 

@@ -32,7 +32,7 @@ from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import go
 from webapp.dashboard.trigger import deletion, deliveries, index, webhooks
 from webapp.dashboard.trigger import page as trigger
-from webapp.kit import translation
+from webapp.kit import templates
 from webapp.kit.clock import MINUTE, SECOND, Clock
 from webapp.settings import Settings
 from webapp.store.contract import Store
@@ -59,7 +59,7 @@ def register(
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
     ``settings.connect_url``, or else the embedded one, which ``wsgi`` gives (called late: it is this very app).
     """
-    translation.install(app.jinja_env)
+    templates.prepare(app.jinja_env)
     adapter: BaseAdapter | None = None if settings.connect_url else InProcessAdapter(wsgi)
     client = ConnectClient(
         Transport(settings.connect_url or settings.public_url, adapter, clock),

@@ -18,7 +18,7 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import HTTPException
 
 from webapp.kit import clock as clocks
-from webapp.kit import translation
+from webapp.kit import templates as templating
 from webapp.kit.secrets import derive
 from webapp.sandbox import api, authorize, inbox, oauth, pages, receiver_pages
 from webapp.sandbox.callers import problem
@@ -93,10 +93,9 @@ def _configure(app: Flask, key: bytes, *, secure: bool) -> None:
         MAX_CONTENT_LENGTH=MAX_BODY,
         WTF_CSRF_TIME_LIMIT=None,  # as long as the session: a page left open keeps working
     )
-    translation.install(app.jinja_env)  # the pieces that all pages share want it
+    templating.prepare(app.jinja_env)  # the pieces that all pages share want it
     app.jinja_env.filters["iso"] = clocks.iso
     app.jinja_env.filters["when"] = lambda ms: clocks.iso(ms)[:16].replace("T", " ") + " UTC"
-    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
 
 
 def _mount(app: Flask) -> None:

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Flask
 
-from webapp.kit import translation
+from webapp.kit import templates
 from webapp.service.domain.base.service import Service
 from webapp.service.link import answers, keys, outcomes, pages, sign_in
 
@@ -13,7 +13,7 @@ def register(app: Flask, service: Service) -> None:
     Its forms prove themselves by the Connect token or by the link session, so they are exempt from a ``CSRFProtect``
     that the application has.
     """
-    translation.install(app.jinja_env)
+    templates.prepare(app.jinja_env)
     blueprint = Blueprint("link", __name__)
     answers.prepare(blueprint, service)
     for part in (pages, keys, outcomes, sign_in):

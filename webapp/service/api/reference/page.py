@@ -14,7 +14,7 @@ from jinja2.runtime import Undefined
 from markupsafe import Markup, escape
 
 from webapp import frontend
-from webapp.kit import translation
+from webapp.kit import templates
 from webapp.service.api.base.limits import LIMITS
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.reference import openapi
@@ -38,7 +38,7 @@ _POLICY = (
 
 def register(app: Flask, service: Service, operations: Sequence[Operation]) -> None:
     """Serve the description of ``operations`` from ``app``."""
-    translation.install(app.jinja_env)
+    templates.prepare(app.jinja_env)
     blueprint = Blueprint(NAME, __name__)
 
     @functools.cache

@@ -1,0 +1,73 @@
+"""Layout of templates: a line break is one space, and none where a browser would show none."""
+
+import jinja2
+import pytest
+
+from webapp.kit import templates
+
+
+def rendered(source: str, **context: object) -> str:
+    environment = jinja2.Environment(autoescape=True)
+    templates.prepare(environment)
+    return environment.from_string(source).render(**context)
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ("\n<p>\n  a\n  <b>b</b>\n</p>\n", "<p>a <b>b</b></p>"),
+        ("<p>two\n   lines of words</p>", "<p>two lines of words</p>"),
+        ("<p>a <b>b</b>, c</p>", "<p>a <b>b</b>, c</p>"),
+        ("<b>\n  a\n</b>", "<b> a </b>"),
+        ("{{ x }}\n{{ x }} {{ x }}", "1 1 1"),
+        ("<ul>\n  {% for y in [1, 2] %}\n    <li>{{ y }}</li>\n  {% endfor %}\n</ul>", "<ul><li>1</li><li>2</li></ul>"),
+        ("<p>{% for y in [1, 2] %}\n{{ y }}\n{% endfor %}</p>", "<p> 1  2 </p>"),
+        ("{% for y in [1, 2] %}{{ y }}{% endfor %}", "12"),
+    ],
+)
+def test_a_line_break_is_a_space_unless_it_stands_beside_a_box(source: str, html: str) -> None:
+    assert rendered(source, x=1) == html
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ("<p>\n  {% if x %}\n    yes\n  {% else %}\n    no\n  {% endif %}\n</p>", "<p>yes</p>"),
+        ("a\n{% if x %}\n  {{ x }}\n{% endif %}\nb", "a 1 b"),
+        ("a\n{% if x %}\n  <p>{{ x }}</p>\n{% endif %}\n", "a<p>1</p>"),
+        ("{% if x %} · {{ x }}{% endif %}\n", " · 1"),
+        ("<p>{% if not x %}\nno{% endif %}\nb</p>", "<p> b</p>"),
+        (
+            "{% macro m() %}\n  <b>{{ caller() }}</b>\n{% endmacro %}a {% call m() %}\n c\n{% endcall %}\nd",
+            "a <b>c</b> d",
+        ),
+        ("{% set y %}\n  a\n{% endset %}\n{{ y }}{% block z %}\n  b\n{% endblock %}", "ab"),
+    ],
+)
+def test_statements_show_nothing_themselves(source: str, html: str) -> None:
+    assert rendered(source, x=1) == html
+
+
+@pytest.mark.parametrize(
+    ("source", "html"),
+    [
+        ('<a class="b"\n   href="/">c</a>', '<a class="b" href="/">c</a>'),
+        ('<a title="{{ x }} > 0"\n   data-b="<p>\n  c">d</a>', '<a title="1 > 0" data-b="<p> c">d</a>'),
+        ("<a\n   {% if x %}hidden{% endif %}>b</a>", "<a hidden>b</a>"),
+        ("<pre>\n a <i>b</i>\n{{ x }}\n</pre>\n<i>c</i>", "<pre>\n a <i>b</i>\n1\n</pre><i>c</i>"),
+        ('<textarea rows="2">\n{{ x }}\n</textarea>\n', '<textarea rows="2">\n1\n</textarea>'),
+        ("<script>\n  if (a < b) c();\n</script>\n", "<script>\n  if (a < b) c();\n</script>"),
+        ("{% trans %}\n  Hello,\n  {{ x }}.\n{% endtrans %}\n<p>", "Hello, 1.<p>"),
+    ],
+)
+def test_tags_and_what_is_kept_as_it_stands(source: str, html: str) -> None:
+    assert rendered(source, x=1) == html
+
+
+def test_an_error_is_told_by_its_line_in_the_file() -> None:
+    environment = jinja2.Environment(autoescape=True)
+    templates.prepare(environment)
+    template = environment.from_string("<p>\n\n  {{ 1 / 0 }}\n</p>")
+    with pytest.raises(ZeroDivisionError) as raised:
+        template.render()
+    assert raised.traceback[-1].lineno + 1 == 3

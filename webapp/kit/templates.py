@@ -1,0 +1,156 @@
+"""Templates are laid out for whoever reads them; what is sent carries none of that layout.
+
+:func:`prepare` gives a Jinja environment translation, and an extension that leaves out what no browser shows: a line
+break with its indentation becomes one space, as HTML has it, and nothing beside a tag that makes a box of its own
+(``<p>``, ``<td>``) or at an end of a template, macro or block. ``<pre>``, ``<textarea>``, ``<script>`` and ``<style>``
+keep theirs, and ``{% trans %}`` has a rule of its own (:mod:`webapp.kit.translation`). This happens when a template is
+compiled; rendering costs nothing more.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
+
+from webapp.kit import translation
+
+_BOXES = re.compile(
+    r"""[/!]?(address|article|aside|body|d[dlt]|details|dialog|div|doctype|fieldset|figcaption|figure|footer|form|h[1-6]
+    |head|header|hr|html|hx-partial|legend|li|link|main|meta|nav|ol|optgroup|option|p|pre|script|section|style|summary
+    |table|tbody|td|template|tfoot|th|thead|title|tr|ul)""",
+    re.VERBOSE,
+)
+_VERBATIM = ("pre", "textarea", "script", "style")
+_MARKUP = re.compile(r"\s*\n\s*|</?[a-z][\w-]*|<!doctype|[>\"']|(?:(?!\s*\n)[^<>\"'])+|<", re.IGNORECASE)
+
+
+class _Kind(Enum):
+    """What a piece of a template is to the line breaks around it."""
+
+    BREAK = auto()
+    TAG = auto()  # nothing: it is inside of a tag
+    TEXT = auto()  # a space before or after it shows
+    EDGE = auto()  # none does
+    OPEN = auto()  # a branch begins
+    ELSE = auto()
+    CLOSE = auto()
+
+
+class _Piece(NamedTuple):
+    token: int  # its number in the stream
+    kind: _Kind
+    text: str = ""
+
+
+_STATEMENTS = {
+    "if": (_Kind.OPEN,), "elif": (_Kind.ELSE,), "else": (_Kind.ELSE,), "endif": (_Kind.CLOSE,),
+    "for": (_Kind.OPEN, _Kind.TEXT), "endfor": (_Kind.TEXT, _Kind.CLOSE),  # one turn follows another
+    "call": (_Kind.TEXT, _Kind.EDGE), "endcall": (_Kind.EDGE, _Kind.TEXT),
+    "macro": (_Kind.EDGE,), "endmacro": (_Kind.EDGE,), "block": (_Kind.EDGE,), "endblock": (_Kind.EDGE,),
+    "endset": (_Kind.EDGE,), "include": (_Kind.TEXT,), "trans": (_Kind.TEXT,),
+}  # fmt: skip
+
+
+def prepare(environment: Any) -> None:
+    """Let ``environment`` translate, and leave out the layout of its templates."""
+    translation.install(environment)
+    environment.add_extension(WithoutLayout)
+
+
+class WithoutLayout(Extension):
+    """Takes line breaks and indentation out of templates as they are compiled."""
+
+    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+        """The tokens of one template; those of kind ``data`` without layout."""
+        tokens = list(stream)
+        pieces = list(_pieces(tokens))
+        after = _at_edge(pieces[::-1], _Kind.CLOSE, _Kind.OPEN, [False] * len(pieces))[::-1]
+        before = _at_edge(pieces, _Kind.OPEN, _Kind.CLOSE, after)
+        texts = [""] * len(tokens)
+        for piece, *edges in zip(pieces, before, after, strict=True):
+            shows = piece.kind is not _Kind.BREAK
+            texts[piece.token] += piece.text if shows else "" if any(edges) else " "
+        for token, text in zip(tokens, texts, strict=True):
+            yield Token(token.lineno, token.type, text) if token.type == "data" else token
+
+
+def _pieces(tokens: Sequence[Token]) -> Iterator[_Piece]:
+    markup, translated = _Markup(), False
+    for number, token in enumerate(tokens):
+        if token.type == "data":
+            pieces = [(_Kind.TEXT, token.value)] if translated else markup.pieces(token.value)
+            yield from (_Piece(number, kind, text) for kind, text in pieces)
+        elif token.type == "block_begin":
+            statement = tokens[number + 1].value
+            translated = statement == "trans" or (translated and statement != "endtrans")
+            if not markup.in_tag:
+                yield from (_Piece(number, kind) for kind in _STATEMENTS.get(statement, ()))
+        elif token.type == "variable_begin" and not markup.in_tag:
+            yield _Piece(number, _Kind.TEXT)
+
+
+def _at_edge(pieces: Sequence[_Piece], opening: _Kind, closing: _Kind, hidden: Sequence[bool]) -> list[bool]:
+    """For each piece, whether a space before it, in this direction, shows for certain nowhere.
+
+    A break that is not ``hidden`` becomes a space, beside which no other shows.
+    """
+    answers, edge, branches = [], True, [[True, True]]
+    for piece, gone in zip(pieces, hidden, strict=True):
+        answers.append(edge)
+        if piece.kind in (_Kind.TEXT, _Kind.EDGE):
+            edge = piece.kind is _Kind.EDGE
+        elif piece.kind is opening:
+            branches.append([edge, edge])
+        elif piece.kind is _Kind.ELSE:
+            branches[-1][1] &= edge
+            edge = branches[-1][0]
+        elif piece.kind is closing:
+            edge &= branches.pop()[1]
+        elif piece.kind is _Kind.BREAK and opening is _Kind.OPEN:
+            edge = edge or not gone
+    return answers
+
+
+class _Markup:
+    """Where in HTML the text of a template has come to, from one statement or expression to the next."""
+
+    def __init__(self) -> None:
+        self._tag = self._quote = self._verbatim = ""
+
+    @property
+    def in_tag(self) -> bool:
+        """Whether it is between the ``<`` and the ``>`` of a tag."""
+        return bool(self._tag)
+
+    def pieces(self, text: str) -> Iterator[tuple[_Kind, str]]:
+        """The next ``text``, in pieces."""
+        for match in _MARKUP.finditer(text):
+            yield self._within_tag(match[0]) if self._tag else self._between_tags(match[0])
+
+    def _between_tags(self, text: str) -> tuple[_Kind, str]:
+        if self._verbatim and text.lower() != f"</{self._verbatim}":
+            return _Kind.TEXT, text
+        if "\n" in text:
+            return _Kind.BREAK, text
+        if text[0] != "<" or len(text) == 1:
+            return _Kind.TEXT, text
+        self._tag, self._verbatim = text[1:].lower(), ""
+        return self._kind(), text
+
+    def _within_tag(self, text: str) -> tuple[_Kind, str]:
+        kind = _Kind.TAG
+        if text == self._quote:
+            self._quote = ""
+        elif text in ('"', "'") and not self._quote:
+            self._quote = text
+        elif text == ">" and not self._quote:
+            kind = self._kind()
+            self._verbatim = self._tag if self._tag in _VERBATIM else ""
+            self._tag = ""
+        return kind, " " if "\n" in text else text
+
+    def _kind(self) -> _Kind:
+        return _Kind.EDGE if _BOXES.fullmatch(self._tag) else _Kind.TEXT
