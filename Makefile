@@ -25,11 +25,13 @@ test: setup-dev
 format: setup-dev frontend-tests
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/djlint --reformat --warn --quiet templates
 	$(PRETTIER) --write --log-level warn static/css static/js
 
 check: setup-dev frontend-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djlint --check --quiet templates
 	$(PRETTIER) --check static/css static/js
 	$(BIN)/mypy
 	$(BIN)/python tests/typing_components.py

@@ -45,7 +45,7 @@ def test_newest_first_with_names_for_those_who_sign_in_here(audited: Any) -> Non
     assert audit_entries(page) == list(range(30))
     assert "Newest 30 of 40 entries shown" in page
     assert "alice@example.com</a>" in page and f">{audited.alice.id}<" not in page
-    assert "patchbay client create</a><small>Command</small>" in page
+    assert "patchbay client create</a> <small>Command</small>" in page
     assert "By itself" in page
     assert "of user-7" in page
     older = next(url for url in links(page) if "after=" in url)

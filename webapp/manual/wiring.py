@@ -9,7 +9,7 @@ from flask import Blueprint, Flask, Response, abort, render_template, request
 from jinja2.runtime import Undefined
 
 from webapp import frontend
-from webapp.kit import translation
+from webapp.kit import templates
 from webapp.manual.pages import NAMES, Manual
 from webapp.manual.search import search
 from webapp.settings import Settings
@@ -23,7 +23,7 @@ _LONGEST_QUERY = 200
 
 def register(app: Flask, settings: Settings) -> None:
     """Serve the manual of the installation with ``settings`` from ``app``."""
-    translation.install(app.jinja_env)
+    templates.prepare(app.jinja_env)
     manual, blueprint = Manual(settings), Blueprint("manual", __name__, url_prefix="/docs")
     blueprint.after_request(_finish)
 
