@@ -175,7 +175,7 @@ def page(chromium: Any, app: flask.Flask) -> Iterator[Any]:
     problems: list[str] = []
     page.problems = problems
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda message: message.type == "error" and problems.append(message.text))
+    page.on("console", lambda message: problems.extend([message.text] if message.type == "error" else []))
     app.config["reports"].clear()
     yield page
     context.close()

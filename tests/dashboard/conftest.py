@@ -282,7 +282,7 @@ class Browser:
 
 @pytest.fixture
 def make_stage(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
-    stores = []
+    stores: list[Any] = []
 
     def make(**env: str) -> Stage:
         clock = FakeClock()

@@ -14,7 +14,7 @@ PROJECT = {
     "name": "project_id", "type": "string", "label": "Project", "remoteOptions": True, "useQuery": True,
     "reloadProps": True, "withLabel": True,
 }  # fmt: skip
-CREATE = [
+CREATE: list[dict[str, Any]] = [
     ACCOUNT,
     {"name": "intro", "type": "alert", "content": "Tasks are [real](https://docs.example.com/).", "alertType": "info"},
     PROJECT,
@@ -36,13 +36,13 @@ class Studio:
     run_answer: dict[str, Any] = field(default_factory=dict)
     history: bool = True
     refusal: tuple[int, str] | None = None  # what every run is refused with
-    refused_fields: dict[str, str] = field(default_factory=dict)
+    refused_fields: dict[str, Any] = field(default_factory=dict)
     configured: list[dict[str, Any]] = field(default_factory=list)
     reloads: list[dict[str, Any]] = field(default_factory=list)
     ran: list[dict[str, Any]] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
 
-    def add(self, key: str, props: list[dict[str, Any]], kind: str = "action", **more: Any) -> dict[str, Any]:
+    def add(self, key: str, props: Any, kind: str = "action", **more: Any) -> dict[str, Any]:
         made = {
             "key": key, "name": key.removeprefix("tasks-").replace("-", " ").capitalize(), "version": "1.2.0",
             "description": "Does it. [See the documentation](https://docs.example.com/)", "component_type": kind,

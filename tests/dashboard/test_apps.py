@@ -50,7 +50,7 @@ def test_show_more_says_how_many_and_appends_for_htmx(stage: Any) -> None:
     browser = stage.signed_in()
     page = browser.get("/apps").text
     assert "First 24 of 64 apps shown" in page
-    plain, by_htmx = re.search(r'class="btn" href="([^"]+)" hx-get="([^"]+)"', page).groups()
+    ((plain, by_htmx),) = re.findall(r'class="btn" href="([^"]+)" hx-get="([^"]+)"', page)
     assert plain == "/apps?shown=48"
     longer = browser.get(plain).text
     assert len(names(longer)) == 48

@@ -1,5 +1,7 @@
 """Who can sign in: addresses, passwords, and answers that do not tell who exists."""
 
+from typing import Any
+
 import pytest
 
 from webapp.errors import Conflict, Invalid
@@ -35,9 +37,14 @@ def test_unknown_and_known_address_do_the_same_work(
     people_store: SQLiteStore, people_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(people_store, people_clock)
-    seen = []
+    seen: list[Any] = []
     verify = users._verify
-    monkeypatch.setattr(users, "_verify", lambda stored, given: seen.append(stored) or verify(stored, given))
+
+    def watched(stored: Any, given: Any) -> Any:
+        seen.append(stored)
+        return verify(stored, given)
+
+    monkeypatch.setattr(users, "_verify", watched)
     users.authenticate(people_store, email="alice@example.com", password="wrong password")
     users.authenticate(people_store, email="nobody@example.com", password="wrong password")
     assert len(seen) == 2

@@ -22,7 +22,7 @@ from tests.fakes.thirdparty import CLIENT_SECRET, GOOD_KEY, ThirdParty
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.people import start_tokens
 from webapp.service.domain.access import clients
-from webapp.service.domain.accounts import accounts
+from webapp.service.domain.accounts import lifecycle
 
 PASSWORD = "canary-person-password-5e1"
 WRONG_PASSWORD = "canary-person-wrong-password"
@@ -132,7 +132,7 @@ class Story:
             raise RuntimeError("the test broke this")
 
         with monkeypatch.context() as patch:
-            patch.setattr(accounts, "insert", broken)
+            patch.setattr(lifecycle, "insert", broken)
             self._sign_in(self._to_link("acme"))
             self._send_key(self._to_link("acme_keys"), GOOD_KEY)
             self._api_keys(GOOD_KEY, self.installation.server_token())

@@ -37,7 +37,7 @@ def path_of(operation: Operation) -> str:
 
 
 def ask(world: Any, operation: Operation, token: str | None, path: str | None = None, **more: Any) -> Any:
-    body = {"json": {}} if operation.body else {}
+    body: dict[str, Any] = {"json": {}} if operation.body else {}
     return world.call(operation.method, path or path_of(operation), token, **body, **more)
 
 

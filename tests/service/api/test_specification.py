@@ -308,11 +308,12 @@ def test_what_is_required_is_named_when_it_is_missing_or_no_text(
 ) -> None:
     path = path.format(trigger=triggers[0]["id"])
     for field in body:
-        for value in (None, {}):
+        values: tuple[Any, ...] = (None, {})
+        for value in values:
             others = {name: given for name, given in body.items() if name != field}
             bad = others if value is None else {**others, field: value}
             answer = shared.call(method, path, server, json=bad)
-            assert (answer.status_code, [one["field"] for one in answer.json["details"]]) == (400, [field])
+            assert (answer.status_code, [one["field"] for one in answer.get_json()["details"]]) == (400, [field])
 
 
 @pytest.mark.parametrize(("method", "rest"), [("PUT", ""), ("PUT", "/webhooks"), ("GET", "/webhooks")])
@@ -320,10 +321,10 @@ def test_a_triggers_owner_has_to_be_named(
     shared: World, server: str, triggers: list[Any], method: str, rest: str
 ) -> None:
     """Sections 4.9, 4.11 and 4.12: ``external_user_id`` in the query."""
-    more = {"json": {"webhook_urls": [HOOK]}} if method == "PUT" else {}
+    more: dict[str, Any] = {"json": {"webhook_urls": [HOOK]}} if method == "PUT" else {}
     path = TRIGGER.format(trigger=triggers[0]["id"]) + rest
     answer = shared.call(method, path, server, **more)
-    assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "external_user_id")
+    assert (answer.status_code, answer.get_json()["details"][0]["field"]) == (400, "external_user_id")
     assert good(shared.call(method, f"{path}?external_user_id=alice", server, **more))
 
 
@@ -336,7 +337,7 @@ def test_versions(shared: World, server: str) -> None:
     def configured(**more: Any) -> int:
         body = {**CALL, "prop_name": "urgent", "configured_props": {}, **more}
         answer = shared.post("P/components/configure", server, json=body)
-        return 0 if "no prop" in answer.json["error"] else 1  # only the latest has it
+        return 0 if "no prop" in answer.get_json()["error"] else 1  # only the latest has it
 
     def reloaded(**more: Any) -> int:
         found = good(shared.post("P/actions/props", server, json={**CALL, **more}))["dynamicProps"]
@@ -388,7 +389,7 @@ def test_dynamic_props_of_a_deployment(shared: World, server: str) -> None:
     for asked, field in (({}, "dynamic_props_id"), ({"dynamic_props_id": "dyp_none"}, None)):
         answer = shared.post("P/triggers/deploy", server, json={**body, **asked})
         assert answer.status_code == (400 if field else 404)
-        assert field is None or answer.json["details"][0]["field"] == field
+        assert field is None or answer.get_json()["details"][0]["field"] == field
 
 
 def test_a_connect_token_by_default_and_at_its_bounds(shared: World, server: str) -> None:
@@ -483,7 +484,7 @@ def test_events_go_where_the_deployment_and_the_webhooks_say_and_are_signed(
     key = trigger["webhook_signing_key"]
     signed = hmac.new(key.encode(), f"{given['t']}.".encode() + got.body, hashlib.sha256).hexdigest()
     assert hmac.compare_digest(signed, given["v1"])
-    asked = {"json": {"webhook_urls": [url, later]}}
+    asked: dict[str, Any] = {"json": {"webhook_urls": [url, later]}}
     entries = good(world.call("PUT", f"{at}/webhooks?external_user_id=alice", server, **asked))["webhooks"]
     assert {one["url"]: one["signing_key"] for one in entries}[url] == key
     good(world.post(f"{at}/test_event?external_user_id=alice", server, json={"event": {"n": 1}}))

@@ -22,7 +22,7 @@ from webapp.kit.cursors import Window
 from webapp.service.components.masking import MASK
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deploying, inbox, receiving, runs, serialization
+from webapp.service.domain.triggers import deploying, firing, inbox, receiving, runs, serialization
 from webapp.service.domain.triggers.deploying import Deployment
 
 BASE = "http://localhost:8600"
@@ -316,7 +316,7 @@ def test_trouble_names_no_key(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     _, key = plant_trigger(service, scene, HTTP)
-    monkeypatch.setattr(receiving.firing, "emit", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(firing, "emit", lambda *_, **__: 1 / 0)
     answer = send(web, f"/h/{key}")
     assert answer.status_code == 500
     assert any(one.exc_info for one in caplog.records)

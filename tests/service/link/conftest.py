@@ -62,7 +62,7 @@ class Sandbox:
 
     def key(self, index: int = 0) -> str:
         """A key that its keys page lists: 0 to 2 work, 3 was switched off."""
-        return re.findall(r"sbx_live_[0-9a-f]{40}", requests.get(f"{self.url}/keys", timeout=10).text)[index]
+        return str(re.findall(r"sbx_live_[0-9a-f]{40}", requests.get(f"{self.url}/keys", timeout=10).text)[index])
 
 
 @pytest.fixture(scope="session")

@@ -59,6 +59,7 @@ def test_one_that_is_gone_or_of_another_app_ends_the_link(world: Any, browser: A
 def test_it_names_the_client_of_an_oauth_app(world: Any, browser: Any, project: Any) -> None:
     provider_clients.add(world.service, app="sandbox", client_id="newest", client_secret="s", project_id=project.id)
     chosen = provider_clients.choose(world.service.store, project.id, "sandbox", provider_clients.SANDBOX_ID)
+    assert chosen is not None
     app = world.service.catalog.app("sandbox")
     override = app_overrides.create(world.service, project.id, app, Draft("Shared", chosen.id, {}))
     started = browser.start(browser.open(world.token(), link(override)))

@@ -220,6 +220,7 @@ def test_a_crash_in_the_exchange_ends_in_start_again(world: Any, browser: Any) -
     begun = browser.start(browser.open(world.token()))
     url = world.sandbox.decide(begun.headers["Location"])
     attempt = attempts.by_state(world.service, query(url)["state"])
+    assert attempt is not None
     binding = begun.headers["Set-Cookie"].partition(";")[0].partition("=")[2]
     attempts.claim_sign_in(world.service, attempt, binding)  # what the process had done when it died
     world.restart()

@@ -3,6 +3,9 @@
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
 
 from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.service.domain.accounts import accounts, lifecycle, refreshing
@@ -10,12 +13,12 @@ from webapp.service.worker import loop
 from webapp.service.worker.clock_watch import ClockMonitor
 
 
-def one_turn(bench, chores: list[loop.Chore] | None = None) -> None:
+def one_turn(bench: Any, chores: list[loop.Chore] | None = None) -> None:
     with ThreadPoolExecutor(2) as pool:
         loop.turn(bench.service, chores or [], pool)
 
 
-def test_a_turn_refreshes_before_expiry_and_checks_what_is_due(bench) -> None:
+def test_a_turn_refreshes_before_expiry_and_checks_what_is_due(bench: Any) -> None:
     account = bench.connect()
     one_turn(bench)
     assert bench.acme.token_calls == 0
@@ -29,7 +32,7 @@ def test_a_turn_refreshes_before_expiry_and_checks_what_is_due(bench) -> None:
     assert accounts.get(bench.service.store, bench.scene, account.id).healthy
 
 
-def test_one_dead_account_does_not_hold_up_another(bench) -> None:
+def test_one_dead_account_does_not_hold_up_another(bench: Any) -> None:
     dead = bench.connect(refresh_token="stolen")
     bench.clock.advance(MINUTE)
     alive = bench.connect()
@@ -41,7 +44,9 @@ def test_one_dead_account_does_not_hold_up_another(bench) -> None:
     assert accounts.get(bench.service.store, bench.scene, dead.id).dead
 
 
-def test_a_chore_that_fails_is_tried_again_in_its_time_and_stops_nothing(bench, caplog) -> None:
+def test_a_chore_that_fails_is_tried_again_in_its_time_and_stops_nothing(
+    bench: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     done: list[str] = []
 
     def broken(_: object) -> None:
@@ -58,7 +63,7 @@ def test_a_chore_that_fails_is_tried_again_in_its_time_and_stops_nothing(bench, 
     assert done == ["broken", "sound"] * 2
 
 
-def test_it_sleeps_until_the_next_piece_is_due(bench) -> None:
+def test_it_sleeps_until_the_next_piece_is_due(bench: Any) -> None:
     assert loop.pause_s(bench.service) == loop.LONGEST_SLEEP_S
     bench.connect(expires_in=10)
     assert loop.pause_s(bench.service) == 8.0
@@ -66,7 +71,7 @@ def test_it_sleeps_until_the_next_piece_is_due(bench) -> None:
     assert loop.pause_s(bench.service) == 0.2
 
 
-def test_run_stops_when_told_and_wakes_at_once(bench, monkeypatch) -> None:
+def test_run_stops_when_told_and_wakes_at_once(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[int] = []
     turned = threading.Event()
 
@@ -93,7 +98,7 @@ def test_run_stops_when_told_and_wakes_at_once(bench, monkeypatch) -> None:
     assert not thread.is_alive()
 
 
-def test_a_clock_that_is_set_back_puts_no_chore_and_no_account_off(bench) -> None:
+def test_a_clock_that_is_set_back_puts_no_chore_and_no_account_off(bench: Any) -> None:
     done: list[str] = []
     chores = [loop.Chore("sound", MINUTE, lambda _: done.append("sound"))]
     bench.clock.advance(DAY)

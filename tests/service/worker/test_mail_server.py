@@ -18,7 +18,7 @@ from webapp.errors import Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deploying, receiving, serialization
+from webapp.service.domain.triggers import deployed_triggers, deploying, lifecycle, receiving, serialization
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.worker import mail_server, mail_session
@@ -187,12 +187,12 @@ def test_while_the_store_is_in_trouble_the_sender_keeps_the_mail(
 
     post.ehlo()
     with monkeypatch.context() as patched:
-        patched.setattr(receiving.deployed_triggers, "by_email", busy)
+        patched.setattr(deployed_triggers, "by_email", busy)
         post.mail("ada@example.com")
         assert post.rcpt(address)[0] == 451
     assert post.rcpt(address)[0] == 250
     with monkeypatch.context() as patched:
-        patched.setattr(receiving.lifecycle, "record", busy)
+        patched.setattr(lifecycle, "record", busy)
         assert post.data(b"x")[0] == 451
     assert events(service, trigger) == []
     assert post.sendmail("ada@example.com", [address], b"x") == {}
@@ -228,7 +228,7 @@ def test_an_endless_line_ends_the_connection(server: MailServer, service: Servic
 def test_addresses_are_not_found_by_trying(post: smtplib.SMTP, scene: Scene) -> None:
     post.ehlo()
     post.mail("ada@example.com")
-    codes = []
+    codes: list[int] = []
     with pytest.raises(smtplib.SMTPServerDisconnected):
         while True:
             codes.append(post.rcpt(f"guess{len(codes)}@in.example.com")[0])

@@ -65,7 +65,7 @@ def load(slugs: Iterable[str]) -> None:
     missing = set(slugs) - _loaded.keys()
     if not missing:
         return
-    from simpleicons.all import icons  # type: ignore[import-untyped]  # the package has no types
+    from simpleicons.all import icons
 
     found = {icon.slug: icon for icon in icons.values() if icon.slug in missing}
     _loaded.update({slug: _plain(found[slug]) if slug in found else None for slug in missing})

@@ -13,7 +13,7 @@ from webapp.service.domain.projects import projects
 
 @pytest.fixture
 def server(world: Any) -> str:
-    return world.server("connect:tokens:create")
+    return str(world.server("connect:tokens:create"))
 
 
 def create(world: Any, server: str, **body: Any) -> Any:

@@ -20,7 +20,7 @@ OURS = {"identity", "last_checked_at", "next_check_at", "oauth_app_id", "scope_p
 
 @pytest.fixture
 def server(world: Any) -> str:
-    return world.server()
+    return str(world.server())
 
 
 @pytest.fixture
@@ -123,7 +123,8 @@ class TestList:
         assert seen == planted
 
     def test_before_and_ranges(self, world: Any, server: str) -> None:
-        planted, starts = [], []
+        planted: list[str] = []
+        starts: list[str] = []
         for _ in range(5):
             world.clock.advance(1)
             planted.append(world.plant().id)

@@ -12,7 +12,7 @@ OURS = {"identity", "last_checked_at", "next_check_at", "oauth_app_id", "scope_p
 
 @pytest.fixture
 def server(world: Any) -> str:
-    return world.server()
+    return str(world.server())
 
 
 class TestRename:

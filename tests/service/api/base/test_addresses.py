@@ -47,7 +47,12 @@ def test_an_encoded_slash_is_part_of_an_id(sent: str, path: str, seen: str) -> N
     found: list[str] = []
     environ = create_environ() | {"PATH_INFO": path, "REQUEST_URI": sent}
     environ["SCRIPT_NAME"] = "/at" if sent.startswith("/at") else ""
-    application = collapse_slashes(lambda environ, _: found.append(environ["PATH_INFO"]) or [])
+
+    def remember(environ: dict[str, Any], _: object) -> list[bytes]:
+        found.append(environ["PATH_INFO"])
+        return []
+
+    application = collapse_slashes(remember)
     application(environ, lambda *_: lambda _: None)
     assert found == [seen]
 

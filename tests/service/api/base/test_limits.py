@@ -132,7 +132,8 @@ def test_connect_tokens_are_counted_for_each_external_user(world: Any, narrow: N
     token = world.server()
 
     def make(user: Any, **more: Any) -> TestResponse:
-        return world.post("P/tokens", token, json={"external_user_id": user, **more})
+        answer: TestResponse = world.post("P/tokens", token, json={"external_user_id": user, **more})
+        return answer
 
     assert [left(make("alice", expires_in=lasting)) for lasting in (60, 0, 60, "x", 60)] == [4, 3, 2, 1, 0]
     assert make("alice").status_code == 429
@@ -191,7 +192,7 @@ def test_a_custom_limit_is_kept_over_a_restart(world: Any) -> None:
     header = custom(world, 2)
     app = Flask("another_process")
     register(app, world.service)
-    app.wsgi_app = collapse_slashes(app.wsgi_app)  # type: ignore[method-assign]
+    app.wsgi_app = collapse_slashes(app.wsgi_app)  # type: ignore[method-assign, assignment]
     again = replace(world, http=app.test_client())
     assert left(again.get("P/runs", world.server(), headers=header)) == 1
 

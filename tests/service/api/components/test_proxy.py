@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from flask import Flask, Response, request
+from flask import Flask, Response, jsonify, request
 
 from tests.fakes.provider_api import Api, serving
 from webapp.kit.clock import HOUR, FakeClock
@@ -26,6 +26,7 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.outbound.addresses import Address
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.streams import Broken
 from webapp.settings import Settings
 
@@ -79,7 +80,7 @@ def upstream_app() -> Flask:
     @app.route("/v1/echo", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
     def echo() -> Response:
         sent = {"method": request.method, "query": request.query_string.decode(), "body": request.get_data().decode()}
-        answer = app.json.response(sent)
+        answer = jsonify(sent)
         answer.status_code = int(request.args.get("status", 200))
         for name, value in (
             ("X-Custom", "kept"), ("ETag", '"v1"'), ("Set-Cookie", "session=stolen"), ("Clear-Site-Data", '"*"'),
@@ -126,7 +127,7 @@ def upstream_app() -> Flask:
 
     @app.post("/token")
     def token() -> Response:
-        return app.json.response(access_token="canary-new", token_type="Bearer", expires_in=3600)
+        return jsonify(access_token="canary-new", token_type="Bearer", expires_in=3600)
 
     return app
 
@@ -375,9 +376,9 @@ def test_a_name_is_looked_up_once_for_each_request_and_leads_nowhere_else(
         return [ip_address(text) for text in turns[len(asked) - 1].split()]
 
     host = f"{NAME}:{upstream.origin.rpartition(':')[2]}"
-    client, rules = OutboundClient(Guard([host], resolver=resolver), user_agent="t"), proxying.HostRules.of(host)
+    client, rules = OutboundClient(Guard([host], resolver=resolver), user_agent="t"), HostRules.of(host)
     monkeypatch.setattr(Service, "client_for", lambda *_: client)
-    monkeypatch.setattr(proxying.HostRules, "of", lambda *_: rules)
+    monkeypatch.setattr(HostRules, "of", lambda *_: rules)
     assert [send("GET", f"http://{host}/v1/echo").status_code for _ in turns] == statuses
     assert asked == [NAME] * len(turns)
     assert [one.headers["Host"] for one in upstream.asked] == [host] * statuses.count(200)
@@ -495,8 +496,8 @@ def test_an_upstream_that_fails_is_502_with_a_sentence(
         answered.start()
         wider = world.service.outbound.allowing(host)
         monkeypatch.setattr(type(world.service), "client_for", lambda *_: wider)
-        rules = proxying.HostRules.of(host)
-        monkeypatch.setattr(proxying.HostRules, "of", lambda *_: rules)
+        rules = HostRules.of(host)
+        monkeypatch.setattr(HostRules, "of", lambda *_: rules)
         account = world.plant("alice", "bear", values={"api_key": KEY})
         query = {"external_user_id": "alice", "account_id": account.id}
         answer = world.get(f"P/proxy/{url_64(f'http://{host}/')}", world.server(), query_string=query)

@@ -58,18 +58,18 @@ def test_lists_stay_in_the_order_in_which_they_are_given(world: World, trigger: 
         flows = [endpoints.add(tx, world.service, "workflow", url, scene=world.scene, name=url).id for url in urls]
     for rest, field, given in (("webhooks", "webhook_urls", urls), ("pipelines", "workflow_ids", flows)):
         for wanted in (given, given[::-1], [given[3], given[0]]):
-            assert world.call("PUT", at(trigger, rest), server, json={field: wanted}).json[field] == wanted
-            assert world.get(at(trigger, rest), server).json[field] == wanted
+            assert world.call("PUT", at(trigger, rest), server, json={field: wanted}).get_json()[field] == wanted
+            assert world.get(at(trigger, rest), server).get_json()[field] == wanted
 
 
 def test_one_webhook_has_its_times_besides(world: World, trigger: DeployedTrigger) -> None:
     server = world.server()
-    (entry,) = world.get(at(trigger, "webhooks"), server).json["webhooks"]
+    (entry,) = world.get(at(trigger, "webhooks"), server).get_json()["webhooks"]
     world.clock.advance(2 * SECOND)
     times = {"created_at": world.clock() // SECOND - 2, "updated_at": world.clock() // SECOND - 2}
     path = at(trigger, f"webhooks/{entry['id']}")
     assert world.get(path, server).json == {"data": entry | times}
-    new_key = world.post(at(trigger, f"webhooks/{entry['id']}/regenerate_signing_key"), server).json["data"]
+    new_key = world.post(at(trigger, f"webhooks/{entry['id']}/regenerate_signing_key"), server).get_json()["data"]
     assert new_key == entry | {"created_at": times["created_at"], "updated_at": world.clock() // SECOND} | {
         "signing_key": new_key["signing_key"]
     }

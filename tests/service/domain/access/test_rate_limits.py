@@ -3,6 +3,7 @@
 import sys
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from limits.errors import StorageError
@@ -44,7 +45,8 @@ def passes(limiter: Limiter, limit: Limit, key: str = "k") -> bool:
 
 
 def test_exactly_n_pass_whoever_comes_at_once(limiter: Limiter, restless: None) -> None:
-    limit, passed = Limit(1_000, 60), []
+    limit = Limit(1_000, 60)
+    passed: list[Any] = []
 
     def call() -> None:
         passed.extend(passes(limiter, limit) for _ in range(55))

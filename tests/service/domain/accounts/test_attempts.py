@@ -42,6 +42,7 @@ def test_the_whole_way(bench: Any) -> None:
     assert begun.fields == {"subdomain": "acme"}
     assert attempts.unsealed(bench.service, begun.attempt) == {"verifier": begun.verifier, "fields": begun.fields}
     returned = attempts.by_state(bench.service, begun.state)
+    assert returned is not None
     taken = attempts.claim_sign_in(bench.service, returned, begun.binding)
     assert taken.status == "exchanging"
     done = connected(bench, taken)

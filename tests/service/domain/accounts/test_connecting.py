@@ -1,6 +1,8 @@
 """From a grant or keys to an account: nothing is stored before the provider accepted it, and nobody takes another's."""
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,16 +18,16 @@ from webapp.service.domain.instance import disconnecting
 from webapp.service.domain.projects import history
 
 
-def listed(bench, **wanted: str) -> tuple[int, int]:
+def listed(bench: Any, **wanted: str) -> tuple[int, int]:
     page = accounts.page(bench.service.store, bench.scene, Filter(**wanted), cursors.Window(limit=100))
     return len(page.items), page.total_count
 
 
-def told(bench, account_id: str) -> list[str]:
+def told(bench: Any, account_id: str) -> list[str]:
     return [entry.sentence for entry in history.of_account(bench.service.store, account_id, cursors.Window()).items]
 
 
-def test_a_grant_becomes_an_account(bench) -> None:
+def test_a_grant_becomes_an_account(bench: Any) -> None:
     account = bench.connect()
     assert (account.identity_id, account.identity_name) == ("u1", "Ada")
     assert account.authorized_scopes == ("read", "write")
@@ -36,7 +38,7 @@ def test_a_grant_becomes_an_account(bench) -> None:
     assert told(bench, account.id) == ["Connected as Ada."]
 
 
-def test_counts_are_exact_under_every_filter(bench) -> None:
+def test_counts_are_exact_under_every_filter(bench: Any) -> None:
     first = bench.connect()
     bench.connect(token=bench.token("bob"))
     client = str(first.oauth_app_id)
@@ -55,7 +57,7 @@ def test_counts_are_exact_under_every_filter(bench) -> None:
     assert listed(bench) == (0, 0)
 
 
-def test_reconnecting_keeps_the_id_and_heals(bench) -> None:
+def test_reconnecting_keeps_the_id_and_heals(bench: Any) -> None:
     account = bench.connect()
     bench.acme.dead = True
     bench.clock.advance(HOUR)
@@ -70,7 +72,7 @@ def test_reconnecting_keeps_the_id_and_heals(bench) -> None:
     assert told(bench, account.id)[0] == "Reconnected as Ada."
 
 
-def test_reconnecting_as_somebody_else_is_refused_and_names_both(bench) -> None:
+def test_reconnecting_as_somebody_else_is_refused_and_names_both(bench: Any) -> None:
     account = bench.connect()
     bench.acme.identity = {"id": "u2", "name": "Grace"}
     with pytest.raises(WrongAccount, match=r"belongs to Ada.*signed in as Grace"):
@@ -79,7 +81,7 @@ def test_reconnecting_as_somebody_else_is_refused_and_names_both(bench) -> None:
 
 
 @pytest.mark.parametrize("other", ["bob", "production"])
-def test_another_users_account_cannot_be_reconnected(bench, other: str) -> None:
+def test_another_users_account_cannot_be_reconnected(bench: Any, other: str) -> None:
     account = bench.connect(token=bench.token("alice"))
     with pytest.raises(NotFound):
         bench.connect(token=bench.token("bob"), account_id=account.id)
@@ -87,7 +89,7 @@ def test_another_users_account_cannot_be_reconnected(bench, other: str) -> None:
         bench.connect(account_id="apn_" + other)
 
 
-def test_missing_scopes_are_named_in_words(bench) -> None:
+def test_missing_scopes_are_named_in_words(bench: Any) -> None:
     with pytest.raises(ScopesMissing, match="change your things"):
         bench.connect(scopes=("read",))
     assert listed(bench) == (0, 0)
@@ -100,14 +102,14 @@ def test_missing_scopes_are_named_in_words(bench) -> None:
 @pytest.mark.parametrize(
     ("status", "error"), [(401, CredentialsRefused), (403, CredentialsRefused), (500, ProviderDown)]
 )
-def test_nothing_is_stored_when_the_provider_does_not_accept(bench, status: int, error: type[Exception]) -> None:
+def test_nothing_is_stored_when_the_provider_does_not_accept(bench: Any, status: int, error: type[Exception]) -> None:
     bench.acme.me_status = status
     with pytest.raises(error):
         bench.connect()
     assert listed(bench) == (0, 0)
 
 
-def test_health_tells_passing_trouble_from_a_refusal(bench) -> None:
+def test_health_tells_passing_trouble_from_a_refusal(bench: Any) -> None:
     account = bench.connect()
     bench.acme.me_status = 503
     down = health.check(bench.service, account)
@@ -120,7 +122,7 @@ def test_health_tells_passing_trouble_from_a_refusal(bench) -> None:
     assert told(bench, account.id)[:2] == ["Working again.", down.error]
 
 
-def test_a_refused_token_is_refreshed_once_before_the_account_is_given_up(bench) -> None:
+def test_a_refused_token_is_refreshed_once_before_the_account_is_given_up(bench: Any) -> None:
     account = bench.connect()
     bench.acme.me_status = 401
     dead = health.check(bench.service, account)
@@ -130,7 +132,7 @@ def test_a_refused_token_is_refreshed_once_before_the_account_is_given_up(bench)
     assert bench.acme.me_calls == calls
 
 
-def test_revoking_tells_the_provider_and_needs_the_person(bench) -> None:
+def test_revoking_tells_the_provider_and_needs_the_person(bench: Any) -> None:
     account = bench.connect()
     after = health.revoke(bench.service, account)
     assert bench.acme.revoked == ["r0"]
@@ -139,13 +141,13 @@ def test_revoking_tells_the_provider_and_needs_the_person(bench) -> None:
         health.revoke(bench.service, after)
 
 
-def test_a_slow_check_does_not_overwrite_a_newer_reconnect(bench) -> None:
+def test_a_slow_check_does_not_overwrite_a_newer_reconnect(bench: Any) -> None:
     old = bench.connect()
     new = bench.connect(account_id=old.id)
     assert lifecycle.mark_dead(bench.service, old, "The old token was refused.") == new
 
 
-def test_renaming(bench) -> None:
+def test_renaming(bench: Any) -> None:
     account = bench.connect()
     assert lifecycle.rename(bench.service, account, "  Büro  ").name == "Büro"
     assert lifecycle.rename(bench.service, account, " ").name is None
@@ -154,7 +156,7 @@ def test_renaming(bench) -> None:
             lifecycle.rename(bench.service, account, bad)
 
 
-def test_credentials_are_handed_out_for_the_developers_own_client_alone(bench) -> None:
+def test_credentials_are_handed_out_for_the_developers_own_client_alone(bench: Any) -> None:
     account = bench.connect()
     found = credentials.for_developer(bench.service, account)
     assert found is not None
@@ -167,7 +169,7 @@ def test_credentials_are_handed_out_for_the_developers_own_client_alone(bench) -
     assert credentials.for_developer(bench.service, shared_account) is None
 
 
-def test_credentials_do_not_open_in_another_row_or_stand_in_the_file(bench, data) -> None:
+def test_credentials_do_not_open_in_another_row_or_stand_in_the_file(bench: Any, data: Path) -> None:
     secret = "canary-6f2d"
     account = bench.connect(access_token=secret)
     other = bench.connect()
@@ -178,7 +180,7 @@ def test_credentials_do_not_open_in_another_row_or_stand_in_the_file(bench, data
         assert secret.encode() not in file.read_bytes()
 
 
-def test_a_token_names_its_user_once(bench) -> None:
+def test_a_token_names_its_user_once(bench: Any) -> None:
     first, second = bench.token("alice"), bench.token("alice")
     assert first.user == second.user
     assert isinstance(first, tokens.ConnectToken)
@@ -188,12 +190,12 @@ def keys(**values: str) -> Mapping[str, str]:
     return values
 
 
-def test_an_oauth_app_is_not_connected_by_keys(bench) -> None:
+def test_an_oauth_app_is_not_connected_by_keys(bench: Any) -> None:
     with pytest.raises(Invalid, match="not connected by keys"):
         connecting.connect_with_keys(bench.service, bench.token(), bench.app, keys(api_key="x"))
 
 
-def test_a_working_account_is_looked_after_again_within_six_hours(bench) -> None:
+def test_a_working_account_is_looked_after_again_within_six_hours(bench: Any) -> None:
     account = bench.connect()
     assert lifecycle.claim_checks(bench.service, 10) == []
     bench.clock.advance(6 * HOUR)
@@ -205,7 +207,7 @@ def test_a_working_account_is_looked_after_again_within_six_hours(bench) -> None
     assert 4.8 * HOUR < (checked.next_check_at or 0) - bench.clock() <= 6 * HOUR
 
 
-def test_a_provider_that_is_down_for_six_hours_is_asked_a_bounded_number_of_times(bench) -> None:
+def test_a_provider_that_is_down_for_six_hours_is_asked_a_bounded_number_of_times(bench: Any) -> None:
     account = bench.connect(expires_in=None, refresh_token=None)
     bench.acme.me_status = 503
     bench.clock.advance(6 * HOUR)

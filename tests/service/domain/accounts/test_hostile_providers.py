@@ -21,6 +21,7 @@ from markupsafe import escape
 from tests.fakes.provider import APP_TOML, Play
 from webapp import frontend
 from webapp.errors import Refused, UpstreamFailed
+from webapp.kit import cursors
 from webapp.kit.clock import HOUR
 from webapp.service.domain.accounts import accounts, attempts, credentials, health, refreshing
 from webapp.service.domain.accounts.accounts import Account
@@ -57,6 +58,10 @@ def flood(handler: BaseHTTPRequestHandler) -> None:
         return
 
 
+def not_http(handler: BaseHTTPRequestHandler) -> None:
+    handler.wfile.write(b"\x00\x01\x02 hello\r\n\r\n")
+
+
 BOMB = gzip.compress(bytes(BIG), 9)
 HTML = b"<!doctype html><title>Maintenance</title><script>alert(1)</script>"
 DEEP = b"[" * 50_000 + b"]" * 50_000
@@ -71,7 +76,7 @@ PLAYS: dict[str, Play] = {
     "a gzip bomb": answer(BOMB, Content_Encoding="gzip"),
     "broken gzip": answer(b"\x1f\x8bgarbage", Content_Encoding="gzip"),
     "an error page": answer(HTML, 503, "text/html"),
-    "not HTTP": lambda handler: handler.wfile.write(b"\x00\x01\x02 hello\r\n\r\n"),
+    "not HTTP": not_http,
     "hung up": lambda handler: handler.connection.shutdown(socket.SHUT_RDWR),
 }
 TOKEN = {
@@ -270,7 +275,7 @@ def test_a_hostile_name_is_bounded_stored_printable_and_shown_escaped(bench: Any
     with pytest.raises(WrongAccount) as refused:
         bench.connect(account_id=account.id)
     assert kept in refused.value.message and len(refused.value.message) < 500
-    (entry,) = history.of_account(bench.service.store, account.id, history.cursors.Window()).items
+    (entry,) = history.of_account(bench.service.store, account.id, cursors.Window()).items
     assert entry.sentence == f"Connected as {kept}."
 
 
@@ -286,7 +291,7 @@ def accounts_dump(bench: Any, account: Account) -> bytes:
     ids=["broken", "a big number", "900 kB", "invisible", "null", "an object", "true"],
 )  # fmt: skip
 def test_a_hostile_id_is_cleaned_or_left_out(bench: Any, given: object, kept: str | None) -> None:
-    bench.acme.identity = {"id": given, "name": "Ada"}  # type: ignore[dict-item]
+    bench.acme.identity = {"id": given, "name": "Ada"}
     account = bench.connect()
     assert (account.identity_id, account.healthy) == (kept, True)
     assert accounts_dump(bench, account)

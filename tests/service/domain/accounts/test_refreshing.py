@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -11,13 +12,13 @@ from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.service.domain.accounts import accounts, credentials, lifecycle, refreshing
 
 
-def test_a_good_token_is_left_alone(bench) -> None:
+def test_a_good_token_is_left_alone(bench: Any) -> None:
     account = bench.connect()
     assert refreshing.ensure_fresh(bench.service, account) == account
     assert bench.acme.token_calls == 0
 
 
-def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench, open_bench: Callable[[], object]) -> None:
+def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench: Any, open_bench: Callable[[], Any]) -> None:
     account, other = bench.connect(), open_bench()
     bench.clock.advance(2 * HOUR)
     bench.acme.delay_s = 0.2
@@ -26,7 +27,7 @@ def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench, open_bench
     def use(index: int) -> str:
         gate.wait()
         service = (bench if index % 2 else other).service
-        return credentials.read(service, refreshing.ensure_fresh(service, account))["oauth_access_token"]
+        return str(credentials.read(service, refreshing.ensure_fresh(service, account))["oauth_access_token"])
 
     with ThreadPoolExecutor(50) as pool:
         assert set(pool.map(use, range(50))) == {"a1"}
@@ -34,7 +35,7 @@ def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench, open_bench
     assert not bench.acme.dead
 
 
-def test_what_a_refresh_writes(bench) -> None:
+def test_what_a_refresh_writes(bench: Any) -> None:
     account = bench.connect()
     bench.clock.advance(HOUR)
     after = refreshing.ensure_fresh(bench.service, account)
@@ -46,7 +47,7 @@ def test_what_a_refresh_writes(bench) -> None:
     assert after.revision == account.revision + 1
 
 
-def test_an_answer_without_a_refresh_token_keeps_the_old_one(bench) -> None:
+def test_an_answer_without_a_refresh_token_keeps_the_old_one(bench: Any) -> None:
     account = bench.connect()
     bench.acme.send_refresh = False
     bench.clock.advance(HOUR)
@@ -56,7 +57,7 @@ def test_an_answer_without_a_refresh_token_keeps_the_old_one(bench) -> None:
     assert refreshing.ensure_fresh(bench.service, account).healthy
 
 
-def test_invalid_grant_makes_the_account_dead_at_once(bench) -> None:
+def test_invalid_grant_makes_the_account_dead_at_once(bench: Any) -> None:
     account = bench.connect()
     bench.acme.dead = True
     bench.clock.advance(HOUR)
@@ -70,7 +71,7 @@ def test_invalid_grant_makes_the_account_dead_at_once(bench) -> None:
     assert bench.acme.token_calls == 1
 
 
-def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench) -> None:
+def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench: Any) -> None:
     account = bench.connect()
     bench.acme.token_status = 503
     bench.clock.advance(2 * HOUR)
@@ -92,7 +93,7 @@ def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench
     assert refreshing.refresh(bench.service, due).healthy
 
 
-def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench) -> None:
+def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench: Any) -> None:
     account = bench.connect()
     bench.acme.token_status = 500
     bench.clock.advance(56 * MINUTE)
@@ -101,7 +102,7 @@ def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench)
     assert refreshing.ensure_fresh(bench.service, due).id == account.id
 
 
-def test_a_holder_that_died_gives_way_when_its_lease_ends(bench) -> None:
+def test_a_holder_that_died_gives_way_when_its_lease_ends(bench: Any) -> None:
     account = bench.connect()
     bench.clock.advance(2 * HOUR)
     assert lifecycle.claim_refresh(bench.service, account) is not None  # and is then killed
@@ -110,7 +111,7 @@ def test_a_holder_that_died_gives_way_when_its_lease_ends(bench) -> None:
     assert refreshing.ensure_fresh(bench.service, account).healthy
 
 
-def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench) -> None:
+def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any) -> None:
     bench.acme.expires_in = 60
     account = bench.connect(expires_in=60)
     end = bench.clock() + DAY
@@ -122,7 +123,7 @@ def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench) -> N
     assert accounts.get(bench.service.store, bench.scene, account.id).healthy
 
 
-def test_an_expired_token_without_a_refresh_token_needs_the_person(bench) -> None:
+def test_an_expired_token_without_a_refresh_token_needs_the_person(bench: Any) -> None:
     account = bench.connect(refresh_token=None)
     bench.clock.advance(HOUR)
     (due,) = refreshing.due(bench.service, 10)
@@ -133,7 +134,7 @@ def test_an_expired_token_without_a_refresh_token_needs_the_person(bench) -> Non
 
 
 @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"access_token": 5}', b"{", b'{"access_token": "a\\n"}'])
-def test_a_hostile_answer_is_passing_trouble(bench, body: bytes) -> None:
+def test_a_hostile_answer_is_passing_trouble(bench: Any, body: bytes) -> None:
     account = bench.connect()
     bench.acme.token_body = body
     bench.clock.advance(HOUR)

@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.deployed import emit
 from tests.fakes.receiver import Mood
+from webapp.kit import cursors
 from webapp.kit.clock import DAY
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.deliveries import counts, events, log
@@ -81,5 +82,5 @@ def test_the_last_24_hours(post: DeliveryHarness) -> None:
     assert found["hours"][-1]["failed"] == 1
     assert found["last_event_at"] == post.clock()
     assert "switched off" in found["last_error"]
-    total = log.page(post.service.store, trigger.id, Filter(), log.cursors.Window())
+    total = log.page(post.service.store, trigger.id, Filter(), cursors.Window())
     assert total.total_count == 2

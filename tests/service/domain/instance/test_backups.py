@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,11 +73,11 @@ def test_it_is_for_its_owner_alone_and_holds_no_key(settings: Settings, backup: 
 
 
 def test_sealed_credentials_stay_sealed_and_old_keys_are_left_behind(
-    open_bench: Callable[[], load.Service], tmp_path: Path
+    open_bench: Callable[[], Any], tmp_path: Path
 ) -> None:
     bench = open_bench()
-    service = bench.service  # type: ignore[attr-defined]
-    bench.connect(access_token="canary-access", refresh_token="canary-refresh")  # type: ignore[attr-defined]
+    service = bench.service
+    bench.connect(access_token="canary-access", refresh_token="canary-refresh")
     old = [row["wrapped"] for row in service.store.all("SELECT wrapped FROM data_keys WHERE owner <> 'instance'")]
     rotation.rotate(service)
     backups.write(service.settings, tmp_path / "b.zip", service.clock)
@@ -230,7 +231,7 @@ def test_killed_at_any_step_it_is_the_old_or_the_new_one(
     done = list[str]()
 
     def counted(name: str) -> None:
-        real = getattr(Path, name)
+        real: Callable[[Path, Path], Path] = getattr(Path, name)
 
         def rename(path: Path, target: Path) -> Path:
             if len(done) == steps:

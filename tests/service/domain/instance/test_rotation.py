@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,7 @@ def test_everything_is_sealed_anew_and_the_old_keys_open_nothing(bench: Any, ope
     service, other = bench.service, open_bench().service
     account = bench.connect()
     client = provider_clients.choose(service.store, bench.scene.project_id, "acme")
+    assert client is not None
     shared = provider_clients.add(service, app="acme", client_id="x", client_secret="canary-shared")
     attempt, _ = attempts.create(service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
     with service.store.write() as tx:
@@ -97,6 +99,7 @@ def test_whoever_read_a_row_before_reads_it_again_when_its_key_is_gone(
 ) -> None:
     account, other = bench.connect(), open_bench().service
     client = provider_clients.choose(other.store, bench.scene.project_id, "acme")
+    assert client is not None
     attempt, _ = attempts.create(bench.service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
     rotation.rotate(bench.service)
     assert other.keys._keys.keys().isdisjoint({(bench.scene.project_id, 1)}), "it has never opened anything"
@@ -109,6 +112,7 @@ def test_a_refresh_under_way_is_neither_lost_nor_overwritten(bench: Any, open_be
     account, other = bench.connect(), open_bench().service
     bench.clock.advance(2 * HOUR)
     claimed = lifecycle.claim_refresh(other, account)  # it has its lease, and talks to the provider
+    assert claimed is not None
     rotation.rotate(bench.service)
     after = refreshing._exchange(other, claimed)
     assert (after.revision, after.credentials_key) == (account.revision + 1, 2)
@@ -124,7 +128,7 @@ def test_a_refresh_between_two_batches_keeps_its_tokens(bench: Any, monkeypatch:
     def reseal(*args: Any) -> None:
         walk(*args)
         monkeypatch.setattr(rotation, "_reseal", walk)
-        monkeypatch.setattr(rotation.time, "sleep", lambda _: [refreshing.refresh(service, one) for one in made])
+        monkeypatch.setattr(time, "sleep", lambda _: [refreshing.refresh(service, one) for one in made])
 
     monkeypatch.setattr(rotation, "_reseal", reseal)
     rotation.rotate(service)
@@ -136,7 +140,7 @@ def test_an_interrupted_rotation_is_finished_by_the_next(bench: Any, monkeypatch
     for _ in range(5):
         bench.connect()
     monkeypatch.setattr(rotation, "BATCH", 2)
-    monkeypatch.setattr(rotation.time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         rotation.rotate(bench.service)
     monkeypatch.undo()
@@ -229,7 +233,8 @@ def test_killed_in_the_middle_it_resumes_and_nothing_is_lost(data: Path, acme: F
 def test_rows_that_come_in_before_a_page_is_locked_push_none_out_of_the_walk(bench: Any, monkeypatch: Any) -> None:
     """With as many rows as a page holds, a new row in the middle moves the last one to the next page."""
     made = [bench.connect() for _ in range(12)]
-    write, busy = type(bench.service.store).write, []
+    write = type(bench.service.store).write
+    busy: list[bool] = []
 
     def after_somebody_else(store: Any) -> Any:
         if not busy and len(made) < 60:

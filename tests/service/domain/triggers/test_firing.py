@@ -20,7 +20,7 @@ Plant = Callable[..., Account]
 
 
 def log_of(service: Service, trigger: Any) -> list[dict[str, Any]]:
-    return trigger_runs.page(service, trigger, cursors.Window(50)).items
+    return list(trigger_runs.page(service, trigger, cursors.Window(50)).items)
 
 
 def test_a_poll_keeps_events_memory_marks_and_log(service: Service, scene: Scene, clock: FakeClock) -> None:
