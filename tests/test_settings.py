@@ -115,7 +115,9 @@ def test_an_empty_value_means_the_default(row: Any) -> None:
 
 
 def test_an_unknown_setting_stops_the_start() -> None:
-    with pytest.raises(BadSetting, match=r"^PATCHBAY_PROT is not a setting of Patchbay; README lists them all\.$"):
+    with pytest.raises(
+        BadSetting, match=r"^PATCHBAY_PROT is not a setting of Patchbay; the manual lists them all, under Operate\.$"
+    ):
         Settings.from_env({"PATCHBAY_PROT": "8600"})
 
 

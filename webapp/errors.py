@@ -10,7 +10,7 @@
     ├── TooLarge           413
     ├── UnsupportedMedia   415
     ├── Refused            400  a provider refused the credentials or the grant
-    ├── Throttled          429  specification section 7
+    ├── Throttled          429  contract "Rate limits"
     ├── UpstreamFailed     502  a provider answered wrongly or not at all
     ├── Unavailable        503  the store cannot answer now: locked, full, or being repaired
     └── UpstreamTimedOut   504

@@ -1,6 +1,7 @@
 """Settings: one frozen object, read once from ``PATCHBAY_*``. An unknown or bad one stops the start with a sentence.
 
-:class:`Settings` is the whole list, in the order in which README shows it; ``setting_values`` reads each text.
+:class:`Settings` is the whole list, in the order in which the manual shows it (operate "Settings"); ``setting_values``
+reads each text.
 """
 
 import ipaddress
@@ -95,7 +96,7 @@ class Settings:
         rows = {"PATCHBAY_" + row.name: row for row in TABLE}
         for name in variables:
             if name.startswith("PATCHBAY_") and name not in rows:
-                raise BadSetting(f"{name} is not a setting of Patchbay; README lists them all.")
+                raise BadSetting(f"{name} is not a setting of Patchbay; the manual lists them all, under Operate.")
         texts = {name: variables.get(name, "").strip() for name in rows}
         values = {row.name.lower(): row.read(name, texts[name]) for name, row in rows.items() if texts[name]}
         return cls(**_complete({row.name.lower(): row.default for row in TABLE} | values | overrides))

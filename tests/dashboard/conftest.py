@@ -1,4 +1,4 @@
-"""A Connect service that speaks WIRE.md out of a few dictionaries, and the dashboard in front of it.
+"""A Connect service that speaks the contract out of a few dictionaries, and the dashboard in front of it.
 
 The fake stands in for any Connect-compatible service: the dashboard must get along with one that it does not share
 a process, a store or extensions with. The tests that run against the embedded service are with the application's.

@@ -1,6 +1,6 @@
 """Deployed triggers for the fake Connect service, with events, deliveries and logs that tests put there by hand.
 
-``install`` adds the paths of specification 4.8–4.12 and WIRE.md's extensions to a ``FakeConnect``. Like the real thing
+``install`` adds the paths of contract "Deployed triggers", "Extensions" to a ``FakeConnect``. Like the real thing
 it knows whose a trigger is, and gives signing keys to OAuth tokens alone.
 """
 

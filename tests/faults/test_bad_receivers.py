@@ -1,4 +1,4 @@
-"""Fault 2 of QUALITY: whatever a receiver does, the schedule holds, and its worker is free in time.
+"""Fault 2: whatever a receiver does, the schedule holds, and its worker is free in time.
 
 All kinds fail side by side. What decides is what was written down; times are printed beside what is to be reached.
 """

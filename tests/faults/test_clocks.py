@@ -1,4 +1,4 @@
-"""Fault 3 of QUALITY: the clock jumps, the clocks change, the machine sleeps. No storm, no missed or doubled tick, no
+"""Fault 3: the clock jumps, the clocks change, the machine sleeps. No storm, no missed or doubled tick, no
 token revived, and nothing waits for a time that the clock has been taken back from.
 
 Hours pass in seconds: the clock is the test's own, and each step is one turn of the real engine.

@@ -1,4 +1,4 @@
-"""Fault 1 of QUALITY: the whole server is killed at random points, and no event that it accepted is lost.
+"""Fault 1: the whole server is killed at random points, and no event that it accepted is lost.
 
 ``PATCHBAY_FAULT_KILLS`` says how often (6; ``make faults FULL=1``: 100), with 100 accepted events for each kill. How
 long a start takes is printed and decides nothing: other work on the machine would.

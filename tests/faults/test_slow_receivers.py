@@ -1,4 +1,4 @@
-"""Fault 2 of QUALITY, under load: one endpoint of 50 that hangs, or fails at once, is no trouble to the other 49.
+"""Fault 2, under load: one endpoint of 50 that hangs, or fails at once, is no trouble to the other 49.
 
 Two services deliver the same, round by round in turns; in one of them the fiftieth endpoint is bad. That the others'
 events arrive while the bad one still is owed what it was sent decides. Their p99, from commit to arrival, is printed

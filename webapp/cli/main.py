@@ -30,7 +30,7 @@ PARTS = {
 @click.group(cls=LazyGroup, parts=PARTS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="patchbay")
 def main() -> None:
-    """Patchbay: a self-hosted Connect service and its dashboard. Settings come from PATCHBAY_* (README lists them)."""
+    """Patchbay: a self-hosted Connect service and its dashboard. Settings are PATCHBAY_*; the manual lists them."""
 
 
 if __name__ == "__main__":

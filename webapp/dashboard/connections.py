@@ -12,7 +12,7 @@ from webapp.kit.translation import gettext
 
 blueprint = Blueprint("connections", __name__)
 
-_ACCOUNT_ID = re.compile(r"apn_[a-zA-Z0-9]+")  # specification 2.10
+_ACCOUNT_ID = re.compile(r"apn_[a-zA-Z0-9]+")  # contract "Accounts"
 
 
 @blueprint.post("/apps/<slug>/connect")

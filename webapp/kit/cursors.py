@@ -1,4 +1,4 @@
-"""Keyset pagination: opaque cursors, and the page that a list answers with (specification 2.11, WIRE "Lists").
+"""Keyset pagination: opaque cursors, and the page that a list answers with (contract "Lists").
 
 A cursor holds the sort key of one row and the fingerprint of the list it was made for, so that a cursor of
 another sort or filter is recognised as foreign. It holds no secret and is not signed: a forged one can only

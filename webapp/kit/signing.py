@@ -1,4 +1,4 @@
-"""Signatures of what is delivered, as pure functions (WIRE "Events on the wire"). No keys are kept here.
+"""Signatures of what is delivered, as pure functions (contract "Deliveries"). No keys are kept here.
 
 A key is shown as ``whsec_`` and base64. ``x-pd-signature`` is keyed with the UTF-8 bytes of the key as shown, the
 headers of Standard Webhooks 1.0 with the decoded bytes after ``whsec_``; both stand side by side on every request.

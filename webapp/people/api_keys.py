@@ -1,6 +1,6 @@
 """API keys of people: one each, for the few operations that take one. This module owns ``user_api_keys``.
 
-A key is kept as its SHA-256 and shown once, when it is given. Giving another one ends it at once (specification 5.6).
+A key is kept as its SHA-256 and shown once, when it is given. Giving another one ends it at once (contract "API keys").
 """
 
 import secrets

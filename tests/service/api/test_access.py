@@ -1,6 +1,6 @@
 """Every operation with every kind of token, generated from the table: who gets in, and how the others are told.
 
-Expectations follow from the table's facts alone (scopes, connect, public, in_project), as WIRE "Who may call what".
+Expectations follow from the table's facts alone (scopes, connect, public, in_project), as contract "Who may call what".
 What belongs to somebody else stands in test_tenancy.py.
 """
 
@@ -158,7 +158,8 @@ class TestScene:
 
 
 def test_the_table_is_the_one_of_the_wire_contract() -> None:
-    """Each operation, the scopes that admit it and whether a frontend may call: as WIRE has it, line by line."""
+    """Each operation, the scopes that admit it and whether a frontend may call: as contract "Who may call what" has it,
+    line by line."""
     found = {(one.method, one.path): (one.scopes, one.connect) for one in GUARDED}
     read, write, project = ("connect:accounts:read",), ("connect:accounts:write",), ("connect:projects:read",)
     account, actions, triggers = "P/accounts/<account_id>", "connect:actions:*", "connect:triggers:*"

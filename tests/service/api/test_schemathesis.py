@@ -68,7 +68,7 @@ LEFT_OUT = [
     ("ensure_resource_availability", f"^({'|'.join(REMOVED)})$"),
     # A project begins without a logo.
     ("ensure_resource_availability", "^get_project_logo$"),
-    # null says that there is none: an answer, not a 404 (specification 4.13).
+    # null says that there is none: an answer, not a 404 (contract "Project webhook").
     ("use_after_free", "^get_project_webhook$"),
 ]  # fmt: skip
 

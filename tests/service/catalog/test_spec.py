@@ -1,4 +1,4 @@
-"""The shapes of app.toml: what is filled in, what is refused, and WIRE's custom fields."""
+"""The shapes of app.toml: what is filled in, what is refused, and custom fields as the wire has them."""
 
 import pytest
 from pydantic import ValidationError

@@ -1,4 +1,4 @@
-"""Every prop type and every field of it, as the wire has them (specification 2.6, WIRE "Prop types")."""
+"""Every prop type and every field of it, as the wire has them (contract "Props", "Prop types")."""
 
 from typing import Any
 

@@ -170,7 +170,7 @@ def test_every_timer_of_many_starts_once(
     spread_ms: int,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """QUALITY "Speed": 10,000 timers due in one minute, or even at one moment: all started within 60 s."""
+    """10,000 timers due in one minute, or even at one moment: all started within 60 s."""
     real = replace(service, clock=now)
     one = deploy(real, scene, "schedule-cron")
     whole = row(real, one)

@@ -65,7 +65,7 @@ class {class_name}(Trigger):
 
 @click.group()
 def component() -> None:
-    """Components of your own, in DATA/components; README has a chapter about writing them."""
+    """Components of your own, in DATA/components; the manual has a page about writing them."""
 
 
 @component.command()

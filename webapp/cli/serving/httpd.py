@@ -1,7 +1,7 @@
 """The WSGI server of one process: waitress, with this project's limits, JSON errors and a graceful end.
 
-Chosen by measurement (README). Headers and bodies are read by one thread before a worker thread sees them, so that
-clients which send slowly hold no thread; what is too large is refused by its length alone.
+Headers and bodies are read by one thread before a worker thread sees them, so that clients which send slowly hold no
+thread; what is too large is refused by its length alone.
 """
 
 import json

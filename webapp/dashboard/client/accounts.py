@@ -1,4 +1,4 @@
-"""Apps, accounts and their history as one external user sees them (specification 4.2, 4.3, 4.14 and extensions).
+"""Apps, accounts and their history as one external user sees them (contract "Accounts").
 
 An extension that the service lacks answers ``None``.
 """
@@ -20,7 +20,7 @@ _EXTENDED: Params = {"extensions": True}  # ask for what only the embedded servi
 
 @dataclass(frozen=True, slots=True)
 class AppFilter:
-    """Which apps to list; every field as in specification 4.3."""
+    """Which apps to list; every field as in contract "Apps"."""
 
     q: str = ""
     category: str = ""

@@ -1,4 +1,4 @@
-"""Components as one external user may find, configure, reload and run them (specification 4.5–4.7a).
+"""Components as one external user may find, configure, reload and run them (contract "Components").
 
 A run's history is an extension; where it is missing the answer is ``None``. Failures inside a component are values
 (:attr:`.Choices.problem`, :attr:`.Outcome.problem`), never errors.

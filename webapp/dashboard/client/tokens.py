@@ -1,6 +1,6 @@
 """The dashboard's tokens: one OAuth access token, and a Connect token for each signed-in person. Memory only.
 
-Both are renewed before they end: the access token 120 seconds early (WIRE "Token response"), a Connect token five
+Both are renewed before they end: the access token 120 seconds early (contract "Access tokens"), a Connect token five
 minutes early. Neither ever reaches a browser; the tokens of Connect Links are made elsewhere and are not kept.
 """
 

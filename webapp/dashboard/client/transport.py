@@ -168,7 +168,7 @@ def _details(details: Any) -> list[Detail]:
 
 
 def _throttled(response: requests.Response) -> Throttled:
-    """Specification section 7."""
+    """Contract "Rate limits"."""
 
     def header(name: str, default: int) -> int:
         value = response.headers.get(name, "")

@@ -1,4 +1,4 @@
-"""Deployed triggers as one external user has them (specification 4.8–4.12 and extensions).
+"""Deployed triggers as one external user has them (contract "Deployed triggers", "Extensions").
 
 The two calls that give a signing key away need the dashboard's OAuth client, so whoever makes them has loaded the
 trigger as its owner first. What a service lacks answers ``None``.

@@ -89,7 +89,7 @@ def _sent(form: ComponentForm, given: Mapping[str, Any], deployment: DeployForm)
 
 
 def _named(trigger: Trigger, name: str) -> Trigger:
-    """The specification's deploy takes no name: where ours was ignored it is given afterwards."""
+    """Another service's deploy may take no name: where ours was ignored it is given afterwards."""
     if not name or name == trigger.name:
         return trigger
     try:

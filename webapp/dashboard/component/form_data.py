@@ -15,7 +15,7 @@ from webapp.kit.translation import gettext
 
 FormData = Mapping[str, list[str]]
 
-# Listed by the service but for machines alone (WIRE "Prop types").
+# Listed by the service but for machines alone (contract "Prop types").
 INFRASTRUCTURE = frozenset({"$.service.db", "$.interface.http", "$.interface.apphook", "dir", "data_store"})
 _REMOTE = ("$.airtable.", "$.discord.")
 _PLAIN: Mapping[str, str] = {

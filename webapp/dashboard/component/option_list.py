@@ -113,7 +113,7 @@ def _carried(prop: Prop) -> dict[str, Any]:
 
 
 def _tables(context: Mapping[str, Any] | None) -> dict[str, list[tuple[str, str]]] | None:
-    """Tables with their columns and types, from ``context.dbInfo`` (WIRE "Configure")."""
+    """Tables with their columns and types, from ``context.dbInfo`` (contract "Configure")."""
     info = (context or {}).get("dbInfo")
     if not isinstance(info, dict):
         return None

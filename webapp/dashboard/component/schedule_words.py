@@ -1,4 +1,4 @@
-"""Schedules in words, and what is wrong with one that a person typed (WIRE "Prop types": ``$.interface.timer``)."""
+"""Schedules in words, and what is wrong with one that a person typed (contract "Prop types": ``$.interface.timer``)."""
 
 from datetime import UTC, datetime
 from typing import Any

@@ -1,4 +1,4 @@
-"""The props whose value has parts of its own: an SQL query, an HTTP request, a schedule (WIRE "Prop types").
+"""The props whose value has parts of its own: an SQL query, an HTTP request, a schedule (contract "Prop types").
 
 Readers answer ``None`` when nothing was filled in.
 """

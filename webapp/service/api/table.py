@@ -1,4 +1,4 @@
-"""Every operation of the API, gathered from the modules of the nouns (WIRE "Who may call what").
+"""Every operation of the API, gathered from the modules of the nouns (contract "Who may call what").
 
 A new operation stands in the module of its noun; only a new module needs a line here. The reference shows groups and
 operations in this order.

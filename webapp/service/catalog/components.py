@@ -30,7 +30,7 @@ _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
 @dataclass(frozen=True, slots=True)
 class ComponentInfo:
-    """One version of one component, as declared. ``json`` is its Component object (specification 2.5).
+    """One version of one component, as declared. ``json`` is its Component object (contract "Components").
 
     ``app`` is the slug of the app that it belongs to; None for one of the operator's own without an account. A
     trigger's ``hooks`` are those of ``deploy``, ``activate`` and ``deactivate`` that it has.

@@ -1,4 +1,4 @@
-"""What narrows a list of apps: the words of a search and the filters of specification 4.3, in one comparable value."""
+"""What narrows a list of apps: the words of a search and the filters of contract "Apps", in one comparable value."""
 
 import re
 import unicodedata

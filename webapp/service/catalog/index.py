@@ -94,7 +94,7 @@ class Catalog:
         sort_direction: SortDirection | None = None,
         window: cursors.Window = cursors.Window(),  # noqa: B008 - frozen
     ) -> cursors.Page[App]:
-        """One page of the apps (specification 4.3). Raises :class:`cursors.BadCursor`.
+        """One page of the apps (contract "Apps"). Raises :class:`cursors.BadCursor`.
 
         ``q``: every word must begin a word of the name, slug, description or a category, whatever its case, accents
         and punctuation. ``category_ids``: in any of these. A ``has_`` filter narrows when true. Featured apps come

@@ -36,7 +36,7 @@ class Option(Facts):
 
 
 class CustomField(Facts):
-    """One value that a person enters to connect; WIRE's ``custom_fields_json`` is the list of these."""
+    """One value that a person enters to connect; ``custom_fields_json`` (contract "Apps") is the list of these."""
 
     name: FieldName
     label: Text
@@ -49,7 +49,7 @@ class CustomField(Facts):
     docs_url: Address | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The field in WIRE's shape; what is not set is left out."""
+        """As the wire has it (contract "Apps"); what is not set is left out."""
         found: dict[str, Any] = {
             "name": self.name,
             "label": self.label,

@@ -95,7 +95,7 @@ class ErrorInfo:
     status: int | None = None
 
     def to_json(self) -> dict[str, str]:
-        """As an observation carries it (specification 2.6a)."""
+        """As an observation carries it (contract "Observations")."""
         return {"name": self.name, "message": self.message, "stack": self.stack}
 
 
@@ -109,7 +109,7 @@ class Observation:
     err: ErrorInfo | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As the wire has it (specification 2.6a)."""
+        """As the wire has it (contract "Observations")."""
         shown: dict[str, Any] = {"k": self.k, "ts": self.ts}
         if self.msg is not None:
             shown["msg"] = self.msg

@@ -23,7 +23,7 @@ class Option:
     value: Scalar
 
     def to_json(self) -> dict[str, Scalar]:
-        """As the wire has it (specification 2.12)."""
+        """As the wire has it (contract "Options")."""
         return {"label": self.label, "value": self.value}
 
 
@@ -39,7 +39,7 @@ FindOptions = Callable[["Context"], Options]
 
 
 class Common(TypedDict, total=False):
-    """What every prop may say (specification 2.6)."""
+    """What every prop may say (contract "Props")."""
 
     label: str
     description: str
@@ -111,7 +111,7 @@ class Prop:
         return replace(self, **changes)
 
     def to_json(self, name: str) -> dict[str, Any]:
-        """As the wire has it (specification 2.6, WIRE "Prop types"): what is not set is left out."""
+        """As the wire has it (contract "Props", "Prop types"): what is not set is left out."""
         static = self.static_options
         shared = {
             "label": self.label,

@@ -1,4 +1,4 @@
-"""Making Connect tokens by the rules of specification 2.1, and validating them."""
+"""Making Connect tokens by the rules of contract "Connect tokens", and validating them."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""Rate limits as clients meet them (specification sections 7 and 8, WIRE "Limits")."""
+"""Rate limits as clients meet them (contract "Rate limits")."""
 
 import threading
 from dataclasses import replace

@@ -78,7 +78,7 @@ def test_every_answer_has_a_sample_that_its_model_admits(document: dict[str, Any
 
 
 def test_an_owner_is_required_of_servers(document: dict[str, Any]) -> None:
-    """Specification 4.9, 4.11 and 4.12; a Connect token says by itself whose the trigger is."""
+    """Contract "Updating", "Trigger webhooks": a Connect token says by itself whose the trigger is."""
     for path, methods in document["paths"].items():
         for found in methods.values():
             if "{trigger_id}" in path or "/proxy/" in path:

@@ -1,4 +1,4 @@
-"""One attempt against receivers of every kind: what is sent, what counts, how long it may take (QUALITY fault 2)."""
+"""One attempt against receivers of every kind: what is sent, what counts, how long it may take."""
 
 import hashlib
 import hmac

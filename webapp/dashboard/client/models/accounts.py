@@ -1,4 +1,4 @@
-"""Apps and accounts as the Connect API tells them (specification 2.3 and 2.10).
+"""Apps and accounts as the Connect API tells them (contract "Apps", "Accounts").
 
 What the embedded service adds is optional everywhere. Times are ISO 8601 strings; ``None`` is unknown or absent.
 """

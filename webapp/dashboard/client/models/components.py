@@ -1,4 +1,4 @@
-"""Components, their props and options as the Connect API tells them (specification 2.5–2.6a, WIRE "Prop types")."""
+"""Components, their props and options as the Connect API tells them (contract "Components", "Prop types")."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -54,7 +54,7 @@ Options = Annotated[tuple[Option, ...], PlainValidator(options)]
 
 
 class Prop(Lenient):
-    """One configurable prop (specification 2.6)."""
+    """One configurable prop (contract "Props")."""
 
     name: NonEmpty
     type: NonEmpty = "any"

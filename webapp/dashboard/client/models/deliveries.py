@@ -1,4 +1,4 @@
-"""Deliveries of a trigger and what became of them in a day, as the Connect API tells them (WIRE, its extensions).
+"""Deliveries of a trigger and what became of them in a day, as the Connect API tells them (contract "Extensions").
 
 Times are integer epoch milliseconds, on the wire too.
 """

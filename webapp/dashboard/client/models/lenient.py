@@ -32,7 +32,7 @@ class Lenient(BaseModel):
 
 
 class PageInfo(Lenient):
-    """How a list goes on (specification 2.11); ``end_cursor`` is "" on the last page."""
+    """How a list goes on (contract "Lists"); ``end_cursor`` is "" on the last page."""
 
     total_count: int | None = None
     end_cursor: str = ""

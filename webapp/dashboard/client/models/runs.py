@@ -1,4 +1,4 @@
-"""What a run gave, and the history of runs, as the Connect API tells them (specification 2.6a, WIRE "Run")."""
+"""What a run gave, and the history of runs, as the Connect API tells them (contract "Observations", "Run")."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Deployed triggers, their webhooks, events and runs, as the Connect API tells them (specification 2.7, 2.8; WIRE).
+"""Deployed triggers, their webhooks, events and runs, as the Connect API tells them (contract "Deployed triggers").
 
 Times are integer epoch milliseconds, on the wire too but for those of webhooks, which are seconds there.
 """

@@ -1,4 +1,4 @@
-"""``POST /v1/webhooks`` (specification 2.14, 4.16): a webhook of the workspace, or of the client's own project.
+"""``POST /v1/webhooks`` (contract "General webhooks"): a webhook of the workspace, or of the client's own project.
 
 It hears of connections made and failed, of accounts that died and of triggers that were switched off. Parameters
 stand in the query string. What it hears names Connect tokens of every user, so a person whose role is member, and who

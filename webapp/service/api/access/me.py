@@ -1,4 +1,4 @@
-"""``GET /v1/users/me`` (specification 4.17): who calls, and the workspace they work in.
+"""``GET /v1/users/me`` (contract "Current user"): who calls, and the workspace they work in.
 
 A user API key names its person. An OAuth client works for the workspace, so its answer is about the owner; before
 anybody signed up, about one that stands for whoever will.
@@ -65,6 +65,6 @@ def _stand_in(call: Call) -> str:
 
 
 def _workspace(service: Service, host: str, email: str) -> dict[str, Any]:
-    """The installation is one workspace (WIRE "Workspace"), named after its host."""
+    """The installation is one workspace (contract "Workspace"), named after its host."""
     workspace_id = stable_id("o", service.keys.derive("workspace").hex())
     return {"id": workspace_id, "name": host, "orgname": host, "email": email}

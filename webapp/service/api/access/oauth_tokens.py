@@ -1,4 +1,4 @@
-"""``POST /v1/oauth/token``: client credentials for an access token (specification 4.1; RFC 6749 sections 4.4, 5).
+"""``POST /v1/oauth/token``: an access token for a client (contract "Access tokens"; RFC 6749 sections 4.4, 5).
 
 The client authenticates by HTTP Basic or in the body, never both; the body is JSON or a form.
 """

@@ -1,4 +1,4 @@
-"""Custom rate limits (specification 4.15): create one, and send its token in ``x-pd-rate-limit``."""
+"""Custom rate limits (contract "Custom rate limits"): create one, and send its token in ``x-pd-rate-limit``."""
 
 from typing import Annotated
 

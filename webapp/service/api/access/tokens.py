@@ -1,4 +1,4 @@
-"""Connect tokens: making one (specification 2.1, 2.2, 4.2), and what a page may learn about the one it holds."""
+"""Connect tokens: making one (contract "Connect tokens"), and what a page may learn about the one it holds."""
 
 from typing import Annotated, Any
 
@@ -27,7 +27,7 @@ operations = Operations(
 
 
 class NewToken(Body):
-    """What is asked of a token (specification 2.1), and the app that its link presets."""
+    """What is asked of a token (contract "Connect tokens"), and the app that its link presets."""
 
     external_user_id: ExternalUserId
     project_id: ProjectId | None = Field(None, description="The project's id again; it may be left out.")

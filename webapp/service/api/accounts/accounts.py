@@ -1,4 +1,4 @@
-"""Connected accounts (specification 2.10, 4.14): list, get, create by key, delete.
+"""Connected accounts (contract "Accounts"): list, get, create by key, delete.
 
 Credentials are handed to OAuth clients alone, and only those that the project's own OAuth client obtained. One
 account that is asked for with them is refreshed first, if its token is about to expire; lists show what is stored.

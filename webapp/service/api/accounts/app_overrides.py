@@ -1,4 +1,4 @@
-"""App overrides: named preset values for an app's fields (WIRE "app_overrides"); both environments share them."""
+"""App overrides: named preset values for an app's fields (contract "App overrides"); both environments share them."""
 
 from typing import Any
 

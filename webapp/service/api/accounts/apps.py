@@ -1,4 +1,4 @@
-"""Apps (specification 2.3, 4.3): the catalog, searched, sorted and paged; one app by its slug or id."""
+"""Apps (contract "Apps"): the catalog, searched, sorted and paged; one app by its slug or id."""
 
 from typing import Annotated, Any, ClassVar, Literal
 

@@ -1,4 +1,4 @@
-"""Connecting an account by its keys, for the user of a Connect token (specification 4.14)."""
+"""Connecting an account by its keys, for the user of a Connect token (contract "Accounts")."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
 """A project's own OAuth clients at providers: made, listed, changed and removed; both environments share them.
 
-An answer is the App with the client's own fields over it (WIRE "oauth_apps"). The secret goes in and never comes out.
+An answer is the App with the client's own fields over it (contract "OAuth apps"). The secret goes in and never out.
 """
 
 from dataclasses import replace

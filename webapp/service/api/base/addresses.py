@@ -21,7 +21,7 @@ _SLASHES = re.compile("/{2,}")
 
 
 class ProjectConverter(BaseConverter):
-    """A project's id (specification section 4)."""
+    """A project's id (contract "Paths")."""
 
     regex = "proj_[a-zA-Z0-9]+"
 
@@ -82,7 +82,7 @@ def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
 
 
 def collapse_slashes(wsgi_app: "WSGIApplication") -> "WSGIApplication":
-    """``wsgi_app``, seeing every run of slashes in the path as one (WIRE "Conventions"). The query is left alone.
+    """``wsgi_app``, seeing every run of slashes in the path as one (contract "Paths"). The query is left alone.
 
     A browser client without a project calls ``/v1/connect//accounts``. A redirect would answer it too, but browsers
     refuse to follow one after a preflight. A slash that came as ``%2F`` belongs to an id, such as that of the external

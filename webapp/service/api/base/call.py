@@ -87,7 +87,7 @@ def answer(data: Any, status: int = 200) -> Response:
 
 
 def answer_page(rows: cursors.Page[T], to_json: Callable[[T], Any]) -> Response:
-    """A list in its envelope (specification 2.11), each item as ``to_json`` draws it."""
+    """A list in its envelope (contract "Lists"), each item as ``to_json`` draws it."""
     items = [to_json(item) for item in rows.items]
     info = {
         "count": len(items),

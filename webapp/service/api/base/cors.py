@@ -1,4 +1,4 @@
-"""Cross-origin requests (WIRE "CORS"): pages of the origins that a Connect token allows may call, and our own.
+"""Cross-origin requests (contract "CORS"): pages of the origins that a Connect token allows may call, and our own.
 
 No answer allows ``*`` or credentials: the token in the Authorization header is all that a page needs.
 """

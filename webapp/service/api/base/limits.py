@@ -1,4 +1,4 @@
-"""The rate limits of the service, by name (specification section 8, WIRE "Limits").
+"""The rate limits of the service, by name (contract "Rate limits").
 
 Each operation names the one that it counts towards; :mod:`webapp.service.api.base.dispatch` counts.
 """

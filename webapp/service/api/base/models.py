@@ -93,7 +93,7 @@ Extensions = Annotated[Flag, Field(description="Add the fields that are Patchbay
 
 
 class Paged(Query):
-    """The parameters of every list (specification 2.11, WIRE "Lists"). An empty cursor is none."""
+    """The parameters of every list (contract "Lists"). An empty cursor is none."""
 
     after: str | None = Field(None, description="The cursor to start from: `end_cursor` of the page before.")
     before: str | None = Field(None, description="The cursor to end before.")

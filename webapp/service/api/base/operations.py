@@ -1,7 +1,7 @@
 """What an operation of the API is. It is declared once, by a decorator on its handler, in the module of its noun.
 
 Routing, access checks, rate limits, ``/openapi.json``, the reference page and the tests of every route with every kind
-of token are all drawn from these declarations (WIRE "Who may call what").
+of token are all drawn from these declarations (contract "Who may call what").
 """
 
 import functools

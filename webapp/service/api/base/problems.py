@@ -1,4 +1,4 @@
-"""Errors as JSON (WIRE "Errors"): the one mapping from the error tree to statuses, bodies and headers."""
+"""Errors as JSON (contract "Errors"): the one mapping from the error tree to statuses, bodies and headers."""
 
 import logging
 from typing import Any

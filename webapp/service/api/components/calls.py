@@ -1,4 +1,4 @@
-"""Configure, reload and run (specification 4.6–4.7a), in every path form. A Connect token acts for its own user.
+"""Configure, reload and run (contract "Configure"), in every path form. A Connect token acts for its own user.
 
 What goes wrong in a component answers 200 and says so; what is wrong with the request answers 400 before it runs.
 """

@@ -1,4 +1,4 @@
-"""Components, actions and triggers (specification 2.5, 4.5): the lists, and one by its key or id, in any version.
+"""Components, actions and triggers (contract "Components"): the lists, and one by its key or id, in any version.
 
 The three nouns share everything but the kind that they admit.
 """

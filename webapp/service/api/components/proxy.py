@@ -1,4 +1,4 @@
-"""The proxy: any request to an account's app, with the account's credential (WIRE "Proxy").
+"""The proxy: any request to an account's app, with the account's credential (contract "Proxy").
 
 The answer of the app is passed on while it arrives. What would make it act as a page of our own origin is taken off:
 cookies, policies, sign-in challenges; and it is sandboxed, so that nothing in it ever runs here.

@@ -1,4 +1,4 @@
-"""Projects (specification 4.4): the ones a client sees, one of them, and the info call of a frontend."""
+"""Projects (contract "Projects"): the ones a client sees, one of them, and the info call of a frontend."""
 
 from flask import Response
 

@@ -1,4 +1,4 @@
-"""The webhook of a project's environment (specification 2.9, 4.13): where events go that have no place of their own.
+"""The webhook of a project's environment (contract "Project webhook"): where events go that have no place of their own.
 
 Its signing key is the environment's: Connect notifications are signed with it too. It is shown when the webhook is
 made and when it is regenerated, and never again.

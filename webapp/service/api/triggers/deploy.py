@@ -1,4 +1,4 @@
-"""Deploying a trigger for one of your users (specification 4.8)."""
+"""Deploying a trigger for one of your users (contract "Deploying")."""
 
 from typing import Annotated
 

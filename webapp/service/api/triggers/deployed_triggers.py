@@ -1,4 +1,4 @@
-"""Deployed triggers (specification 4.9, 4.10, WIRE "Deployed trigger"): list, get, update, delete, and their runs.
+"""Deployed triggers (contract "Updating", "Deployed triggers"): list, get, update, delete, and their runs.
 
 A Connect token sees and changes its own user's alone, and is never given a signing key.
 """
@@ -35,7 +35,7 @@ operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID)
 
 
 class TriggerChange(Body):
-    """What to change (specification 4.9). ``dynamic_props_id`` is Patchbay's own."""
+    """What to change (contract "Updating"). ``dynamic_props_id`` is Patchbay's own."""
 
     active: bool | None = Field(None, description="Whether it is on.")
     configured_props: ConfiguredProps = None

@@ -1,4 +1,4 @@
-"""Who is calling: the one answer to a bearer token, and what it may touch (specification section 5, WIRE "Who may")."""
+"""Who is calling: the one answer to a bearer token, and what it may touch (contract "Who may call what")."""
 
 from dataclasses import dataclass
 

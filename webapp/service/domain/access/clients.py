@@ -1,4 +1,4 @@
-"""OAuth clients of the workspace and their access tokens (table ``oauth_clients``; specification 4.1, 5.2; RFC 6749).
+"""OAuth clients of the workspace and their access tokens (table ``oauth_clients``; contract "Access tokens"; RFC 6749).
 
 Clients use client credentials alone. A secret is stored as its SHA-256; the scripted client that ``patchbay init``
 prints derives its secret from the instance key instead, so that it can be printed again. Access tokens are signed,

@@ -1,4 +1,4 @@
-"""Custom rate limits (specification 4.15, 2.13; table ``custom_limits``): made once, named by a token, never changed.
+"""The table ``custom_limits`` (contract "Custom rate limits"): made once, named by a token, never changed.
 
 The token is a bearer secret of little weight; it is stored as a hash like every other.
 """

@@ -1,4 +1,4 @@
-"""Counting calls against limits (specification section 8): in memory, or in any storage of the library ``limits``.
+"""Counting calls against limits (contract "Rate limits"): in memory, or in any storage of the library ``limits``.
 
 A shared storage that fails does not stop the service: for a moment calls are then counted in this process alone.
 """

@@ -1,4 +1,4 @@
-"""Connect tokens (tables ``connect_tokens``, ``token_origins``; specification 2.1, 2.2, 5.3).
+"""Connect tokens (tables ``connect_tokens``, ``token_origins``; contract "Connect tokens").
 
 A token is scoped to one external user of one scene. It is stored as its SHA-256, and its row stays 7 days past its
 expiry, so that the page which holds it can still read its 401 across origins.
@@ -34,7 +34,7 @@ MAX_URI = 2_000
 
 @dataclass(frozen=True, slots=True)
 class TokenRequest:
-    """What is asked of a new token (specification 2.1); ``expires_in`` is in seconds."""
+    """What is asked of a new token (contract "Connect tokens"); ``expires_in`` is in seconds."""
 
     external_user_id: str
     expires_in: int = MAX_LIFETIME_S
@@ -72,7 +72,7 @@ class ConnectToken:
 
 
 def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: str | None) -> dict[str, Any]:
-    """Make a token and answer as specification 2.2 has it. Raises :class:`Invalid`."""
+    """Make a token and answer as contract "Connect tokens" has it. Raises :class:`Invalid`."""
     token, now = PREFIX + random.token_hex(16), service.clock()
     origins = _origins(request.allowed_origins)
     scope = _scope(request.scope)

@@ -1,4 +1,4 @@
-"""Connected accounts (table ``accounts``; specification 2.10): reading and listing them, and how the API shows one.
+"""Connected accounts (table ``accounts``; contract "Accounts"): reading and listing them, and how the API shows one.
 
 Every look-up goes through an owner: a scene, and for a Connect token its user. Rows are written by :mod:`lifecycle`
 alone.

@@ -14,7 +14,7 @@ def slug_of(service: Service, slug_or_id: str) -> str:
 
 
 def facts(service: Service, slug: str) -> dict[str, Any]:
-    """The App object of ``slug`` (specification 2.3), to add to; an app that left the catalog is still named."""
+    """The App object of ``slug`` (contract "Apps"), to add to; an app that left the catalog is still named."""
     app = service.catalog.app(slug)
     return app.api_dict if app else {**_GONE, "name_slug": slug, "name": slug}
 

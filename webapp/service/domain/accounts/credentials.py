@@ -1,4 +1,4 @@
-"""The credentials of an account: sealed in its row, opened only to be used (specification 2.10 "credentials").
+"""The credentials of an account: sealed in its row, opened only to be used (contract "Credentials").
 
 They are one JSON object of strings. An OAuth account holds ``oauth_access_token``, perhaps
 ``oauth_refresh_token`` and ``oauth_uid``, and the app's own fields; a key account holds the app's fields.

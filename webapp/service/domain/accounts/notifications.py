@@ -1,4 +1,4 @@
-"""Notifications: what happens to connections and triggers, told to those who asked for it (WIRE "Events on the wire").
+"""Notifications: what happens to connections and triggers, told to those who asked for it (contract "Deliveries").
 
     CONNECTION_SUCCESS, CONNECTION_ERROR   to the Connect token's webhook_uri, and to general webhooks
     ACCOUNT_DEAD, TRIGGER_DEACTIVATED      to general webhooks

@@ -1,4 +1,4 @@
-"""Why a connection did not come about: the named endings of the Connect Link (EXPERIENCE "Connect Link").
+"""Why a connection did not come about: the named endings of the Connect Link (embed "How a connection ends").
 
 The code goes to the developer (``error=<code>`` on the error redirect), the sentence to the person.
 """

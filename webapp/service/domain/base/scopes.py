@@ -1,4 +1,4 @@
-"""Scopes of OAuth access tokens and Connect tokens (specification section 5.5), as a table to read."""
+"""Scopes of OAuth access tokens and Connect tokens (contract "Scopes"), as a table to read."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Finding a component and calling its methods for an external user: configure, reload, run (specification 4.5–4.7a).
+"""Finding a component and calling its methods for an external user: configure, reload, run (contract "Components").
 
 Everything is checked before anything runs: the values against the declaration, the accounts against their owner.
 What goes wrong in the component itself, or with an account, is part of the answer, never an exception.
@@ -66,7 +66,7 @@ def find(service: Service, key_or_id: str, version: str | None, kind: Kind | Non
 
 
 def configure(service: Service, order: ComponentRequest, lookup: OptionsQuery) -> dict[str, Any]:
-    """One page of the options of a prop (specification 4.6). Raises :class:`Invalid`, :class:`NotFound`."""
+    """One page of the options of a prop (contract "Configure"). Raises :class:`Invalid`, :class:`NotFound`."""
     props = _props(service, order, needed=_asks_for_dynamic(order, lookup.prop))
     prop = next((one for one in props if one["name"] == lookup.prop), None)
     if prop is None:
@@ -85,7 +85,7 @@ def configure(service: Service, order: ComponentRequest, lookup: OptionsQuery) -
 
 
 def reload(service: Service, order: ComponentRequest) -> dict[str, Any]:
-    """The props that follow from the values so far, kept under a new id (specification 4.7)."""
+    """The props that follow from the values so far, kept under a new id (contract "Reload")."""
     props = _props(service, order, needed=False)
     values = prop_values.checked(props, order.given, whole=False)
     if not order.component.has_reload:
@@ -97,7 +97,7 @@ def reload(service: Service, order: ComponentRequest) -> dict[str, Any]:
 
 
 def run(service: Service, order: ComponentRequest) -> dict[str, Any]:
-    """Run an action, and keep the run (specification 4.7a, WIRE "Run"). Raises :class:`Invalid`, :class:`NotFound`."""
+    """Run an action, and keep the run (contract "Run"). Raises :class:`Invalid`, :class:`NotFound`."""
     props = props_to_fill(service, order)
     values = prop_values.checked(props, order.given, whole=True)
     started_at = service.clock()
@@ -200,7 +200,7 @@ def _call(
 
 
 def _database(service: Service, order: ComponentRequest, account_prop: Prop, values: Values) -> dict[str, Any]:
-    """The tables of the account's database, for whoever writes SQL (WIRE "Configure")."""
+    """The tables of the account's database, for whoever writes SQL (contract "Configure")."""
     found = grants.find_accounts(service, order.scene, order.external_id, [account_prop], values.accounts)
     account = found.get(account_prop["name"])
     if account is None:

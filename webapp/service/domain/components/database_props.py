@@ -1,4 +1,4 @@
-"""What a ``sql`` prop asks of a database: the tables and columns that a statement may use (WIRE "Configure")."""
+"""What a ``sql`` prop asks of a database: the tables and columns that a statement may use (contract "Configure")."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

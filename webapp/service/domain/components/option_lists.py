@@ -1,4 +1,4 @@
-"""The options of a prop as the wire has them (specification 2.12, 4.6): from a component, or from its declaration."""
+"""The options of a prop as the wire has them (contract "Options"): from a component, or from its declaration."""
 
 from collections.abc import Mapping
 from typing import Any

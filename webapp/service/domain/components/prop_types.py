@@ -1,4 +1,4 @@
-"""What a value of each prop type looks like (WIRE "Prop types"), as one check per type.
+"""What a value of each prop type looks like (contract "Prop types"), as one check per type.
 
 A check takes the prop's declaration and a value that is already free of labels, and tells in one sentence what is
 wrong with it, or None. Which values must be there is :mod:`prop_values`'s to say.
@@ -173,7 +173,7 @@ CHECKS: Mapping[str, Check] = {
     "$.discord.channel": _text,
     "$.discord.channel[]": _list_of(_text),
 }
-# Nobody is asked for these (WIRE "Prop types"), so they are never missing; an alert has no value at all.
+# Nobody is asked for these (contract "Prop types"), so they are never missing; an alert has no value at all.
 NEVER_ASKED = frozenset(
     {"alert", "dir", "$.interface.http", "$.interface.timer", "$.interface.apphook", "$.service.db"}
 )

@@ -1,7 +1,7 @@
 """The values that somebody gave to a component's props: freed of labels, checked, completed with defaults.
 
-Values arrive as ``configured_props`` (WIRE "Values"): each may be wrapped as ``{"__lv": {"label", "value"}}``, and so
-may the items of a list. What a value of each type looks like is :mod:`prop_types`'s.
+Values arrive as ``configured_props`` (contract "Values"): each may be wrapped as ``{"__lv": {"label", "value"}}``, and
+so may the items of a list. What a value of each type looks like is :mod:`prop_types`'s.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Requests to an account's own app, made with its credential on behalf of a caller (WIRE "Proxy").
+"""Requests to an account's own app, made with its credential on behalf of a caller (contract "Proxy").
 
 The credential is put in here and goes to the hosts that the app declares, and nowhere else; whoever calls can neither
 see nor replace it: where an address or header of the answer repeats it (a redirect, the next page), it is taken out.

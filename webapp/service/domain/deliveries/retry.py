@@ -1,4 +1,4 @@
-"""When a delivery that failed is tried again (WIRE "Retries"), as data and pure functions."""
+"""When a delivery that failed is tried again (contract "Retries"), as data and pure functions."""
 
 import email.utils
 import random

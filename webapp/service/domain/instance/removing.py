@@ -1,4 +1,4 @@
-"""Removing an external user, or a whole project, with everything that is theirs (WIRE "Lifetimes").
+"""Removing an external user, or a whole project, with everything that is theirs (contract "Lifetimes").
 
 Tokens end first, so that nothing new comes; then triggers are told to unsubscribe at their providers, outside any
 transaction; then all that is left goes in one. A provider that does not answer does not keep anything alive.

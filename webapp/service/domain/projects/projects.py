@@ -22,7 +22,7 @@ ENVIRONMENTS: tuple[Environment, ...] = ("development", "production")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project (specification 2.4)."""
+    """A project (contract "Projects")."""
 
     id: str
     name: str

@@ -1,4 +1,4 @@
-"""Changing a deployed trigger: values, name, on and off (specification 4.9). All is checked before anything changes.
+"""Changing a deployed trigger: values, name, on and off (contract "Updating"). All is checked before anything changes.
 
 While a trigger is on and its values change, it is unsubscribed with the old ones and subscribed with the new ones.
 Where a hook fails, what stood before is brought back; where even that fails, the trigger is switched off with the

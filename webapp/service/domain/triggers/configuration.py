@@ -56,7 +56,7 @@ def checked_values(
 
 
 def merged_values(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """``before`` with ``changes`` over it, key by key; null removes (WIRE "Update")."""
+    """``before`` with ``changes`` over it, key by key; null removes (contract "Updating")."""
     return {name: value for name, value in {**before, **changes}.items() if value is not None}
 
 

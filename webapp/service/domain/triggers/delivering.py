@@ -1,4 +1,4 @@
-"""One attempt: compose the request, sign it both ways, post it, and judge the answer (WIRE "Events on the wire").
+"""One attempt: compose the request, sign it both ways, post it, and judge the answer (contract "Deliveries").
 
 The body is the event, byte for byte. Any 2xx is a success; a redirect is never followed. The guard decides at this
 very moment where it may go; the built-in third party is open to its receiver alone. No transaction is open here.

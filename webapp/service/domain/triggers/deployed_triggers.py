@@ -1,4 +1,4 @@
-"""Deployed triggers (table ``deployed_triggers``; specification 2.7): reading and listing them.
+"""Deployed triggers (table ``deployed_triggers``; contract "Deployed triggers"): reading and listing them.
 
 Every look-up by id goes through an owner: a scene, and for a Connect token its user. Rows are written by
 :mod:`lifecycle` alone; what deploying means stands in :mod:`deploying`, what a tick does in :mod:`firing`. A row whose

@@ -1,4 +1,4 @@
-"""Deploying a trigger, and removing it: rows, hooks, webhooks and history, whole or not at all (specification 4.8).
+"""Deploying a trigger, and removing it: rows, hooks, webhooks and history, whole or not at all (contract "Deploying").
 
 The row stands before the hooks run, since a provider may call its endpoint while it is being subscribed; nobody else
 sees it until they have gone well. Where one fails, what was done is undone and the row removed. What a crash left

@@ -1,4 +1,4 @@
-"""Reading a mail that came for an e-mail trigger: its payload, and its attachments (WIRE "Native payloads").
+"""Reading a mail that came for an e-mail trigger: its payload, and its attachments (contract "Native payloads").
 
 The payload is ``{from, to, subject, date, headers, text, html, attachments}``: ``from`` and ``to`` as the mail has
 them, or else as its envelope; ``date`` as ISO 8601 in UTC, null without a good one; ``headers`` by lower-case name, a

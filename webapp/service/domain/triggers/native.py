@@ -22,7 +22,7 @@ MAX_DEPTH = 150  # of a body's arrays and objects; the JSON library writes 254 l
 
 @dataclass(frozen=True, slots=True)
 class EmitterKind:
-    """An emitter: the prefix of its triggers' ids, and what ``type`` says of them (WIRE "Ids")."""
+    """An emitter: the prefix of its triggers' ids, and what ``type`` says of them (contract "Ids")."""
 
     emitter: Emitter
     prefix: str

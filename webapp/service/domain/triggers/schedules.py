@@ -77,7 +77,7 @@ def gap(schedule: Schedule, anchor: int, after: int) -> int:
 
 
 def shown(schedule: Schedule) -> dict[str, Any]:
-    """As native triggers show it (WIRE "Deployed trigger"); clients expect a time zone, also where it means nothing."""
+    """As native triggers show it (contract "Native triggers"); clients expect a time zone, even where it means none."""
     if "intervalSeconds" in schedule:
         return {"interval_seconds": schedule["intervalSeconds"], "cron": None, "timezone": "UTC"}
     return {"interval_seconds": None, "cron": schedule["cron"], "timezone": schedule["timezone"]}

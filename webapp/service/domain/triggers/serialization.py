@@ -1,4 +1,4 @@
-"""Deployed triggers as the API shows them (specification 2.7, WIRE "Deployed trigger"), and our extensions.
+"""Deployed triggers as the API shows them (contract "Deployed triggers"), and our extensions.
 
 The values of secret props are never shown: null stands in their place. A signing key that is not shown is "": clients
 that check types expect text.
