@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.client.transport import LONGEST_WAIT, Backoff, limited_together
-from webapp.errors import Throttled
-from webapp.kit.clock import SECOND, FakeClock
+from webapp.kit.clock import SECOND
 
 PAGES = (
     "/apps",
@@ -66,29 +64,3 @@ def test_it_asks_again_when_it_may_and_not_before(busy: Any, throttled: Any) -> 
     busy.clock.advance(SECOND)
     assert throttled.get("/accounts").status_code == 200
     assert len(busy.connect.seen) > asked
-
-
-def test_what_is_throttled_stops_nothing_else(clock: FakeClock) -> None:
-    backoff = Backoff(clock)
-    alices = limited_together("GET", "/v1/connect/proj_1/accounts/apn_1", "ctok_alice", None)
-    backoff.note(alices, Throttled(5, 0, 30))
-    for other in (
-        limited_together("GET", "/v1/connect/proj_1/accounts/apn_1", "ctok_bob", None),
-        limited_together("POST", "/v1/connect/proj_1/accounts", "ctok_alice", None),
-        limited_together("GET", "/v1/connect/apps?q=accounts", "ctok_alice", None),
-        limited_together("POST", "/v1/connect/proj_1/tokens", "ctok_alice", {"external_user_id": "bob"}),
-    ):
-        backoff.check(other)
-    with pytest.raises(Throttled) as caught:
-        backoff.check(limited_together("GET", "/v1/connect/proj_1/accounts?limit=5", "ctok_alice", None))
-    assert caught.value.retry_after == 30
-
-
-def test_a_service_that_asks_for_a_day_is_asked_again_sooner(clock: FakeClock) -> None:
-    backoff = Backoff(clock)
-    backoff.note("key", Throttled(5, 0, 86_400))
-    clock.advance(LONGEST_WAIT - 1)
-    with pytest.raises(Throttled):
-        backoff.check("key")
-    clock.advance(1)
-    backoff.check("key")

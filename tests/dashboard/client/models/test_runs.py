@@ -1,0 +1,27 @@
+"""What a run gave, told by its exports, its log and its return value."""
+
+from webapp.dashboard.client.models.runs import Outcome, Run
+
+FAILED = {"k": "error", "ts": 5, "err": {"name": "Error", "message": "It broke.", "stack": "line 1"}}
+
+
+def test_an_outcome_with_result_and_exports() -> None:
+    outcome = Outcome.model_validate({"ret": "", "exports": {"$summary": "Done", "id": 5}, "os": [{"msg": "looked"}]})
+    assert (outcome.ok, outcome.result, outcome.summary, outcome.exports) == (True, "", "Done", {"id": 5})
+    assert [(line.kind, line.text) for line in outcome.logs] == [("log", "looked")]
+
+
+def test_an_error_in_the_log_is_the_outcome() -> None:
+    outcome = Outcome.model_validate({"os": [FAILED, "nothing"]})
+    assert (outcome.ok, outcome.problem, outcome.logs[0].detail, outcome.logs[0].at) == (
+        False,
+        "It broke.",
+        "line 1",
+        5,
+    )
+
+
+def test_an_entry_of_the_history_says_what_it_did_or_why_not() -> None:
+    run = Run.model_validate({"id": "run_1", "ok": False, "error": "Refused.", "created_at": 7, "started_at": None})
+    assert (run.ok, run.summary, run.problem, run.at) == (False, "Refused.", "Refused.", 7)
+    assert Run.model_validate({"os": [FAILED]}).summary == "It broke."

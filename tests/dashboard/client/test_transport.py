@@ -1,0 +1,64 @@
+"""One call: what every failure becomes, and what is not asked again before its time."""
+
+import socket
+import threading
+
+import pytest
+
+from webapp.dashboard.client.transport import LONGEST_WAIT, Backoff, ServiceDown, Transport, limited_together
+from webapp.errors import Throttled
+from webapp.kit.clock import FakeClock
+
+
+@pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n<html", b"garbage\r\n\r\n", b""])
+def test_a_remote_that_is_no_connect_service_is_down(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        transport = Transport(f"http://127.0.0.1:{server.getsockname()[1]}")
+
+        def serve() -> None:
+            peer, _ = server.accept()
+            with peer:
+                peer.recv(65536)
+                peer.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(ServiceDown):
+            transport.call("GET", "/v1/connect/apps")
+        thread.join()
+        transport.close()
+
+
+def test_nobody_listening_is_down() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    transport = Transport(f"http://127.0.0.1:{port}")
+    with pytest.raises(ServiceDown):
+        transport.call("GET", "/v1/connect/apps")
+    transport.close()
+
+
+def test_what_is_throttled_stops_nothing_else(clock: FakeClock) -> None:
+    backoff = Backoff(clock)
+    alices = limited_together("GET", "/v1/connect/proj_1/accounts/apn_1", "ctok_alice", None)
+    backoff.note(alices, Throttled(5, 0, 30))
+    for other in (
+        limited_together("GET", "/v1/connect/proj_1/accounts/apn_1", "ctok_bob", None),
+        limited_together("POST", "/v1/connect/proj_1/accounts", "ctok_alice", None),
+        limited_together("GET", "/v1/connect/apps?q=accounts", "ctok_alice", None),
+        limited_together("POST", "/v1/connect/proj_1/tokens", "ctok_alice", {"external_user_id": "bob"}),
+    ):
+        backoff.check(other)
+    with pytest.raises(Throttled) as caught:
+        backoff.check(limited_together("GET", "/v1/connect/proj_1/accounts?limit=5", "ctok_alice", None))
+    assert caught.value.retry_after == 30
+
+
+def test_a_service_that_asks_for_a_day_is_asked_again_sooner(clock: FakeClock) -> None:
+    backoff = Backoff(clock)
+    backoff.note("key", Throttled(5, 0, 86_400))
+    clock.advance(LONGEST_WAIT - 1)
+    with pytest.raises(Throttled):
+        backoff.check("key")
+    clock.advance(1)
+    backoff.check("key")
