@@ -1,4 +1,4 @@
-"""Wiring: the one Flask app that serves the API, the Connect Link and the dashboard. No rules stand here."""
+"""Puts together the one Flask app that serves the API, the Connect Link and the dashboard. It holds no rules."""
 
 import logging
 from typing import Any
@@ -26,7 +26,7 @@ from webapp.trust import trusted
 log = logging.getLogger(__name__)
 WORKER_LATE_S = 120  # a turn of its loop may wait for slow providers
 MAX_BODY_BYTES = 10 * 1024 * 1024
-_PROTECTION = (
+_PROTECTING_HEADERS = (
     ("Content-Security-Policy", "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
     ("Referrer-Policy", "no-referrer"),
     ("X-Content-Type-Options", "nosniff"),
@@ -48,7 +48,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     app.extensions["patchbay"] = service
     app.secret_key = service.keys.derive("web-sessions")
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)
-    app.before_request(_speak)
+    app.before_request(_choose_language)
     telemetry.register(app, settings, service)
     _add_probes(app, service)
     app.after_request(_cache_static)
@@ -80,8 +80,8 @@ class _App(Flask):
         self.logger.error("Exception in %s [%s]", request.endpoint, request.method, exc_info=exc_info)
 
 
-def _speak() -> None:
-    """What the browser asks for, until a page knows who reads it; a thread serves one person after another."""
+def _choose_language() -> None:
+    """Use the browser's language until a page knows its reader. A thread serves one person after another."""
     if request.path.startswith("/v1/") or request_ids.ENVIRON in request.environ:  # the API, which a page may be asking
         return
     translation.speak(request.accept_languages.best_match(tuple(translation.LANGUAGES)) or translation.DEFAULT)
@@ -103,15 +103,17 @@ def _cache_static(response: Response) -> Response:
 
 
 def _protect(response: Response) -> Response:
-    """What every answer carries; pages say more, and come first: nothing runs, is framed, guessed or passed on."""
-    for name, value in _PROTECTION:
+    """Add the strictest headers that an answer does not carry yet; pages set their own before."""
+    for name, value in _PROTECTING_HEADERS:
         response.headers.setdefault(name, value)
     return response
 
 
 def _add_probes(app: Flask, service: Service) -> None:
-    """``/healthz``: the process answers. ``/readyz``: so does the store; and whether the worker is seen, without which
-    pages and the API still answer."""
+    """``/healthz`` says that the process answers; ``/readyz`` that the store does, and whether the worker is seen.
+
+    Pages and the API answer without the worker.
+    """
 
     @app.get("/healthz")
     def healthz() -> Response:
@@ -123,8 +125,8 @@ def _add_probes(app: Flask, service: Service) -> None:
             service.store.one("SELECT 1 AS one")
         except PatchbayError as error:
             return jsonify(status="unavailable", error=error.message), 503
-        seen = heartbeat.age_s(service.settings.data / HEARTBEAT)
-        return jsonify(status="ok", worker="ok" if seen is not None and seen < WORKER_LATE_S else "not seen"), 200
+        age_s = heartbeat.age_s(service.settings.data / HEARTBEAT)
+        return jsonify(status="ok", worker="ok" if age_s is not None and age_s < WORKER_LATE_S else "not seen"), 200
 
     @app.get("/logos/<slug>.svg")
     def logo(slug: str) -> Response:

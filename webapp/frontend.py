@@ -87,17 +87,17 @@ def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> l
     Raises :class:`FrontendError`.
     """
     target = vendor or root / "static" / "vendor"
-    wanted = _wanted(root)
+    files = _files(root)
     stamp = target / "stamp.json"
     state = _stamp(root)
-    if _installed(stamp, state, [target / name for _, _, name in wanted]):
-        return [target / name for _, _, name in wanted]
+    if _installed(stamp, state, [target / name for _, _, name in files]):
+        return [target / name for _, _, name in files]
     scratch = root / "instance" / "frontend"
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     try:
         _fetch(root, scratch, run or _run)
-        copied = _copy(scratch / "node_modules", target, wanted)
+        copied = _copy(scratch / "node_modules", target, files)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     stamp.write_text(json.dumps(state), encoding="utf-8")
@@ -145,7 +145,7 @@ def _hash(file: Path, mtime_ns: int, size: int) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 
-def _wanted(root: Path) -> list[tuple[str, str, str]]:
+def _files(root: Path) -> list[tuple[str, str, str]]:
     pinned = json.loads((root / "package.json").read_text(encoding="utf-8"))["dependencies"]
     return [(package, file, name.format(version=pinned[package])) for package, file, name in VENDOR]
 
@@ -205,11 +205,11 @@ def _reason(stderr: str) -> str:
     return (errors or lines or ["no message"])[0][:200].rstrip(".")
 
 
-def _copy(modules: Path, target: Path, wanted: list[tuple[str, str, str]]) -> list[Path]:
+def _copy(modules: Path, target: Path, files: list[tuple[str, str, str]]) -> list[Path]:
     """Replace ``target`` as a whole, so that no older version stays behind."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    return [Path(shutil.copy(modules / package / file, target / name)) for package, file, name in wanted]
+    return [Path(shutil.copy(modules / package / file, target / name)) for package, file, name in files]
 
 
 if __name__ == "__main__":

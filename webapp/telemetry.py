@@ -1,4 +1,4 @@
-"""What an operator sees of the web process: a line for each request, and ``/metrics`` for Prometheus (rank 8).
+"""What an operator sees of the web process: a line for each request, and ``/metrics`` for Prometheus.
 
 Both name a request by its route, never by its address, which may hold a token. ``/metrics`` exists only with
 ``PATCHBAY_METRICS_TOKEN``, and answers only who sends it as a bearer token.
@@ -49,7 +49,7 @@ def register(app: Flask, settings: Settings, service: Service) -> None:
 
 
 def _observer(app: Flask, settings: Settings, service: Service) -> Observe:
-    """What is done with a request that was answered; ``/metrics`` is routed here, since it shows what was counted."""
+    """What measures each answered request. It adds the route ``/metrics``, which shows the counts."""
     watchers: list[Observe] = [_logged] if settings.access_log else []
     if settings.metrics_token:
         watchers.append(_measured(app, settings.metrics_token, service))
@@ -63,8 +63,8 @@ def _observer(app: Flask, settings: Settings, service: Service) -> Observe:
 
 def _logged(route: str, status: int, seconds: float) -> None:
     took = round(seconds * SECOND, 1)
-    told = {"route": route, "method": request.method, "status": status, "took_ms": took}
-    log.info("%s %s %s in %s ms", request.method, route, status, took, extra=told)
+    fields = {"route": route, "method": request.method, "status": status, "took_ms": took}
+    log.info("%s %s %s in %s ms", request.method, route, status, took, extra=fields)
 
 
 def _measured(app: Flask, token: str, service: Service) -> Observe:
@@ -100,10 +100,10 @@ class _Rows(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """The gauges of :mod:`webapp.service.domain.instance.gauges`."""
         try:
-            found = gauges.read(self._service)
+            readings = gauges.read(self._service)
         except PatchbayError:
-            found = ()
-        for gauge in found:
+            readings = ()
+        for gauge in readings:
             labels = [gauge.label] if gauge.label else []
             family = GaugeMetricFamily(f"patchbay_{gauge.name}", gauge.help, labels=labels)
             for key, value in gauge.values.items():

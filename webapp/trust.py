@@ -1,4 +1,4 @@
-"""What the web server believes about a request: its Host, and who forwarded it (rank 8).
+"""Which parts of a request the web server trusts: its Host, and who forwarded it.
 
 ``Host`` must be the public address's. ``X-Forwarded-For``, ``-Proto`` and ``-Host`` count only when the peer is one
 of the trusted proxies; from anyone else they are dropped.
@@ -25,7 +25,7 @@ def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":
 
     def checked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
         if _is_trusted(environ.get("REMOTE_ADDR", ""), networks):
-            _believe(environ)
+            _apply_forwarded(environ)
         for name in _FORWARDED:
             environ.pop(name, None)
         host = environ.get("HTTP_HOST", "").lower()
@@ -42,16 +42,16 @@ def allowed_hosts(settings: Settings) -> frozenset[str]:
     names = {parts.hostname or ""} | (LOOPBACK_NAMES if settings.loopback else frozenset())
     default = {"http": 80, "https": 443}[parts.scheme]
     port = parts.port or default
-    found = set()
+    hosts = set()
     for name in names:
         shown = f"[{name}]" if ":" in name else name
-        found.add(f"{shown}:{port}")
+        hosts.add(f"{shown}:{port}")
         if port == default:
-            found.add(shown)
-    return frozenset(found)
+            hosts.add(shown)
+    return frozenset(hosts)
 
 
-def _believe(environ: "WSGIEnvironment") -> None:
+def _apply_forwarded(environ: "WSGIEnvironment") -> None:
     """Take the address, scheme and host from the nearest proxy's entries: the last ones."""
     for name, target in (("HTTP_X_FORWARDED_FOR", "REMOTE_ADDR"), ("HTTP_X_FORWARDED_HOST", "HTTP_HOST")):
         value = environ.get(name, "").split(",")[-1].strip()

@@ -38,15 +38,15 @@ def opened() -> "Iterator[Service]":
         close_service(service)
 
 
-def show(found: Mapping[str, Any], as_json: bool, sentence: str | None = None) -> None:
-    """Print ``found`` as one JSON object, or as ``sentence`` and one line for each value."""
+def show(result: Mapping[str, Any], as_json: bool, sentence: str | None = None) -> None:
+    """Print ``result`` as one JSON object, or as ``sentence`` and one line for each value."""
     if as_json:
-        click.echo(json.dumps(found))
+        click.echo(json.dumps(result))
         return
     if sentence:
         click.echo(sentence)
-    width = max(map(len, found), default=0)
-    for name, value in found.items():
+    width = max(map(len, result), default=0)
+    for name, value in result.items():
         click.echo(f"  {name:<{width}}  {_plain(value)}")
 
 

@@ -31,5 +31,5 @@ def restore(file: Path, as_json: bool) -> None:
     settings = settings_from_env()
     manifest = restoring.restore(settings, file, now)
     replaced = settings.data / restoring.REPLACED
-    found = {"made_at": manifest["made_at"], "replaced": str(replaced) if replaced.exists() else None}
-    show(found, as_json, "The backup stands; start Patchbay again. What was there before is kept until the next one.")
+    result = {"made_at": manifest["made_at"], "replaced": str(replaced) if replaced.exists() else None}
+    show(result, as_json, "The backup stands; start Patchbay again. What was there before is kept until the next one.")

@@ -34,10 +34,10 @@ def build(as_json: bool) -> None:
 def check(as_json: bool) -> None:
     """Every app with what it offers, and everything that is wrong with it, its actions and its triggers."""
     data = settings_from_env().data
-    found = read([data / "apps"], components=data / "components")
-    verdict = judge(found)
+    sources = read([data / "apps"], components=data / "components")
+    verdict = judge(sources)
     with Runner.start() as runner:
-        components = [one for source in found.apps for one in source.components] + found.components
+        components = [component for app in sources.apps for component in app.components] + sources.components
         problems = [*verdict.problems, *faults(components, runner.call)]
     rows = [asdict(row) for row in verdict.rows]
     if as_json:

@@ -38,13 +38,13 @@ class Finding:
 def check(as_json: bool) -> None:
     """Look at settings, keys, database, catalog, permissions and ports. Exit code 1 when something is wrong."""
     findings = list(_findings())
-    sound = all(one.verdict != "problem" for one in findings)
+    healthy = all(finding.verdict != "problem" for finding in findings)
     if as_json:
-        show({"ok": sound, "findings": [asdict(one) for one in findings]}, True)
+        show({"ok": healthy, "findings": [asdict(finding) for finding in findings]}, True)
     else:
-        for one in findings:
-            click.echo(f"{one.verdict:<7}  {one.subject}: {one.sentence}")
-    raise SystemExit(0 if sound else 1)
+        for finding in findings:
+            click.echo(f"{finding.verdict:<7}  {finding.subject}: {finding.sentence}")
+    raise SystemExit(0 if healthy else 1)
 
 
 def _findings() -> Iterator[Finding]:
@@ -123,12 +123,12 @@ def _components(settings: Settings) -> Looks:
 
 
 def _ports(settings: Settings) -> Looks:
-    wanted = {"PATCHBAY_PORT": (settings.host, settings.port)}
+    ports = {"PATCHBAY_PORT": (settings.host, settings.port)}
     if settings.sandbox:
-        wanted["PATCHBAY_SANDBOX_PORT"] = (settings.host, settings.sandbox_port)
+        ports["PATCHBAY_SANDBOX_PORT"] = (settings.host, settings.sandbox_port)
     if settings.mail:
-        wanted["PATCHBAY_MAIL_PORT"] = (settings.mail_host, settings.mail_port)
-    for setting, (host, port) in wanted.items():
+        ports["PATCHBAY_MAIL_PORT"] = (settings.mail_host, settings.mail_port)
+    for setting, (host, port) in ports.items():
         try:
             sockets: list[socket.socket] = listen(host, port)
         except OSError as error:
@@ -137,8 +137,8 @@ def _ports(settings: Settings) -> Looks:
                 f"{port} is taken or not ours ({reason(error)}): if that is not Patchbay, set {setting} to another.",
             )
             continue
-        for one in sockets:
-            one.close()
+        for listener in sockets:
+            listener.close()
         yield "ok", f"{port} is free."
 
 

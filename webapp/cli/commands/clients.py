@@ -35,15 +35,15 @@ def list_(as_json: bool) -> None:
     with opened() as service:
         rows = [
             {
-                "client_id": one.id,
-                "name": one.name,
-                "project_id": one.project_id,
-                "scope": one.scope,
-                "rotated_at": iso(one.rotated_at),
+                "client_id": entry.id,
+                "name": entry.name,
+                "project_id": entry.project_id,
+                "scope": entry.scope,
+                "rotated_at": iso(entry.rotated_at),
             }
-            for one in clients.every(service.store)
+            for entry in clients.every(service.store)
         ]
-    table(rows, as_json, "clients", "There is no client yet; `patchbay client create` makes one.")
+    table(rows, as_json, "clients", "There is no client yet; `patchbay client create` makes entry.")
 
 
 @client.command("rotate")
@@ -56,11 +56,11 @@ def rotate(client_id: str, as_json: bool) -> None:
     show(_with_secret(rotated, secret), as_json, "The client has a new secret; the old one has ended.")
 
 
-def _with_secret(found: clients.Client, secret: str) -> dict[str, str | None]:
+def _with_secret(registered: clients.Client, secret: str) -> dict[str, str | None]:
     return {
-        "client_id": found.id,
+        "client_id": registered.id,
         "client_secret": secret,
-        "name": found.name,
-        "project_id": found.project_id,
-        "scope": found.scope,
+        "name": registered.name,
+        "project_id": registered.project_id,
+        "scope": registered.scope,
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from webapp.cli.commands import component_sources
 from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.service.components.calls import AccountGrant, Call, Method, Reply
@@ -18,49 +19,6 @@ from webapp.service.domain.components import grants
 
 FIRST = "0.0.1"
 HOOKS = ("deploy", "activate", "deactivate")
-_ACTION = '''\
-"""{title}."""
-
-from typing import Any
-
-from webapp.service.components.authoring import Action, Context, string
-
-
-class {class_name}(Action):
-    name = "{title}"
-    description = "Says what a person gets from it, in a sentence or two."
-    annotations = {{
-        "readOnlyHint": True,
-        "destructiveHint": False,
-        "idempotentHint": True,
-        "openWorldHint": False,
-    }}
-
-    text = string(label="Text", description="What to say.")
-
-    def run(self, ctx: Context) -> Any:
-        ctx.export("$summary", f"Said {{ctx.props.text}}")
-        return {{"text": ctx.props.text}}
-'''
-_TRIGGER = '''\
-"""{title}."""
-
-from webapp.service.components.authoring import Context, Trigger, service_db, timer
-
-
-class {class_name}(Trigger):
-    name = "{title}"
-    description = "Says what it emits and when, in a sentence or two."
-    dedupe = "unique"
-
-    timer = timer(default={{"intervalSeconds": 900}})
-    db = service_db()
-
-    def run(self, ctx: Context) -> None:
-        count = ctx.db.get("count", 0) + 1
-        ctx.emit({{"count": count}}, id=count, summary=f"Tick {{count}}")
-        ctx.db.set("count", count)
-'''
 
 
 @click.group()
@@ -80,7 +38,7 @@ def new(name: str, trigger: bool, as_json: bool) -> None:
     if path.parent.exists():
         raise Conflict(f"There is a component {name} already; choose another name, or add a version beside {path}.")
     words = name.split("-")
-    source = _TRIGGER if trigger else _ACTION
+    source = component_sources.TRIGGER if trigger else component_sources.ACTION
     path.parent.mkdir(parents=True)
     path.write_text(source.format(title=" ".join(words).capitalize(), class_name="".join(map(str.title, words))))
     show({"key": f"~/{name}", "version": FIRST, "path": str(path)}, as_json, "The component was written.")
@@ -162,10 +120,10 @@ def _say(count: int, problems: list[str]) -> None:
 def _path(service: Service, what: str, version: str | None) -> Path:
     if what.endswith(".py"):
         return Path(what).absolute()
-    found = service.catalog.component(what, version)
-    if found is None:
+    component = service.catalog.component(what, version)
+    if component is None:
         raise NotFound(f"There is no component {what}{f' {version}' if version else ''}; name a key or a file.")
-    return found.path
+    return component.path
 
 
 def _accounts(service: Service, path: Path, text: str | None) -> tuple[dict[str, AccountGrant], tuple[str, ...]]:
@@ -175,17 +133,17 @@ def _accounts(service: Service, path: Path, text: str | None) -> tuple[dict[str,
     raw = sys.stdin.read() if text == "-" else text
     values = {name: str(value) for name, value in _object("--credentials", raw).items()}
     declared = service.runner.call(Call(path=str(path), method="declare"))
-    props = [] if declared.error else [one for one in declared.value["configurable_props"] if one["type"] == "app"]
-    used = {one["name"]: service.app(one["app"]) for one in props}
-    allow_hosts = grants.allow_hosts(service, list(used.values()))
-    return {name: grants.account_grant(one, values) for name, one in used.items()}, allow_hosts
+    props = [] if declared.error else [prop for prop in declared.value["configurable_props"] if prop["type"] == "app"]
+    apps = {prop["name"]: service.app(prop["app"]) for prop in props}
+    allow_hosts = grants.allow_hosts(service, list(apps.values()))
+    return {name: grants.account_grant(app, values) for name, app in apps.items()}, allow_hosts
 
 
 def _object(option: str, text: str) -> dict[str, Any]:
-    found = _json(option, text)
-    if not isinstance(found, dict):
+    value = _json(option, text)
+    if not isinstance(value, dict):
         raise Invalid(f'{option} must be a JSON object, such as {{"text": "Hello"}}.')
-    return found
+    return value
 
 
 def _json(option: str, text: str) -> Any:
@@ -200,8 +158,10 @@ def _shown(reply: Reply, remembered: dict[str, Any]) -> dict[str, Any]:
     return {
         "ret": reply.value,
         "exports": dict(reply.exports),
-        "os": [one.to_json() for one in reply.observations],
-        "events": [{"e": one.event, "id": one.id, "summary": one.summary, "ts": one.ts} for one in reply.events],
+        "os": [observation.to_json() for observation in reply.observations],
+        "events": [
+            {"e": event.event, "id": event.id, "summary": event.summary, "ts": event.ts} for event in reply.events
+        ],
         "state": remembered | dict(reply.state),
         "response": answered,
         "took_ms": reply.took_ms,

@@ -17,9 +17,9 @@ def init(as_json: bool) -> None:
     The secret is derived from the instance key, so a second run prints the same one.
     """
     with opened() as service:
-        wanted = service.settings.project
-        found = projects.get(service.store, wanted) if wanted else projects.first(service.store)
-        project = found or projects.create(service, name="My project")
+        project_id = service.settings.project
+        existing = projects.get(service.store, project_id) if project_id else projects.first(service.store)
+        project = existing or projects.create(service, name="My project")
         client, secret = clients.scripted(service)
         result = {
             "project_id": project.id,

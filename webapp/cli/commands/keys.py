@@ -30,8 +30,8 @@ def rotate(instance: bool, as_json: bool) -> None:
     with opened() as service:
         report = rotation.rotate(service)
     done = "An interrupted rotation was finished" if report.resumed else "Everything is sealed with new keys"
-    found = {"resumed": report.resumed, "owners": report.owners, **report.resealed, "unreadable": report.unreadable}
-    show(found, as_json, f"{done}; the old keys are deleted. Sealed anew:")
+    result = {"resumed": report.resumed, "owners": report.owners, **report.resealed, "unreadable": report.unreadable}
+    show(result, as_json, f"{done}; the old keys are deleted. Sealed anew:")
 
 
 def _rotate_instance(settings: Settings, as_json: bool) -> None:

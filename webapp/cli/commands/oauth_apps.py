@@ -46,9 +46,9 @@ def add(
             client_secret=_secret(client_secret),
             project_id=project_id,
             name=name,
-            scopes=[one for one in re.split(r"[,\s]+", scopes) if one],
+            scopes=[scope for scope in re.split(r"[,\s]+", scopes) if scope],
         )
-        result = {**_shown(made), "redirect_uri": redirect_uri(service)}
+        result = {**_row(made), "redirect_uri": redirect_uri(service)}
     show(result, as_json, "The client was added. At the provider, allow the redirect_uri below.")
 
 
@@ -57,7 +57,7 @@ def add(
 def list_(as_json: bool) -> None:
     """Every such client, oldest first; never a secret."""
     with opened() as service:
-        rows = [_shown(one) for one in provider_clients.list_all(service.store)]
+        rows = [_row(client) for client in provider_clients.list_all(service.store)]
     table(rows, as_json, "oauth_apps", "There is no such client yet; `patchbay oauth-app add` adds one.")
 
 
@@ -69,13 +69,13 @@ def _secret(given: str | None) -> str | None:
     return given.strip() or None
 
 
-def _shown(found: ProviderClient) -> dict[str, object]:
+def _row(client: ProviderClient) -> dict[str, object]:
     return {
-        "id": found.id,
-        "app": found.app,
-        "client_id": found.client_id,
-        "name": found.name,
-        "project_id": found.project_id,
-        "scopes": list(found.scopes),
-        "created_at": iso(found.created_at),
+        "id": client.id,
+        "app": client.app,
+        "client_id": client.client_id,
+        "name": client.name,
+        "project_id": client.project_id,
+        "scopes": list(client.scopes),
+        "created_at": iso(client.created_at),
     }

@@ -34,15 +34,15 @@ def create(name: str, app_name: str, support_email: str, as_json: bool) -> None:
 def list_(as_json: bool) -> None:
     """Every project, oldest first."""
     with opened() as service:
-        rows = [{"id": one.id, "name": one.name, "app_name": one.app_name} for one in every(service)]
-    table(rows, as_json, "projects", "There is no project yet; `patchbay project create --name N` makes one.")
+        rows = [{"id": project.id, "name": project.name, "app_name": project.app_name} for project in every(service)]
+    table(rows, as_json, "projects", "There is no project yet; `patchbay project create --name N` makes project.")
 
 
 def every(service: Service) -> list[Project]:
     """All projects, page by page."""
-    found: list[Project] = []
+    listed: list[Project] = []
     after: str | None = None
     while after != "":
         page = projects.page(service.store, Window(MAX_LIMIT, after=after))
-        found, after = [*found, *page.items], page.end_cursor
-    return found
+        listed, after = [*listed, *page.items], page.end_cursor
+    return listed

@@ -20,9 +20,9 @@ def user() -> None:
 @JSON
 def create(email: str, password: str | None, role: str, as_json: bool) -> None:
     """Make a login, with an API key that is shown this once."""
-    given = click.prompt("Password", hide_input=True, err=True) if password is None else password
+    secret = click.prompt("Password", hide_input=True, err=True) if password is None else password
     with opened() as service:
-        made = users.create(service.store, service.clock, email=email, password=given, role=role)
+        made = users.create(service.store, service.clock, email=email, password=secret, role=role)
         key = api_keys.give(service.store, service.clock, made.id)
     facts = {"id": made.id, "email": made.email, "role": made.role, "api_key": key}
     show(facts, as_json, "The login was made. Its API key is shown this once.")
@@ -34,11 +34,11 @@ def create(email: str, password: str | None, role: str, as_json: bool) -> None:
 def api_key(email: str, as_json: bool) -> None:
     """Give somebody another API key; the one before ends at once."""
     with opened() as service:
-        found = users.by_email(service.store, email)
-        if found is None:
+        person = users.by_email(service.store, email)
+        if person is None:
             raise NotFound(f"Nobody signs in as {email}; `patchbay user list` shows who does.")
-        key = api_keys.give(service.store, service.clock, found.id)
-    show({"id": found.id, "email": found.email, "api_key": key}, as_json, "The key is shown this once.")
+        key = api_keys.give(service.store, service.clock, person.id)
+    show({"id": person.id, "email": person.email, "api_key": key}, as_json, "The key is shown this once.")
 
 
 @user.command("list")
@@ -46,6 +46,9 @@ def api_key(email: str, as_json: bool) -> None:
 def list_(as_json: bool) -> None:
     """Everybody who can sign in, oldest first."""
     with opened() as service:
-        found = users.all_users(service.store)
-    rows = [{"id": one.id, "email": one.email, "role": one.role, "created_at": iso(one.created_at)} for one in found]
+        people = users.all_users(service.store)
+    rows = [
+        {"id": person.id, "email": person.email, "role": person.role, "created_at": iso(person.created_at)}
+        for person in people
+    ]
     table(rows, as_json, "users", "Nobody can sign in yet; `patchbay user create` makes a login.")

@@ -46,6 +46,9 @@ def list_(project_id: str, environment: str, as_json: bool) -> None:
     """Every workflow of a project's environment, oldest first."""
     with opened() as service:
         scene = Scene(projects.get(service.store, project_id).id, projects.environment(environment))
-        found = endpoints.of_scene(service.store, scene, "workflow")
-    rows = [{"id": one.id, "name": one.name, "url": one.url, "state": one.state} for one in found]
-    table(rows, as_json, "workflows", "There is no workflow yet; `patchbay workflow add` registers one.")
+        workflows = endpoints.of_scene(service.store, scene, "workflow")
+    rows = [
+        {"id": endpoint.id, "name": endpoint.name, "url": endpoint.url, "state": endpoint.state}
+        for endpoint in workflows
+    ]
+    table(rows, as_json, "workflows", "There is no workflow yet; `patchbay workflow add` registers endpoint.")

@@ -28,10 +28,10 @@ def ask(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     os.waitpid(pid, 0)
     if not answer:
         raise Failed("Patchbay could not start; the lines above say why.")
-    found: dict[str, Any] = json.loads(answer)
-    if "failed" in found:
-        raise Failed(found["failed"])
-    return found
+    result: dict[str, Any] = json.loads(answer)
+    if "failed" in result:
+        raise Failed(result["failed"])
+    return result
 
 
 def _answer(work: Callable[[], dict[str, Any]], writing: int) -> None:

@@ -42,14 +42,14 @@ _ADDRESS = re.compile(r"( while serving) .*", re.DOTALL)
 
 def listen(host: str, port: int) -> list[socket.socket]:
     """Sockets on every address that ``host`` has. Raises ``OSError`` when one of them is taken or not ours."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    candidates = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     sockets: list[socket.socket] = []
     try:
-        for family, address in dict.fromkeys((entry[0], entry[4]) for entry in found):
+        for family, address in dict.fromkeys((entry[0], entry[4]) for entry in candidates):
             sockets.append(socket.create_server(address, family=family, backlog=1024))
     except BaseException:
-        for one in sockets:
-            one.close()
+        for listener in sockets:
+            listener.close()
         raise
     return sockets
 
@@ -79,7 +79,7 @@ def serve(app: "WSGIApplication", sockets: Sequence[socket.socket], *, threads: 
         clear_untrusted_proxy_headers=False,  # webapp.trust judges them
         asyncore_use_poll=True,
     )
-    listeners = [one for one in connections.values() if hasattr(one, "channel_class")]
+    listeners = [entry for entry in connections.values() if hasattr(entry, "channel_class")]
     for listener in listeners:
         listener.channel_class = _Channel
     stop.then(listeners[0].pull_trigger)
@@ -120,16 +120,16 @@ def _turn_until(deadline: float, connections: dict[int, Any], done: Callable[[],
 
 def _busy(connections: dict[int, Any]) -> bool:
     """Whether a request is being answered, or an answer not sent yet. A request half sent does not count."""
-    channels = [one for one in connections.values() if isinstance(one, HTTPChannel)]
+    channels = [entry for entry in connections.values() if isinstance(entry, HTTPChannel)]
     return any(channel.requests or channel.total_outbufs_len for channel in channels)
 
 
 def _raise_file_limit() -> None:
     """Room for every connection and the files behind them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 2 * MAX_CONNECTIONS + 256
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard) if hard > 0 else wanted, hard))
+    needed = 2 * MAX_CONNECTIONS + 256
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(needed, hard) if hard > 0 else needed, hard))
 
 
 class _JSONErrorTask(ErrorTask):

@@ -39,17 +39,17 @@ def _text(process: str) -> logging.Formatter:
 def _json(process: str) -> logging.Formatter:
     import structlog  # imported only by whoever asks for JSON: it takes long
 
-    def told(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    def to_fields(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
         record: logging.LogRecord = event["_record"]
         stamp = f"{time.strftime(TIMES, time.gmtime(record.created))}.{record.msecs:03.0f}Z"
-        found = {"at": stamp, "level": record.levelname.lower(), "process": process, "logger": record.name}
+        fields = {"at": stamp, "level": record.levelname.lower(), "process": process, "logger": record.name}
         if request_id := request_ids.current():
-            found["request_id"] = request_id
-        return {**found, **{name: vars(record)[name] for name in _OURS if name in vars(record)}, **event}
+            fields["request_id"] = request_id
+        return {**fields, **{name: vars(record)[name] for name in _OURS if name in vars(record)}, **event}
 
     return structlog.stdlib.ProcessorFormatter(
         processors=[
-            told,
+            to_fields,
             structlog.processors.format_exc_info,
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
             structlog.processors.EventRenamer("message"),

@@ -15,7 +15,7 @@ from webapp.app import create_app
 from webapp.cli.sentences import sentence_of
 from webapp.cli.serving.httpd import serve
 from webapp.cli.serving.stopping import Stop
-from webapp.cli.serving.supervisor import ENDINGS, HOPELESS
+from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
 from webapp.sandbox.app import create_sandbox
 from webapp.service.components import runner_process
 from webapp.service.components.runner import Runner
@@ -27,32 +27,32 @@ SANDBOX_THREADS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Bell:
+class Wakeup:
     """A socket pair by which the web process wakes the worker. It outlives both."""
 
-    near: socket.socket
-    far: socket.socket
+    sender: socket.socket
+    receiver: socket.socket
 
     @classmethod
-    def new(cls) -> "Bell":
+    def new(cls) -> "Wakeup":
         """A fresh pair that never blocks."""
-        near, far = socket.socketpair()
-        near.setblocking(False)
-        far.setblocking(False)
-        return cls(near, far)
+        sender, receiver = socket.socketpair()
+        sender.setblocking(False)
+        receiver.setblocking(False)
+        return cls(sender, receiver)
 
-    def ring(self) -> None:
-        """Wake whoever waits at the far end. A full pipe rings already."""
+    def wake(self) -> None:
+        """Wake whoever waits at ``receiver``. A full pipe wakes already."""
         with suppress(BlockingIOError):
-            self.near.send(b"\0")
+            self.sender.send(b"\0")
 
 
 def web(
-    settings: Settings, sockets: Sequence[socket.socket], ring: Callable[[], None], runner: Runner, stop: Stop
+    settings: Settings, sockets: Sequence[socket.socket], wake: Callable[[], None], runner: Runner, stop: Stop
 ) -> None:
     """Answer the dashboard, the API and the Connect Link on ``sockets``; components run in ``runner``."""
     with _sentences():
-        service = open_service(settings, runner=runner, wake=ring)
+        service = open_service(settings, runner=runner, wake=wake)
         try:
             app = create_app(settings, service=service)
             serve(app, sockets, threads=settings.threads, stop=stop)
@@ -60,11 +60,11 @@ def web(
             close_service(service)
 
 
-def worker(settings: Settings, bell: Bell, runner: Runner, stop: Stop) -> None:
-    """Do what is due; components run in ``runner``. The end rings too, since the loop sleeps on the bell."""
-    stop.then(bell.ring)
+def worker(settings: Settings, wakeup: Wakeup, runner: Runner, stop: Stop) -> None:
+    """Do what is due; components run in ``runner``. Stopping wakes it too, since the loop sleeps on ``wakeup``."""
+    stop.then(wakeup.wake)
     with _sentences():
-        loop.run(settings, stop, bell.far.fileno(), runner)
+        loop.run(settings, stop, wakeup.receiver.fileno(), runner)
 
 
 def runner(path: Path, stop: Stop) -> NoReturn:
@@ -118,8 +118,8 @@ def _sentences() -> Iterator[None]:
             raise
         print(f"Error: {sentence}", file=sys.stderr)
         sys.stderr.flush()
-        raise SystemExit(HOPELESS if _hopeless(error) else os.EX_TEMPFAIL) from error
+        raise SystemExit(UNRECOVERABLE if _is_unrecoverable(error) else os.EX_TEMPFAIL) from error
 
 
-def _hopeless(error: Exception) -> bool:
+def _is_unrecoverable(error: Exception) -> bool:
     return isinstance(error, BadSetting | RuntimeError | PermissionError)

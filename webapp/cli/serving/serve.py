@@ -48,24 +48,26 @@ def serve(port: int | None) -> None:
         raise click.ClickException(str(error)) from error
     present = presence.arrive(settings.data / "patchbay.db")  # even while a process of ours is started again
     announce = _Announcement(web_sockets[0], _start_url(settings, prepared["start_token"]))
-    bell = roles.Bell.new()
+    wakeup = roles.Wakeup.new()
     private = tempfile.TemporaryDirectory(prefix="patchbay-")  # mode 0700, on a path short enough for a socket
     address = Path(private.name) / SOCKET
-    web = partial(roles.web, settings, web_sockets, bell.ring, Runner.connect(address))
+    web = partial(roles.web, settings, web_sockets, wakeup.wake, Runner.connect(address))
     children = [
         Child("runner", _with((), [*web_sockets, *sandbox_sockets], partial(roles.runner, address))),
         Child("web", _with(web_sockets, sandbox_sockets, web)),
         Child(
             "worker",
-            _with((), [*web_sockets, *sandbox_sockets], partial(roles.worker, settings, bell, Runner.connect(address))),
+            _with(
+                (), [*web_sockets, *sandbox_sockets], partial(roles.worker, settings, wakeup, Runner.connect(address))
+            ),
         ),
     ]
     if settings.sandbox:
         run = partial(roles.sandbox, settings, sandbox_sockets, roles.SandboxClient(**prepared["sandbox"]))
         children.append(Child("sandbox", _with(sandbox_sockets, web_sockets, run)))
     code = Supervisor(children, partial(configure, settings.log_level, form=settings.log_format)).run(announce)
-    for one in (*web_sockets, *sandbox_sockets, bell.near, bell.far):
-        one.close()
+    for open_socket in (*web_sockets, *sandbox_sockets, wakeup.sender, wakeup.receiver):
+        open_socket.close()
     os.close(present)
     private.cleanup()
     raise SystemExit(code)
@@ -85,12 +87,12 @@ def web(port: int | None) -> None:
 def worker() -> None:
     """Do the work that is due, alone, in this process."""
     settings = _begin(None)
-    bell = roles.Bell.new()
+    wakeup = roles.Wakeup.new()
     try:
-        roles.worker(settings, bell, Runner.start(), roles.alone())
+        roles.worker(settings, wakeup, Runner.start(), roles.alone())
     finally:
-        bell.near.close()
-        bell.far.close()
+        wakeup.sender.close()
+        wakeup.receiver.close()
 
 
 def _begin(port: int | None) -> Settings:
@@ -131,13 +133,13 @@ def _with(
     """``run`` without the sockets that are its neighbours': a port is free when its own process has left it."""
 
     def child(stop: Any) -> None:
-        for one in drop:
-            one.close()
+        for listener in drop:
+            listener.close()
         try:
             run(stop)
         finally:
-            for one in keep:
-                one.close()
+            for listener in keep:
+                listener.close()
 
     return child
 

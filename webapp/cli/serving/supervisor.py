@@ -1,7 +1,7 @@
 """Keeps a handful of child processes alive: forks them, restarts what dies, ends them together.
 
 It must be used before any thread or connection exists, and it opens none itself, so that every fork starts clean.
-What the children do is not its business.
+It does not know what the children do.
 """
 
 import logging
@@ -18,7 +18,7 @@ from webapp.cli.serving.logs import flush
 from webapp.cli.serving.stopping import Stop, end_with
 
 ENDINGS = (signal.SIGTERM,)
-HOPELESS = 78  # EX_CONFIG of sysexits.h: trying again cannot help; the child has said why
+UNRECOVERABLE = 78  # EX_CONFIG of sysexits.h: trying again cannot help; the child has said why
 GRACE_S = 10.0
 DELAYS_S = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
 SETTLED_S = 30.0
@@ -39,7 +39,7 @@ class Child:
 
 @dataclass(slots=True)
 class Supervisor:
-    """Runs ``children`` until a signal comes or one of them is hopeless; ``configure_logs`` is told a child's name."""
+    """Runs ``children`` until a signal comes or one cannot recover. ``configure_logs`` takes a child's name."""
 
     children: Sequence[Child]
     configure_logs: Callable[[str], None]
@@ -77,11 +77,11 @@ class Supervisor:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # until the child hears for itself: none gets lost
         pid = os.fork()
         if pid == 0:
-            self._be(child)
+            self._run_child(child)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         child.pid, child.born_at = pid, time.monotonic()
 
-    def _be(self, child: Child) -> None:
+    def _run_child(self, child: Child) -> None:
         """The child's whole life; never returns."""
         code = 1
         try:
@@ -115,7 +115,7 @@ class Supervisor:
                 continue
             now, code = time.monotonic(), os.waitstatus_to_exitcode(status)
             child.pid = 0
-            if code == HOPELESS:
+            if code == UNRECOVERABLE:
                 return 1
             child.deaths = 1 if now - child.born_at > SETTLED_S else child.deaths + 1
             delay = DELAYS_S[min(child.deaths, len(DELAYS_S)) - 1]
@@ -129,11 +129,11 @@ class Supervisor:
 
     def _end_all(self) -> None:
         """Ask all to finish; kill what has not done so in time, or at once when asked a second time."""
-        asked = self._asked_to_stop
+        requests = self._asked_to_stop
         for child in self._alive():
             os.kill(child.pid, signal.SIGTERM)
         deadline = time.monotonic() + GRACE_S + 1
-        while self._alive() and time.monotonic() < deadline and self._asked_to_stop == asked:
+        while self._alive() and time.monotonic() < deadline and self._asked_to_stop == requests:
             for child in self._alive():
                 if os.waitpid(child.pid, os.WNOHANG)[0]:
                     child.pid = 0
