@@ -8,7 +8,6 @@ import pytest
 from tests.service.catalog.samples import KEYS, OAUTH
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
-from webapp.service.catalog.requests import absolute
 from webapp.service.outbound.credentials import Placement, apply
 from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.probe import BodyRule, RefusalRules
@@ -156,12 +155,6 @@ def test_every_request_stays_within_the_allowed_hosts(shipped: Catalog, slug: st
             assert isinstance(url, Url)
             assert rules.admit(url)
             assert request.allowed_hosts == app.allowed_hosts
-
-
-def test_absolute() -> None:
-    assert absolute("https://a.example/v1/", "/me") == "https://a.example/v1/me"
-    assert absolute("https://a.example/v1", "https://b.example/me") == "https://b.example/me"
-    assert absolute(None, "/me") == "/me"
 
 
 # Apps of later releases, to show that app.toml can say what they need.
