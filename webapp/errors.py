@@ -20,7 +20,7 @@ Surfaces (JSON, HTML) map these once; nothing below them knows HTTP beyond the s
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,11 @@ class Invalid(PatchbayError):
     def __init__(self, message: str | None = None, details: Sequence[Detail] = ()) -> None:
         super().__init__(message)
         self.details = tuple(details)
+
+    @classmethod
+    def of(cls, field: str, message: str) -> Self:
+        """The error of one field, with its detail."""
+        return cls(f"{field} is not valid: {message}", [Detail(field, message)])
 
 
 class Unauthorized(PatchbayError):

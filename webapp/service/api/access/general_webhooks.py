@@ -1,11 +1,11 @@
 """``POST /v1/webhooks`` (contract "General webhooks"): a webhook of the workspace, or of the client's own project.
 
-It hears of connections made and failed, of accounts that died and of triggers that were switched off. Parameters
-stand in the query string. What it hears names Connect tokens of every user, so a person whose role is member, and who
-meets the service as one of its users, may not make one.
+It is told of connections that were made or failed, of accounts that died and of triggers that were switched off. Its
+parameters stand in the query string. Notifications name Connect tokens of every user, so a person with the role member,
+who is one of those users, may not make one.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from flask import Response
 from pydantic import Field
@@ -19,6 +19,7 @@ from webapp.service.api.base.models import Data, Query
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.base import scopes
 from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries.endpoints import Endpoint
 
 operations = Operations(
     Group("General webhooks", "Webhooks of the whole workspace: for connections, and for what stopped by itself.")
@@ -61,7 +62,11 @@ def create_webhook(call: Call) -> Response:
             name=query.name,
             description=query.description,
         )
-    shown = {
+    return answer({"data": _to_json(webhook)})
+
+
+def _to_json(webhook: Endpoint) -> dict[str, Any]:
+    return {
         "id": webhook.id,
         "user_id": webhook.user_id,
         "name": webhook.name,
@@ -71,7 +76,6 @@ def create_webhook(call: Call) -> Response:
         "created_at": webhook.created_at // SECOND,
         "updated_at": webhook.updated_at // SECOND,
     }
-    return answer({"data": shown})
 
 
 def _refuse_members(call: Call) -> None:

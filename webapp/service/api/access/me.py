@@ -1,7 +1,7 @@
 """``GET /v1/users/me`` (contract "Current user"): who calls, and the workspace they work in.
 
-A user API key names its person. An OAuth client works for the workspace, so its answer is about the owner; before
-anybody signed up, about one that stands for whoever will.
+A user API key names its person. An OAuth client works for the workspace, so its answer describes the owner, or a
+placeholder before anybody has signed up.
 """
 
 from typing import Any
@@ -29,14 +29,14 @@ def get_current_user(call: Call) -> Response:
     """The person who calls, or for whom the client works."""
     person, host = _person(call), urlsplit(call.service.settings.public_url).hostname or ""
     email = person.email if person else f"support@{host}"
-    facts = {
-        "id": person.id if person else _stand_in(call),
+    data = {
+        "id": person.id if person else _placeholder_id(call),
         "username": email.partition("@")[0],
         "email": email,
         "role": person.role if person else "owner",
         "orgs": [_workspace(call.service, host, email)],
     }
-    return answer({"data": facts})
+    return answer({"data": data})
 
 
 def user_id(call: Call) -> str:
@@ -44,7 +44,7 @@ def user_id(call: Call) -> str:
     if call.caller.person_id is not None:
         return call.caller.person_id
     owner = _owner(call)
-    return owner.id if owner else _stand_in(call)
+    return owner.id if owner else _placeholder_id(call)
 
 
 def _person(call: Call) -> User | None:
@@ -60,7 +60,7 @@ def _owner(call: Call) -> User | None:
     return next((user for user in users.all_users(call.store) if user.role == "owner"), None)
 
 
-def _stand_in(call: Call) -> str:
+def _placeholder_id(call: Call) -> str:
     return stable_id("u", call.caller.client_id or "")
 
 

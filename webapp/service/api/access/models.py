@@ -1,4 +1,4 @@
-"""Access tokens, Connect tokens, rate limits, and what belongs to the whole workspace."""
+"""What the API takes for access tokens, and what it answers about tokens, rate limits and the workspace."""
 
 from typing import Literal
 

@@ -1,6 +1,7 @@
-"""``POST /v1/oauth/token``: an access token for a client (contract "Access tokens"; RFC 6749 sections 4.4, 5).
+"""``POST /v1/oauth/token`` exchanges client credentials for an access token (contract "Access tokens").
 
-The client authenticates by HTTP Basic or in the body, never both; the body is JSON or a form.
+It follows RFC 6749, sections 4.4 and 5. The client authenticates by HTTP Basic or in the body, never both; the body is
+JSON or a form.
 """
 
 from collections.abc import Mapping

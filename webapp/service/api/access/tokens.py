@@ -1,4 +1,4 @@
-"""Connect tokens: making one (contract "Connect tokens"), and what a page may learn about the one it holds."""
+"""Connect tokens (contract "Connect tokens"): making one, and telling a page about the one that it holds."""
 
 from typing import Annotated, Any
 
@@ -6,7 +6,7 @@ import orjson
 from flask import Response
 from pydantic import Field
 
-from webapp.errors import Detail, Invalid, NotFound, Unauthorized
+from webapp.errors import Invalid, NotFound, Unauthorized
 from webapp.service.api.access import models
 from webapp.service.api.base import cors
 from webapp.service.api.base.call import Call, answer
@@ -27,7 +27,7 @@ operations = Operations(
 
 
 class NewToken(Body):
-    """What is asked of a token (contract "Connect tokens"), and the app that its link presets."""
+    """What a token is for, and the app that its link opens with."""
 
     external_user_id: ExternalUserId
     project_id: ProjectId | None = Field(None, description="The project's id again; it may be left out.")
@@ -48,7 +48,7 @@ class NewToken(Body):
     oauth_app_id: str | None = Field(None, description="The OAuth client's id (`oa_…`).")
 
 
-class Check(Query):
+class ValidityQuery(Query):
     """What a page is about to connect."""
 
     app_id: str | None = Field(None, description="The slug or id of the app that is about to be connected.")
@@ -70,8 +70,8 @@ class Check(Query):
 def create_token(call: Call) -> Response:
     """Make a token for one external user."""
     body = call.body(NewToken)
-    order = _token_request(call, body)
-    return answer(tokens.create(call.service, call.scene, order, client_id=call.caller.client_id))
+    request = _token_request(call, body)
+    return answer(tokens.create(call.service, call.scene, request, client_id=call.caller.client_id))
 
 
 @operations.get(
@@ -79,7 +79,7 @@ def create_token(call: Call) -> Response:
     answer=models.TokenValidity,
     public=True,
     errors=(403,),
-    query=Check,
+    query=ValidityQuery,
     example=Example(query={"app_id": "sandbox"}),
 )
 def validate_token(call: Call) -> Response:
@@ -89,7 +89,7 @@ def validate_token(call: Call) -> Response:
         token = tokens.verify(call.service, ctok)
         if origin and not cors.admits(call.service, origin, ctok):
             raise cors.refuse(origin)
-        return answer({"success": True, **_facts(call.service, token, call.query(Check))})
+        return answer({"success": True, **_validity(call.service, token, call.query(ValidityQuery))})
     except (Unauthorized, NotFound) as error:
         return answer({"success": False, "error": error.message})
 
@@ -97,8 +97,8 @@ def validate_token(call: Call) -> Response:
 def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:
     if body.project_id is not None and body.project_id != call.scene.project_id:
         message = "It differs from the project in the path; leave it out."
-        raise Invalid(f"project_id is not valid: {message}", [Detail("project_id", message)])
-    app = _preset(call, body)
+        raise Invalid.of("project_id", message)
+    app = _preset_app(call, body)
     return tokens.TokenRequest(
         external_user_id=body.external_user_id,
         expires_in=body.expires_in or tokens.MAX_LIFETIME_S,
@@ -113,8 +113,8 @@ def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:
     )
 
 
-def _preset(call: Call, body: NewToken) -> App | None:
-    """The app that the token's link opens with, and a check that the OAuth client asked for fits."""
+def _preset_app(call: Call, body: NewToken) -> App | None:
+    """The app that the token's link opens with. Raises :class:`Invalid` for another app's or project's OAuth client."""
     field = "app_id"
     try:
         app = call.service.app(body.app_id) if body.app_id is not None else None
@@ -122,7 +122,7 @@ def _preset(call: Call, body: NewToken) -> App | None:
         if body.oauth_app_id is not None:
             _check_client(call.service, call.scene.project_id, app, body.oauth_app_id)
     except NotFound as error:
-        raise Invalid(f"{field} is not valid: {error.message}", [Detail(field, error.message)]) from error
+        raise Invalid.of(field, error.message) from error
     return app
 
 
@@ -132,7 +132,7 @@ def _check_client(service: Service, project_id: str, app: App | None, oauth_app_
     provider_clients.choose(service.store, project_id, slug, oauth_app_id)
 
 
-def _facts(service: Service, token: ConnectToken, query: Check) -> dict[str, Any]:
+def _validity(service: Service, token: ConnectToken, query: ValidityQuery) -> dict[str, Any]:
     """The answer of a valid token. Raises :class:`NotFound` for an app, client or account that is not there."""
     slug, oauth_app_id = query.app_id or token.app, query.oauth_app_id or token.oauth_app_id
     app = service.app(slug) if slug else None

@@ -1,7 +1,8 @@
-"""Connected accounts (contract "Accounts"): list, get, create by key, delete.
+"""Connected accounts (contract "Accounts"): the lists, one of them, and removing them.
 
-Credentials are handed to OAuth clients alone, and only those that the project's own OAuth client obtained. One
-account that is asked for with them is refreshed first, if its token is about to expire; lists show what is stored.
+Credentials are given to OAuth clients alone, and only those that the project's own OAuth client obtained
+(contract "Credentials"). Asking for one account with its credentials refreshes a token that is about to expire;
+lists show what is stored.
 """
 
 import functools

@@ -1,17 +1,17 @@
-"""App categories: all of them as a bare array, or one."""
+"""The categories of apps: all of them as a bare array, or one."""
 
 from flask import Response
 
 from webapp.errors import NotFound
 from webapp.service.api.accounts import app_models
-from webapp.service.api.accounts.apps import APPS, AppFilter, Extended
+from webapp.service.api.accounts.apps import APPS, AppFilter, AppOptions
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.operations import Operations, PathParameter
 
 operations = Operations(APPS, PathParameter("category_id", "The category's id (`appcat_…`).", "$CATEGORY_ID"))
 
 
-class CategoryList(AppFilter, Extended):
+class CategoryList(AppFilter, AppOptions):
     """With extensions each category counts its apps, under the same filters as the list of apps."""
 
 

@@ -1,4 +1,4 @@
-"""Apps, their categories, and what a project has of its own for them."""
+"""What the API answers about apps, their categories, and a project's own OAuth clients and overrides for them."""
 
 from typing import Literal
 

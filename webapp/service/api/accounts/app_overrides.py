@@ -1,11 +1,11 @@
-"""App overrides: named preset values for an app's fields (contract "App overrides"); both environments share them."""
+"""Named preset values for an app's fields (contract "App overrides"); both environments share them."""
 
 from typing import Any
 
 from flask import Response
 from pydantic import Field
 
-from webapp.errors import Detail, Invalid
+from webapp.errors import Invalid
 from webapp.service.api.accounts import app_models
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import AppName, Body, Page, Paged, SearchWords
@@ -71,7 +71,7 @@ def create_app_override(call: Call) -> Response:
     body = call.body(NewAppOverride)
     app = call.service.catalog.app(body.app)
     if app is None:
-        raise Invalid("app is not valid: There is no such app.", [Detail("app", "There is no such app.")])
+        raise Invalid.of("app", "There is no such app.")
     draft = Draft(body.name, body.oauth_app_id or None, body.cfmap or {})
     return _answer(call, app_overrides.create(call.service, call.scene.project_id, app, draft))
 

@@ -1,4 +1,4 @@
-"""Apps (contract "Apps"): the catalog, searched, sorted and paged; one app by its slug or id."""
+"""The apps of the catalog (contract "Apps"): searched, sorted and paged; and one app by its slug or id."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -28,7 +28,7 @@ class AppFilter(Query):
 
 
 class AppList(AppFilter, Paged):
-    """Which apps, in which order. ``extensions`` adds what is ours alone."""
+    """Which apps, in which order."""
 
     lists: ClassVar[frozenset[str]] = frozenset({"category_ids"})
     sort_key: Literal["name", "name_slug", "featured_weight"] | None = Field(None, description="What to sort by.")
@@ -39,8 +39,8 @@ class AppList(AppFilter, Paged):
     extensions: Extensions = False
 
 
-class Extended(Query):
-    """Whether to add what is ours alone."""
+class AppOptions(Query):
+    """Whether to add Patchbay's own fields."""
 
     extensions: Extensions = False
 
@@ -65,28 +65,28 @@ def list_apps(call: Call) -> Response:
         window=query.window,
     )
     own = provider_clients.own_clients(call.service.store, call.caller.project_id)
-    to_json = _counted if query.extensions else App.with_client
+    to_json = _with_counts if query.extensions else App.with_client
     return answer_page(rows, lambda app: orjson.Fragment(to_json(app, own.get(app.slug))))
 
 
-@operations.get("/v1/connect/apps/<app>", answer=Data[app_models.AppDetails], query=Extended)
+@operations.get("/v1/connect/apps/<app>", answer=Data[app_models.AppDetails], query=AppOptions)
 def get_app(call: Call) -> Response:
     """One app."""
     app = call.service.app(call.path["app"])
     own = provider_clients.own_clients(call.service.store, call.caller.project_id).get(app.slug)
-    if call.query(Extended).extensions:
-        return answer({"data": {**_extended(call, app), "oauth_app_id": own}})
+    if call.query(AppOptions).extensions:
+        return answer({"data": {**_with_extensions(call, app), "oauth_app_id": own}})
     return answer({"data": orjson.Fragment(app.with_client(own))})
 
 
-def _counted(app: App, oauth_app_id: str | None) -> bytes:
+def _with_counts(app: App, oauth_app_id: str | None) -> bytes:
     """The App object, and how many components the app has."""
     counts = orjson.dumps({"actions": app.actions, "triggers": app.triggers})
     return app.with_client(oauth_app_id).removesuffix(b"}") + b',"patchbay":' + counts + b"}"
 
 
-def _extended(call: Call, app: App) -> dict[str, Any]:
-    """The app with what our own pages show besides: whether it can be connected here, and its scopes in words."""
+def _with_extensions(call: Call, app: App) -> dict[str, Any]:
+    """The app with whether it can be connected here, and its scopes in words."""
     why_not = apps.why_not(call.service, app, call.caller.project_id or "")
     app_scopes = app.oauth.scopes if app.oauth else ()
     extensions = {

@@ -1,4 +1,4 @@
-"""Looking after an account: rename, test, revoke, what uses it, what happened to it. Extensions, ours alone."""
+"""Looking after an account: rename, test and revoke it, what uses it, and what happened to it."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def rename_account(call: Call) -> Response:
 
 @operations.post(f"{ONE}/test", answer=models.ExtendedAccount, scopes=WRITE, errors=PROVIDER_ERRORS, extension=True)
 def test_account(call: Call) -> Response:
-    """Test an account now. What was found stands in the account: trouble at the provider is no error of ours."""
+    """Test an account now. The account says what came of it: a failure at the provider is no error of this call."""
     return _answer(call, health.check(call.service, load(call)))
 
 

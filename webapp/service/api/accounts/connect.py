@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from flask import Response
 from pydantic import Field
 
-from webapp.errors import Detail, Forbidden, Invalid, NotFound, Unauthorized
+from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.service.api.accounts import models
 from webapp.service.api.accounts.accounts import ACCOUNTS, WRITE
 from webapp.service.api.base.call import Call, answer
@@ -60,9 +60,9 @@ def _token(call: Call, given: str) -> ConnectToken:
     try:
         token = tokens.verify(call.service, given)
     except Unauthorized as error:
-        raise _invalid("connect_token", error.message) from error
+        raise Invalid.of("connect_token", error.message) from error
     if token.scene != call.scene:
-        raise _invalid("connect_token", "It belongs to another project or environment.")
+        raise Invalid.of("connect_token", "It belongs to another project or environment.")
     if call.user is not None and call.user.id != token.user.id:
         raise Forbidden("This Connect token is for another external user.")
     return token
@@ -71,7 +71,7 @@ def _token(call: Call, given: str) -> ConnectToken:
 def _app(call: Call, slug: str) -> App:
     app = call.service.catalog.app(slug)
     if app is None:
-        raise _invalid("app_slug", "There is no such app.")
+        raise Invalid.of("app_slug", "There is no such app.")
     return app
 
 
@@ -82,11 +82,7 @@ def _preset(call: Call, app: App, override_id: str | None) -> Mapping[str, str]:
     try:
         override = app_overrides.get(call.store, call.scene.project_id, override_id)
     except NotFound as error:
-        raise _invalid("app_override_id", error.message) from error
+        raise Invalid.of("app_override_id", error.message) from error
     if override.app != app.slug:
-        raise _invalid("app_override_id", f"It is an override of another app than {app.name}.")
+        raise Invalid.of("app_override_id", f"It is an override of another app than {app.name}.")
     return override.fields
-
-
-def _invalid(field: str, message: str) -> Invalid:
-    return Invalid(f"{field} is not valid: {message}", [Detail(field, message)])

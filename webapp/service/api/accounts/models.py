@@ -1,4 +1,4 @@
-"""Connected accounts, and what happened to them."""
+"""What the API answers about connected accounts, and about what happened to them."""
 
 from typing import Annotated, Literal
 

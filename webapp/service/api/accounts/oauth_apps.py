@@ -1,6 +1,6 @@
-"""A project's own OAuth clients at providers: made, listed, changed and removed; both environments share them.
+"""A project's own OAuth clients at providers (contract "OAuth apps"); both environments share them.
 
-An answer is the App with the client's own fields over it (contract "OAuth apps"). The secret goes in and never out.
+An answer is the app with the client's own fields over it. The secret goes in and never comes out.
 """
 
 from dataclasses import replace
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from flask import Response
 from pydantic import Field
 
-from webapp.errors import Detail, Invalid
+from webapp.errors import Invalid
 from webapp.kit.clock import iso
 from webapp.service.api.accounts import app_models
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
@@ -88,7 +88,7 @@ def create_oauth_app(call: Call) -> Response:
     app = call.service.catalog.app(body.app)
     if app is None or app.auth_type != "oauth":
         message = "There is no such app." if app is None else f"{app.name} is not connected by OAuth."
-        raise Invalid(f"app is not valid: {message}", [Detail("app", message)])
+        raise Invalid.of("app", message)
     client = provider_clients.add(
         call.service,
         app=app.slug,
@@ -118,7 +118,7 @@ def get_oauth_app(call: Call) -> Response:
     example=Example(body={"name": "Our GitHub client"}),
 )
 def update_oauth_app(call: Call) -> Response:
-    """Change a client; another client id is refused while accounts live by this one."""
+    """Change a client; another client id is refused while accounts use this one."""
     client, body = _load(call), call.body(OAuthAppChange)
     changed = replace(
         client,

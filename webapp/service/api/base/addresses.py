@@ -21,7 +21,7 @@ _SLASHES = re.compile("/{2,}")
 
 
 class ProjectConverter(BaseConverter):
-    """A project's id (contract "Paths")."""
+    """A project's id (contract "Ids")."""
 
     regex = "proj_[a-zA-Z0-9]+"
 

@@ -71,7 +71,7 @@ def bearer() -> str:
 
 
 def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -> Call:
-    """The call, once its caller is known and may make it. Raises what contract "Errors" answers otherwise."""
+    """The call, once its caller is known and may make it. Raises what answers 400, 401, 403, 404 or 413 otherwise."""
     _check_size_and_text()
     if operation.public:
         return Call(service, _request(), path)

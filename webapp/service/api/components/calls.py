@@ -1,6 +1,7 @@
-"""Configure, reload and run (contract "Configure"), in every path form. A Connect token acts for its own user.
+"""Configure, reload and run components (contract "Configure"), in every path form.
 
-What goes wrong in a component answers 200 and says so; what is wrong with the request answers 400 before it runs.
+A Connect token acts for its own user. What goes wrong in a component answers 200 and says so. What is
+wrong with the request answers 400 before anything runs.
 """
 
 from dataclasses import replace

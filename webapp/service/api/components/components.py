@@ -1,6 +1,6 @@
 """Components, actions and triggers (contract "Components"): the lists, and one by its key or id, in any version.
 
-The three nouns share everything but the kind that they admit.
+The three nouns share everything but the kind of component that they admit.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The file stash: downloading what a run wrote or a mail brought, by its key, or by the link that a run answered."""
+"""Downloads from the file stash (contract "File stash"): what a run wrote or a mail brought, by key or link."""
 
 from flask import Response
 from pydantic import Field

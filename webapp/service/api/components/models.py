@@ -1,4 +1,4 @@
-"""Components, their props and calls, and the history of runs."""
+"""What the API answers about components, their props, the calls of them, and runs."""
 
 from typing import Annotated, Any, Literal
 

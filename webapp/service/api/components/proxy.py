@@ -1,7 +1,7 @@
-"""The proxy: any request to an account's app, with the account's credential (contract "Proxy").
+"""The proxy sends any request to the app of an account, with the account's credential (contract "Proxy").
 
-The answer of the app is passed on while it arrives. What would make it act as a page of our own origin is taken off:
-cookies, policies, sign-in challenges; and it is sandboxed, so that nothing in it ever runs here.
+The answer of the app is passed on while it arrives. Headers that would make it act as a page of our own origin are
+removed (cookies, policies, sign-in challenges), and it is sandboxed, so that nothing in it ever runs here.
 """
 
 import base64
@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 from flask import Request, Response
 from pydantic import Field
 
-from webapp.errors import Detail, Invalid, NotFound
+from webapp.errors import Invalid, NotFound
 from webapp.service.api.base.call import Call
 from webapp.service.api.base.models import ExternalUserId, Query, RawContent
 from webapp.service.api.base.operations import (
@@ -68,7 +68,7 @@ operations = Operations(
 EXAMPLE_TARGET = {**OWNER, "account_id": "$ACCOUNT_ID"}
 
 
-class Target(Query):
+class ProxyQuery(Query):
     """Whose account. A Connect token's own user need not be named; every other parameter goes upstream."""
 
     owner: ClassVar[str | None] = "external_user_id"
@@ -78,11 +78,11 @@ class Target(Query):
 
 def forward(call: Call) -> Response:
     """Send a request to the app of an account, and pass its answer on."""
-    account = _account(call, call.query(Target))
+    account = _account(call, call.query(ProxyQuery))
     request = call.request
     params = [(name, value) for name, value in request.args.items(multi=True) if name not in OURS]
     length = request.content_length or 0
-    order = ProxyRequest(
+    proxy_request = ProxyRequest(
         method=request.method,
         target=decoded(call.path["url_64"]),
         params=params,
@@ -90,7 +90,7 @@ def forward(call: Call) -> Response:
         body=Upload(request.stream, length) if length else None,
         accept_encoding=request.headers.get("Accept-Encoding", "identity"),
     )
-    return _answer(request.method, proxying.send(call.service, account, order))
+    return _answer(request.method, proxying.send(call.service, account, proxy_request))
 
 
 def decoded(url_64: str) -> str:
@@ -105,14 +105,14 @@ def decoded(url_64: str) -> str:
         return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)).decode("utf-8")
     except (ValueError, binascii.Error) as error:
         message = "Encode the target's address as URL-safe base64."
-        raise Invalid(f"url_64 is not valid: {message}", [Detail("url_64", message)]) from error
+        raise Invalid.of("url_64", message) from error
 
 
-def _account(call: Call, query: Target) -> Account:
+def _account(call: Call, query: ProxyQuery) -> Account:
     external_id = call.caller.user_filter(query.external_user_id)
     if external_id is None:
         message = "Name the user whose account it is."
-        raise Invalid(f"external_user_id is not valid: {message}", [Detail("external_user_id", message)])
+        raise Invalid.of("external_user_id", message)
     user = call.user or external_users.find(call.store, call.scene, external_id)
     if user is None:
         raise NotFound("There is no such account.")
@@ -178,7 +178,7 @@ for method, example in METHODS.items():
         "P/proxy/<path:url_64>",
         answer=RawContent("What the app answered, with its status."),
         scopes=(scopes.PROXY,),
-        query=Target,
+        query=ProxyQuery,
         limit="proxy",
         errors=PROVIDER_ERRORS,
         proxied=True,

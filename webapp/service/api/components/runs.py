@@ -1,4 +1,4 @@
-"""The history of runs: the list, newest first, and one with its values and results. Extensions, ours alone."""
+"""The history of runs of actions: the list, newest first, and one run with its values and results."""
 
 from flask import Response
 from pydantic import Field

@@ -1,4 +1,4 @@
-"""Who did what in a project, newest first. An extension, ours alone, and for OAuth clients only."""
+"""The audit log of a project: who did what, newest first. It is for OAuth clients only."""
 
 from typing import Any
 
@@ -37,20 +37,22 @@ class AuditList(Paged):
 def list_audit(call: Call) -> Response:
     """Entries of this environment; a client of the whole workspace sees the workspace's too."""
     query = call.query(AuditList)
-    scene = call.scene
-    audit_filter = Filter(
-        scene.project_id,
-        scene.environment,
-        query.noun or None,
-        query.subject_id or None,
-        workspace=call.caller.project_id is None,
-        actor=query.actor or None,
-    )
-    entries = audit.page(call.store, audit_filter, query.window)
+    entries = audit.page(call.store, _filter(call, query), query.window)
     user_ids = {entry.external_user_id for entry in entries.items}
-    names = external_users.names(call.store, scene, [user_id for user_id in user_ids if user_id])
+    names = external_users.names(call.store, call.scene, [user_id for user_id in user_ids if user_id])
 
     def to_json(entry: AuditEntry) -> dict[str, Any]:
         return {**entry.to_json(), "external_user_id": names.get(entry.external_user_id or "")}
 
     return answer_page(entries, to_json)
+
+
+def _filter(call: Call, query: AuditList) -> Filter:
+    return Filter(
+        call.scene.project_id,
+        call.scene.environment,
+        query.noun or None,
+        query.subject_id or None,
+        workspace=call.caller.project_id is None,
+        actor=query.actor or None,
+    )

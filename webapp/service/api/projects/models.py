@@ -1,4 +1,4 @@
-"""Tokens, projects, users, usage, limits: what frames everything else."""
+"""What the API answers about projects, their users, webhook, usage and audit log."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Projects (contract "Projects"): the ones a client sees, one of them, and the info call of a frontend."""
+"""The projects that a client sees (contract "Projects"), one of them, and the info call of a frontend."""
 
 from flask import Response
 

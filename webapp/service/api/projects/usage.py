@@ -1,4 +1,4 @@
-"""Usage of the projects that a client sees: what was run, proxied and delivered, hour by hour."""
+"""What was run, proxied and delivered in the projects that a client sees, hour by hour (contract "Usage")."""
 
 from typing import Annotated
 

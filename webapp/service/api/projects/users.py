@@ -1,4 +1,4 @@
-"""External users: the list of a scene, and removing one with everything that is theirs."""
+"""The users of an environment (contract "Users"): the list, and removing one with everything of theirs."""
 
 from flask import Response
 

@@ -1,7 +1,8 @@
-"""The webhook of a project's environment (contract "Project webhook"): where events go that have no place of their own.
+"""The webhook of a project's environment (contract "Project webhook").
 
-Its signing key is the environment's: Connect notifications are signed with it too. It is shown when the webhook is
-made and when it is regenerated, and never again.
+It gets the events of triggers that have no webhook of their own. Its signing key is the environment's: Connect
+notifications are signed with it too. The key is shown when the webhook is made and when it is regenerated, and never
+again.
 """
 
 from typing import Any

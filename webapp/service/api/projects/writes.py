@@ -1,9 +1,9 @@
-"""Making, changing and removing projects, and their logos. A client that was made for one project has only that."""
+"""Making, changing and removing projects, and their logos. A client that was made for one project has only that one."""
 
 from flask import Response
 from pydantic import Field
 
-from webapp.errors import Detail, Forbidden, Invalid, TooLarge
+from webapp.errors import Forbidden, Invalid, TooLarge
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, answer_image, no_content
 from webapp.service.api.base.models import Body, RawContent
 from webapp.service.api.base.operations import Example, Operations
@@ -123,5 +123,5 @@ def _image(call: Call) -> bytes:
         raise TooLarge
     sent = request.files.get("logo")
     if sent is None:
-        raise Invalid("logo is not valid: It is missing.", [Detail("logo", "It is missing.")])
+        raise Invalid.of("logo", "It is missing.")
     return sent.stream.read(logos.MAX_BYTES + 1)

@@ -1,6 +1,7 @@
 """What the description of the API says once for all operations: statuses, scopes, and how to begin."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from webapp.service.domain.base import scopes
 
@@ -45,4 +46,13 @@ SCOPES = {
     scopes.TOKENS_CREATE: "Create Connect tokens",
     scopes.PROXY: "Use the proxy",
     scopes.WORKFLOW_INVOKE: "Invoke workflows on behalf of a user",
+}
+SECURITY_SCHEMES: Mapping[str, Any] = {
+    "oauth": {
+        "type": "oauth2",
+        "flows": {"clientCredentials": {"tokenUrl": "/v1/oauth/token", "scopes": SCOPES}},
+        "description": "For servers: an access token lasts one hour.",
+    },
+    "connectToken": {"type": "http", "scheme": "bearer", "description": "For frontends: one external user's."},
+    "userKey": {"type": "http", "scheme": "bearer", "description": "A person's own API key."},
 }

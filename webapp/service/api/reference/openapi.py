@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from webapp.service.api.base.limits import LIMITS
 from webapp.service.api.base.models import NoContent, OAuthError, RawContent
 from webapp.service.api.base.operations import Operation
-from webapp.service.api.reference.common import ABOUT, SCOPES, STATUSES, VERSION
+from webapp.service.api.reference.common import ABOUT, SECURITY_SCHEMES, STATUSES, VERSION
 from webapp.service.api.reference.schemas import REF, Schemas, query_schema, text_schema
 
 LIMIT_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
@@ -34,7 +34,7 @@ def document(operations: Sequence[Operation], public_url: str) -> dict[str, Any]
             "schemas": schemas.published(),
             "responses": {str(code): _error(code) for code in STATUSES},
             "headers": {name: {"schema": {"type": "integer"}} for name in RETRY_HEADERS},
-            "securitySchemes": _security_schemes(),
+            "securitySchemes": SECURITY_SCHEMES,
         },
     }
 
@@ -91,8 +91,14 @@ def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
         yield _parameter("header", "x-pd-environment", schema, owner=True)
     if not operation.public and operation.path.startswith(("P/", "/v1/connect/")):
         description = "The token of a custom rate limit, which applies on top."
-        yield {"name": "x-pd-rate-limit", "in": "header", "required": False, "description": description,
-               "schema": {"type": "string"}}  # fmt: skip
+        schema = {"type": "string"}
+        yield {
+            "name": "x-pd-rate-limit",
+            "in": "header",
+            "required": False,
+            "description": description,
+            "schema": schema,
+        }
 
 
 def _parameter(
@@ -190,12 +196,3 @@ def _security(operation: Operation) -> Iterator[dict[str, list[str]]]:
         yield {"connectToken": []}
     if operation.user_key:
         yield {"userKey": []}
-
-
-def _security_schemes() -> dict[str, Any]:
-    flows = {"clientCredentials": {"tokenUrl": "/v1/oauth/token", "scopes": SCOPES}}
-    return {
-        "oauth": {"type": "oauth2", "flows": flows, "description": "For servers: an access token lasts one hour."},
-        "connectToken": {"type": "http", "scheme": "bearer", "description": "For frontends: one external user's."},
-        "userKey": {"type": "http", "scheme": "bearer", "description": "A person's own API key."},
-    }

@@ -1,4 +1,4 @@
-"""The deliveries of a deployed trigger: list, one with its request and answers, send again, 24 hours. Extensions."""
+"""The deliveries of a deployed trigger: the list, one with its request and answers, sending again, and the last day."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Deliveries of events: one, every attempt at it, and how many there were."""
+"""What the API answers about deliveries: one, every attempt at it, and how many there were."""
 
 from typing import Any, Literal
 

@@ -23,7 +23,7 @@ EmitOnDeploy = Annotated[bool | None, Field(description="Whether it emits what i
 
 
 class NewTrigger(Body):
-    """What to deploy, and for whom. ``name`` is Patchbay's own."""
+    """What to deploy, and for whom."""
 
     id: str = Field(description="The component's key or id.")
     external_user_id: ExternalUserId

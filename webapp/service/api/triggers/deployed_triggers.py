@@ -1,6 +1,6 @@
-"""Deployed triggers (contract "Updating", "Deployed triggers"): list, get, update, delete, and their runs.
+"""Deployed triggers (contract "Deployed triggers"): list, get, update, delete, and their runs.
 
-A Connect token sees and changes its own user's alone, and is never given a signing key.
+A Connect token sees and changes its own user's triggers alone, and is never given a signing key.
 """
 
 from typing import Literal
@@ -35,7 +35,7 @@ operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID)
 
 
 class TriggerChange(Body):
-    """What to change (contract "Updating"). ``dynamic_props_id`` is Patchbay's own."""
+    """What to change; what is left out stays."""
 
     active: bool | None = Field(None, description="Whether it is on.")
     configured_props: ConfiguredProps = None

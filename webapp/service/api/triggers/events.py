@@ -1,4 +1,4 @@
-"""The events of a deployed trigger: the list, newest first (contract "Events"), and a test event."""
+"""The events of a deployed trigger (contract "Events"): the list, newest first, and a test event."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""Deployed triggers, their webhooks, events and deliveries."""
+"""What the API answers about deployed triggers, their webhooks, events and runs."""
 
 from typing import Any, Literal
 

@@ -1,5 +1,4 @@
-"""Loading the trigger of a path below ``P/deployed-triggers/{trigger_id}`` through its owner, and what those paths
-share."""
+"""Loading the trigger of a path through its owner, and what the paths of one trigger share."""
 
 from typing import ClassVar
 

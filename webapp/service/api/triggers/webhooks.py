@@ -1,6 +1,6 @@
-"""Where a trigger's events go (contract "Trigger webhooks"): webhooks with their keys and state, and workflows.
+"""Where a deployed trigger's events go (contract "Trigger webhooks"): webhooks, with keys and state, and workflows.
 
-Signing keys are given to OAuth clients alone (contract "Trigger webhooks").
+Signing keys are given to OAuth clients alone.
 """
 
 from typing import Any
@@ -152,7 +152,7 @@ def _answer_list(call: Call, trigger: DeployedTrigger) -> Response:
 
 
 def _to_json(call: Call, endpoint: Endpoint) -> dict[str, Any]:
-    """One of a trigger's (contract "Trigger webhooks")."""
+    """A webhook in a list (contract "Trigger webhooks")."""
     data: dict[str, Any] = {"id": endpoint.id, "url": endpoint.url, "signing_key_set": True}
     if call.caller.connect is None:
         data["signing_key"] = endpoints.key_of(call.service, endpoint)
