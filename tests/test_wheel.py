@@ -77,6 +77,7 @@ def test_an_installed_copy_serves_a_styled_page(url: str) -> None:
             assert len(found.text) > 500
         scripts = re.findall(r'<script[^>]+src="([^"]+)"', page.text)
         assert all(session.get(urljoin(url, one), timeout=10).status_code == 200 for one in scripts)
+        assert "Retries" in session.get(urljoin(url, "/docs/contract"), timeout=10).text
 
 
 def test_the_wheel_carries_apps_templates_styles_and_the_packages_of_the_front_end(wheel: Path) -> None:
@@ -84,6 +85,7 @@ def test_the_wheel_carries_apps_templates_styles_and_the_packages_of_the_front_e
         names = archive.namelist()
     for pattern in (
         r"webapp/service/catalog/.*github/app\.toml", r"webapp/_assets/templates/.*\.html",
+        r"webapp/_assets/templates/docs/contract\.md",
         r"webapp/_assets/static/css/.*\.css",
         r"webapp/_assets/static/vendor/htmx-[\d.]+\.min\.js", r"webapp/_assets/static/vendor/inter-.*\.woff2",
         r".*dist-info/licenses/LICENSE", r".*dist-info/entry_points\.txt",
