@@ -10,7 +10,7 @@ import pytest
 from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.service.domain.accounts import accounts, lifecycle, refreshing
 from webapp.service.worker import loop
-from webapp.service.worker.clock_watch import ClockMonitor
+from webapp.service.worker.clock_monitor import ClockMonitor
 
 
 def one_turn(bench: Any, chores: list[loop.Chore] | None = None) -> None:

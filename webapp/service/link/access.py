@@ -31,14 +31,14 @@ def choices(service: Service, current: Visit, app: App, account: Account | None 
     """
     client = provider_clients.choose(service.store, current.project.id, app.slug, current.oauth_app_id)
     usual = scopes_of(app, client, EVERYTHING)
-    offered = {one.name: scopes_of(app, client, one.name) for one in app.spec.scope_profiles}
+    offered = {profile.name: scopes_of(app, client, profile.name) for profile in app.spec.scope_profiles}
     if not any(set(scopes) == set(usual) for scopes in offered.values()):
         offered = {EVERYTHING: usual, **offered}
     before = account.scope_profile if account else None
-    wanted = current.parameters.get("oauthScopeProfile") or before or EVERYTHING
-    if wanted not in offered:
-        wanted = next(name for name, scopes in offered.items() if set(scopes) == set(usual))
-    return [Choice(name, _label(name), _words(app, scopes), scopes, name == wanted) for name, scopes in offered.items()]
+    chosen = current.parameters.get("oauthScopeProfile") or before or EVERYTHING
+    if chosen not in offered:
+        chosen = next(name for name, scopes in offered.items() if set(scopes) == set(usual))
+    return [Choice(name, _label(name), _words(app, scopes), scopes, name == chosen) for name, scopes in offered.items()]
 
 
 def scopes_of(app: App, client: ProviderClient | None, profile: str) -> tuple[str, ...]:

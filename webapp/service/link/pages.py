@@ -90,7 +90,7 @@ def show_app(
     service: Service, current: Visit, app: App, account: Account | None, *, last: Attempt | None = None
 ) -> Response:
     """The page on which a person connects ``app``, with a fresh attempt."""
-    if app.auth_type == "keys" or any(one.name not in current.preset for one in app.custom_fields):
+    if app.auth_type == "keys" or any(field.name not in current.preset for field in app.custom_fields):
         return forms.show(service, current, app, account)
     wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
     _, secret = attempts.create(service, current.token, wish)
@@ -119,12 +119,12 @@ def _account(service: Service, current: Visit) -> Account | None:
     if current.account_id is None:
         return None
     try:
-        found = accounts.get(service.store, current.token.scene, current.account_id, user=current.token.user)
+        account = accounts.get(service.store, current.token.scene, current.account_id, user=current.token.user)
     except NotFound as error:
         raise Ended(endings.NO_SUCH_ACCOUNT) from error
-    if current.override is not None and current.override.app != found.app:
+    if current.override is not None and current.override.app != account.app:
         raise Ended(endings.NO_SUCH_OVERRIDE)
-    return found
+    return account
 
 
 def _last_attempt(service: Service, current: Visit) -> Attempt | None:

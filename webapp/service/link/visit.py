@@ -161,8 +161,8 @@ def session_proof(service: Service, session_id: str) -> str:
 
 def remembered() -> Visit | None:
     """The visit of this request, as far as it was recognized; endings use it to name the product."""
-    found: Visit | None = g.get("visit")
-    return found
+    visit: Visit | None = g.get("visit")
+    return visit
 
 
 def _here(visit: Visit) -> Visit:
@@ -198,15 +198,15 @@ def _override(service: Service, token: ConnectToken, parameters: Mapping[str, st
     if not override_id:
         return None
     try:
-        found = app_overrides.get(service.store, token.scene.project_id, override_id)
+        override = app_overrides.get(service.store, token.scene.project_id, override_id)
     except NotFound as error:
         raise Ended(NO_SUCH_OVERRIDE) from error
     app = service.catalog.app(parameters["app"]) if "app" in parameters else None
-    if app is not None and app.slug != found.app:
+    if app is not None and app.slug != override.app:
         raise Ended(NO_SUCH_OVERRIDE)
-    return found
+    return override
 
 
 def _parameters(given: Mapping[str, str]) -> dict[str, str]:
-    found = {name: given.get(name, "").strip() for name in PARAMETERS}
-    return {name: value[:MAX_PARAMETER] for name, value in found.items() if value}
+    parameters = {name: given.get(name, "").strip() for name in PARAMETERS}
+    return {name: value[:MAX_PARAMETER] for name, value in parameters.items() if value}

@@ -21,7 +21,7 @@ from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.triggers.delivering import DEADLINE_S, Sender
-from webapp.service.worker.clock_watch import ClockMonitor
+from webapp.service.worker.clock_monitor import ClockMonitor
 
 SENDERS = 64
 PER_ENDPOINT = 16
@@ -48,7 +48,7 @@ class DeliveryEngine:
         self._lock = threading.Lock()
         self._places: Counter[str] = Counter()  # by endpoint: claimed, and what came of it not written down
         self._busy = 0
-        self._watch = ClockMonitor()
+        self._clock_monitor = ClockMonitor()
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -78,7 +78,7 @@ class DeliveryEngine:
         for thread in self._threads:
             thread.join(max(ends - time.monotonic(), 0.05) if self.busy else 1.0)
         if not self._pump.is_alive():
-            self._last_words()
+            self._write_last_results()
 
     @property
     def busy(self) -> int:
@@ -113,7 +113,7 @@ class DeliveryEngine:
     def _turn(self) -> None:
         self._take_results()
         now = self._service.clock()
-        if self._watch.is_set_back(now):
+        if self._clock_monitor.is_set_back(now):
             with self._service.store.write() as tx:
                 deliveries.realign(tx, now)
         due = deliveries.next_due_at(self._service.store)
@@ -151,8 +151,8 @@ class DeliveryEngine:
         with self._lock:
             self._places.update(task.endpoint.id for task in tasks)
             self._busy += len(tasks)
-            wanted = min(self._busy, self._senders)
-        while len(self._threads) < wanted:
+            needed = min(self._busy, self._senders)
+        while len(self._threads) < needed:
             thread = threading.Thread(target=self._work, name=f"sender-{len(self._threads)}", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -185,7 +185,7 @@ class DeliveryEngine:
             return LONGEST_SLEEP_S
         return min(max((due - now) / SECOND, 0.001), LONGEST_SLEEP_S)
 
-    def _last_words(self) -> None:
+    def _write_last_results(self) -> None:
         self._take_results()
         if not self._unwritten:
             return

@@ -26,7 +26,7 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import usage
 from webapp.service.domain.triggers import deploying, memory
 from webapp.service.domain.triggers import runs as trigger_runs
-from webapp.service.worker.clock_watch import ClockMonitor
+from webapp.service.worker.clock_monitor import ClockMonitor
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.mail_server import MailServer
 from webapp.service.worker.trigger_engine import TriggerEngine
@@ -90,7 +90,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
         Chore("purge events", 10 * MINUTE, retention.purge),
         Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
     ]
-    watch = ClockMonitor()
+    monitor = ClockMonitor()
     try:
         for engine in (TriggerEngine(service), DeliveryEngine(service), MailServer(service)):
             engine.start()
@@ -98,8 +98,8 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
         with ThreadPoolExecutor(REFRESHES_AT_ONCE, thread_name_prefix="refresh") as pool:
             while not stop.is_set():
                 heartbeat.beat(settings.data / HEARTBEAT)
-                if watch.is_set_back(service.clock()):
-                    _shielded("realign accounts", lambda: lifecycle.realign(service))
+                if monitor.is_set_back(service.clock()):
+                    _logged("realign accounts", lambda: lifecycle.realign(service))
                 turn(service, chores, pool)
                 if _sleep(stop, wake_fd, pause_s(service)):
                     wake()
@@ -119,26 +119,26 @@ def _end(engines: Sequence[Engine]) -> None:
 
 def turn(service: Service, chores: list[Chore], pool: ThreadPoolExecutor) -> None:
     """Do everything that is due now."""
-    _shielded("refresh accounts", lambda: _refresh(service, pool))
-    _shielded("check accounts", lambda: _check(service, pool))
+    _logged("refresh accounts", lambda: _refresh(service, pool))
+    _logged("check accounts", lambda: _check(service, pool))
     now = service.clock()
     for chore in chores:
         if not now < chore.due <= now + chore.every:  # due, or put too far away by a clock that was set back since
             chore.due = now + chore.every
-            _shielded(chore.name, lambda chore=chore: chore.verb(service))  # type: ignore[misc]
+            _logged(chore.name, lambda chore=chore: chore.verb(service))  # type: ignore[misc]
 
 
 def _refresh(service: Service, pool: ThreadPoolExecutor) -> None:
     due = refreshing.due(service, REFRESHES_AT_ONCE * 4)
-    list(pool.map(lambda account: _shielded("refresh an account", lambda: refreshing.refresh(service, account)), due))
+    list(pool.map(lambda account: _logged("refresh an account", lambda: refreshing.refresh(service, account)), due))
 
 
 def _check(service: Service, pool: ThreadPoolExecutor) -> None:
     due = lifecycle.claim_checks(service, REFRESHES_AT_ONCE * 4)
-    list(pool.map(lambda account: _shielded("check an account", lambda: health.check(service, account)), due))
+    list(pool.map(lambda account: _logged("check an account", lambda: health.check(service, account)), due))
 
 
-def _shielded(name: str, verb: Callable[[], object]) -> None:
+def _logged(name: str, verb: Callable[[], object]) -> None:
     """Run ``verb``; what goes wrong in one piece of work must not stop the others."""
     try:
         verb()

@@ -79,21 +79,21 @@ class MailServer:
     async def _listening(self, session: Callable[[], MailSession]) -> asyncio.Server | None:
         """The server, as soon as the port can be had; None when told to stop before."""
         host, port = self._service.settings.mail_host, self._service.settings.mail_port
-        told = False
+        reported = False
         while not self._stopping.is_set():
             try:
                 server = await asyncio.get_running_loop().create_server(session, host, port)
             except OSError as error:
-                if not told:
+                if not reported:
                     log.error(_UNUSABLE, port, host, _reason(error))
-                    told = True
+                    reported = True
                 self._tried.set()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopping.wait(), RETRY_S)
                 continue
             self.port = server.sockets[0].getsockname()[1]
             self._tried.set()
-            if told:
+            if reported:
                 log.info("Port %d on %s can be used now; mail arrives.", port, host)
             return server
         return None
@@ -102,10 +102,10 @@ class MailServer:
         """Let mails that are being written down be answered, then hang up on everyone."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + self._grace_s
-        while any(one.busy for one in self._sessions) and loop.time() < ends:
+        while any(session.busy for session in self._sessions) and loop.time() < ends:
             await asyncio.sleep(0.02)
-        for one in list(self._sessions):
-            one.end()
+        for session in list(self._sessions):
+            session.end()
         while self._sessions and loop.time() < ends:
             await asyncio.sleep(0.02)
 

@@ -16,7 +16,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import firing, inbox, lifecycle, receiving, timers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
-from webapp.service.worker.clock_watch import ClockMonitor
+from webapp.service.worker.clock_monitor import ClockMonitor
 
 RUNS = 16
 LONGEST_SLEEP_S = 1.0  # a web process without our bell (`patchbay web`) is heard within a second
@@ -34,7 +34,7 @@ class TriggerEngine:
         self._lock = threading.Lock()
         self._polling: dict[str, DeployedTrigger] = {}
         self._requests = 0
-        self._watch = ClockMonitor()
+        self._clock_monitor = ClockMonitor()
         self._thread = threading.Thread(target=self._run, name="triggers", daemon=True)
 
     def start(self) -> None:
@@ -57,7 +57,7 @@ class TriggerEngine:
         with self._lock:
             left = list(self._polling.values())
         for trigger in left:
-            _shielded("release a poll", lambda trigger=trigger: lifecycle.release(self._service, trigger))  # type: ignore[misc]  # a default argument binds it
+            _logged("release a poll", lambda trigger=trigger: lifecycle.release(self._service, trigger))  # type: ignore[misc]  # a default argument binds it
 
     @property
     def busy(self) -> int:
@@ -67,7 +67,7 @@ class TriggerEngine:
 
     def turn(self) -> None:
         """Begin everything that is due now, as far as there is room."""
-        self._mind_the_clock()
+        self._check_the_clock()
         while timers.fire_timers(self._service) == timers.BATCH:
             if self._stopping.is_set():
                 return
@@ -84,10 +84,10 @@ class TriggerEngine:
         due = [timers.next_timer_at(self._service)]
         if self.busy < self._runs:
             due += [timers.next_poll_at(self._service), inbox.next_due_at(self._service.store, now)]
-        found = [at for at in due if at is not None]
-        if not found:
+        times = [at for at in due if at is not None]
+        if not times:
             return LONGEST_SLEEP_S
-        return min(max((min(found) - now) / SECOND, 0.01), LONGEST_SLEEP_S)
+        return min(max((min(times) - now) / SECOND, 0.01), LONGEST_SLEEP_S)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -103,10 +103,10 @@ class TriggerEngine:
             self._wake.wait(pause)
             self._wake.clear()
 
-    def _mind_the_clock(self) -> None:
+    def _check_the_clock(self) -> None:
         """At the start, and whenever the clock was set back, bring near what it had put too far away."""
         now = self._service.clock()
-        if self._watch.is_set_back(now):
+        if self._clock_monitor.is_set_back(now):
             with self._service.store.write() as tx:
                 inbox.realign(tx, now)
             changed = lifecycle.realign(self._service)
@@ -135,7 +135,7 @@ class TriggerEngine:
     def _begin(self, name: str, work: Callable[[], object], leave: Callable[[], None]) -> None:
         def run() -> None:
             try:
-                _shielded(name, work)
+                _logged(name, work)
             finally:
                 with self._lock:
                     leave()
@@ -144,7 +144,7 @@ class TriggerEngine:
         threading.Thread(target=run, name=name, daemon=True).start()
 
 
-def _shielded(name: str, work: Callable[[], object]) -> None:
+def _logged(name: str, work: Callable[[], object]) -> None:
     """What goes wrong in one run must not stop the others; its lease ends, and it is due again."""
     try:
         work()

@@ -1,5 +1,7 @@
 """Dynamic props: kept for their user and component, and forgotten when nobody uses them."""
 
+from typing import Any
+
 import pytest
 
 from webapp.errors import NotFound
@@ -9,6 +11,10 @@ from webapp.service.domain.components import dynamic_props
 from webapp.service.domain.projects.projects import Scene
 
 PROPS = [{"name": "é", "type": "string", "label": "É"}]
+
+
+def prop(name: str = "it", kind: str = "string", **facts: Any) -> dict[str, Any]:
+    return {"name": name, "type": kind, **facts}
 
 
 def test_kept_for_one_user_of_one_scene_and_one_component(service: Service, scene: Scene) -> None:
@@ -30,3 +36,12 @@ def test_forgotten_30_days_after_the_last_use(service: Service, scene: Scene, cl
     assert dynamic_props.get(service, scene, "alice", "sc_1", used) == PROPS
     with pytest.raises(NotFound):
         dynamic_props.get(service, scene, "alice", "sc_1", unused)
+
+
+def test_props_given_at_run_time_are_freed_of_what_is_invalid() -> None:
+    good = [prop("a", default="x"), prop("b", "integer", min=1, max=2, default=2), prop("n", "alert", content="c")]
+    assert dynamic_props.without_invalid(good) == (good, [])
+    wrong = [prop("a", default=5), prop("b", "integer", min=0.5), prop("c", "nonsense")]
+    valid, problems = dynamic_props.without_invalid(wrong)
+    assert valid == [prop("a"), prop("b", "integer")]
+    assert [sentence.endswith(".") for sentence in problems] == [True, True, True]

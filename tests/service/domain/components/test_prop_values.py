@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from webapp.errors import Invalid
-from webapp.service.domain.components import prop_values, valid_props
+from webapp.service.domain.components import prop_values
 
 Prop = dict[str, Any]
 
@@ -105,12 +105,3 @@ def test_credentials_of_a_request_are_taken_out_of_what_is_kept() -> None:
     assert prop_values.secrets_in(props, {"request": request}) == ["s-1", "s-2"]
     plain = {"request": {"url": "https://api.example", "auth": {"type": "none"}}}
     assert prop_values.without_secrets(props, plain) == (plain, [])
-
-
-def test_props_given_at_run_time_are_made_sound() -> None:
-    good = [prop("a", default="x"), prop("b", "integer", min=1, max=2, default=2), prop("n", "alert", content="c")]
-    assert valid_props.sound(good) == (good, [])
-    wrong = [prop("a", default=5), prop("b", "integer", min=0.5), prop("c", "nonsense")]
-    found, told = valid_props.sound(wrong)
-    assert found == [prop("a"), prop("b", "integer")]
-    assert [sentence.endswith(".") for sentence in told] == [True, True, True]

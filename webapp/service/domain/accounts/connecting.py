@@ -94,14 +94,14 @@ def connect_with_grant(
     """
     existing = _existing(service, token, app, account_id)
     granted = tuple(requested) if result.scopes is None else tuple(result.scopes)
-    _check_scopes(app, token, [one for one in requested if one not in client.additional_scopes], granted)
+    _check_scopes(app, token, [scope for scope in requested if scope not in client.additional_scopes], granted)
     values = {**fields, **provider.kept_of_tokens(app, result), credentials.ACCESS_TOKEN: result.access_token}
     if result.refresh_token:
         values[credentials.REFRESH_TOKEN] = result.refresh_token
-    found = provider.look_up(service, app, values)
-    if isinstance(found, provider.CheckResult):
-        raise _not_accepted(found)
-    values |= found
+    looked_up = provider.look_up(service, app, values)
+    if isinstance(looked_up, provider.CheckResult):
+        raise _not_accepted(looked_up)
+    values |= looked_up
     outcome = provider.identify(service, app, values)
     if outcome.kind != "ok":
         raise _not_accepted(outcome)
@@ -124,10 +124,10 @@ def _existing(service: Service, token: ConnectToken, app: App, account_id: str |
     """The account to reconnect, which must be the token's own and of the same app. Raises :class:`NotFound`."""
     if account_id is None:
         return None
-    found = accounts.get(service.store, token.scene, account_id, user=token.user)
-    if found.app != app.slug:
+    account = accounts.get(service.store, token.scene, account_id, user=token.user)
+    if account.app != app.slug:
         raise NotFound("There is no such account.")
-    return found
+    return account
 
 
 def _check_scopes(app: App, token: ConnectToken, requested: Sequence[str], granted: Sequence[str]) -> None:

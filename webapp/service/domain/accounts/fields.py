@@ -13,15 +13,15 @@ MAX_VALUE = 20_000
 def parse_cfmap(text: str) -> dict[str, str]:
     """The object in ``cfmap_json``: names to strings. Raises :class:`Invalid`."""
     try:
-        found = json.loads(text)
+        values = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _invalid([Detail("cfmap_json", "It must be a JSON object in a string.")]) from error
-    if not isinstance(found, dict):
+    if not isinstance(values, dict):
         raise _invalid([Detail("cfmap_json", "It must be a JSON object in a string.")])
-    wrong = [name for name, value in found.items() if isinstance(value, dict | list | bool)]
+    wrong = [name for name, value in values.items() if isinstance(value, dict | list | bool)]
     if wrong:
         raise _invalid([Detail(f"cfmap_json.{name}", "It must be a string.") for name in wrong])
-    return {name: "" if value is None else str(value) for name, value in found.items()}
+    return {name: "" if value is None else str(value) for name, value in values.items()}
 
 
 def checked(app: App, given: Mapping[str, str]) -> dict[str, str]:

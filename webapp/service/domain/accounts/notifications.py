@@ -75,9 +75,9 @@ def _tell(
 
 def _one_off(tx: Tx, service: Service, scene: Scene, url: str) -> Endpoint:
     """The endpoint of a token's ``webhook_uri``. Nobody can reset it, so each notification gives it a new chance."""
-    for found in endpoints.of_url(tx, scene, "notification", url):
-        if found.active:
-            return found
-        endpoint_state.begin_anew(tx, found, service.clock())
-        return endpoints.find(tx, found.id) or found
+    for endpoint in endpoints.of_url(tx, scene, "notification", url):
+        if endpoint.active:
+            return endpoint
+        endpoint_state.begin_anew(tx, endpoint, service.clock())
+        return endpoints.find(tx, endpoint.id) or endpoint
     return endpoints.add(tx, service, "notification", url, scene=scene)

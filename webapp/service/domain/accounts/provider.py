@@ -96,23 +96,23 @@ def kept_of_tokens(app: App, result: TokenResult) -> dict[str, str]:
 
 def look_up(service: Service, app: App, values: Mapping[str, str]) -> dict[str, str] | CheckResult:
     """What the app's look-up after a sign-in adds to ``values``, or why it could not be had."""
-    spec, wanted = app.look_up_request, app.oauth.look_up if app.oauth else None
-    if spec is None or wanted is None:
+    spec, look_up = app.look_up_request, app.oauth.look_up if app.oauth else None
+    if spec is None or look_up is None:
         return {}
     outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
     if outcome.kind != "ok":
         return CheckResult(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
-    found = _kept(wanted.keep, outcome.body)
-    if found.keys() == wanted.keep.keys():
-        return found
+    kept = _kept(look_up.keep, outcome.body)
+    if kept.keys() == look_up.keep.keys():
+        return kept
     return CheckResult(
         "refused", f"This sign-in gives access to no site of {app.name}. Get access to one, then try again."
     )
 
 
 def _kept(paths: Mapping[str, str], body: Any) -> dict[str, str]:
-    found = {name: at_path(body, path) for name, path in paths.items()}
-    texts = {name: one_line(str(value), MAX_KEPT) for name, value in found.items() if isinstance(value, str | int)}
+    values = {name: at_path(body, path) for name, path in paths.items()}
+    texts = {name: one_line(str(value), MAX_KEPT) for name, value in values.items() if isinstance(value, str | int)}
     return {name: text for name, text in texts.items() if text}
 
 
@@ -175,7 +175,7 @@ def _test_smtp(service: Service, app: App, values: Mapping[str, str]) -> CheckRe
 
 def _encryption(text: str | None) -> smtp.Encryption:
     """The encryption named ``text``; the app's field offers no other."""
-    return next((one for one in get_args(smtp.Encryption) if one == text), "tls")
+    return next((name for name in get_args(smtp.Encryption) if name == text), "tls")
 
 
 def _ssl_mode(text: str | None) -> postgres.SSLMode:
@@ -184,5 +184,7 @@ def _ssl_mode(text: str | None) -> postgres.SSLMode:
 
 
 def _identified(app: App, outcome: probe.ProbeOutcome) -> CheckResult:
-    found = probe.identity(outcome.body, *app.identity_paths)
-    return CheckResult("ok", identity_id=found.id if found else None, identity_name=found.name if found else None)
+    identity = probe.identity(outcome.body, *app.identity_paths)
+    return CheckResult(
+        "ok", identity_id=identity.id if identity else None, identity_name=identity.name if identity else None
+    )

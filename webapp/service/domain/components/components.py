@@ -21,7 +21,6 @@ from webapp.service.domain.components import (
     prop_values,
     run_files,
     runs,
-    valid_props,
 )
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.components.prop_values import Values
@@ -57,124 +56,126 @@ class OptionsQuery:
 
 def find(service: Service, key_or_id: str, version: str | None, kind: Kind | None = None) -> ComponentInfo:
     """The component by key or ``sc_…``: exactly ``version``, or the highest release. Raises :class:`NotFound`."""
-    found = service.catalog.component(key_or_id, version)
-    if found is None or kind not in (None, found.kind):
-        what = kind or "component"
-        which = f" in version {version}" if version is not None else ""
-        raise NotFound(f"There is no such {what}{which}; look its key up in the list of {what}s.")
-    return found
+    component = service.catalog.component(key_or_id, version)
+    if component is None or kind not in (None, component.kind):
+        noun = kind or "component"
+        in_version = f" in version {version}" if version is not None else ""
+        raise NotFound(f"There is no such {noun}{in_version}; look its key up in the list of {noun}s.")
+    return component
 
 
-def configure(service: Service, order: ComponentRequest, lookup: OptionsQuery) -> dict[str, Any]:
+def configure(service: Service, request: ComponentRequest, lookup: OptionsQuery) -> dict[str, Any]:
     """One page of the options of a prop (contract "Configure"). Raises :class:`Invalid`, :class:`NotFound`."""
-    props = _props(service, order, needed=_asks_for_dynamic(order, lookup.prop))
-    prop = next((one for one in props if one["name"] == lookup.prop), None)
+    props = _props(service, request, needed=_asks_for_dynamic(request, lookup.prop))
+    prop = next((prop for prop in props if prop["name"] == lookup.prop), None)
     if prop is None:
-        raise _wrong("prop_name", f"{order.component.name} has no prop of that name.")
-    others = [one for one in props if one["name"] != lookup.prop]
-    values = prop_values.checked(others, order.given, whole=False)
+        raise _wrong("prop_name", f"{request.component.name} has no prop of that name.")
+    others = [other for other in props if other["name"] != lookup.prop]
+    values = prop_values.checked(others, request.given, whole=False)
     if not (prop.get("remoteOptions") or prop["type"] == "sql"):
         if prop.get("options") is None:
             raise _wrong("prop_name", "That prop has no options to look up; ask the person for its value.")
         return option_lists.static(prop, lookup.query)
     account_prop = database_props.account_prop(props, prop)
     if account_prop is not None and database_props.is_postgres(service, account_prop):
-        return _database(service, order, account_prop, values)
-    reply = _call(service, order, props, values, "options", lookup)
+        return _database(service, request, account_prop, values)
+    reply = _call(service, request, props, values, "options", lookup)
     return option_lists.answer(prop, reply)
 
 
-def reload(service: Service, order: ComponentRequest) -> dict[str, Any]:
+def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
     """The props that follow from the values so far, kept under a new id (contract "Reload")."""
-    props = _props(service, order, needed=False)
-    values = prop_values.checked(props, order.given, whole=False)
-    if not order.component.has_reload:
-        return _reloaded(service, order, order.component.props, Reply(None))
-    reply = _call(service, order, props, values, "reload")
+    props = _props(service, request, needed=False)
+    values = prop_values.checked(props, request.given, whole=False)
+    if not request.component.has_reload:
+        return _reloaded(service, request, request.component.props, Reply(None))
+    reply = _call(service, request, props, values, "reload")
     if reply.error is not None:
         return {**option_lists.problems(reply), "dynamicProps": None}
-    return _reloaded(service, order, reply.value, reply)
+    return _reloaded(service, request, reply.value, reply)
 
 
-def run(service: Service, order: ComponentRequest) -> dict[str, Any]:
+def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     """Run an action, and keep the run (contract "Run"). Raises :class:`Invalid`, :class:`NotFound`."""
-    props = props_to_fill(service, order)
-    values = prop_values.checked(props, order.given, whole=True)
+    props = props_to_fill(service, request)
+    values = prop_values.checked(props, request.given, whole=True)
     started_at = service.clock()
-    reply = _call(service, order, props, values, "run")
-    reply, uploads = run_files.kept(service, order.scene, order.external_id, order.stash_id, reply)
+    reply = _call(service, request, props, values, "run")
+    reply, uploads = run_files.kept(service, request.scene, request.external_id, request.stash_id, reply)
     outputs = {
         "exports": dict(reply.exports),
-        "os": [one.to_json() for one in reply.observations],
+        "os": [line.to_json() for line in reply.observations],
         "ret": reply.value if reply.error is None else None,
     }
     summary = reply.exports.get("$summary")
     done = runs.Run(
-        external_id=order.external_id,
-        component_id=order.component.id,
-        component_key=order.component.key,
-        component_version=order.component.version,
-        app=order.component.app,
+        external_id=request.external_id,
+        component_id=request.component.id,
+        component_key=request.component.key,
+        component_version=request.component.version,
+        app=request.component.app,
         started_at=started_at,
         took_ms=reply.took_ms,
         ok=reply.error is None,
         summary=summary if isinstance(summary, str) else None,
         error=reply.error.message if reply.error else None,
     )
-    kept, masked = prop_values.without_secrets(props, order.given)
-    inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": order.dynamic_props_id}
+    kept, masked = prop_values.without_secrets(props, request.given)
+    inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": request.dynamic_props_id}
     secrets = prop_values.secrets_in(props, values.props)
-    runs.keep(service, order.scene, done, inputs=inputs, outputs=outputs, secrets=secrets)
-    if order.stash_id is None:
+    runs.keep(service, request.scene, done, inputs=inputs, outputs=outputs, secrets=secrets)
+    if request.stash_id is None:
         return outputs
-    return {**outputs, "exports": {**reply.exports, run_files.EXPORT: uploads}, "stash_id": order.stash_id}
+    return {**outputs, "exports": {**reply.exports, run_files.EXPORT: uploads}, "stash_id": request.stash_id}
 
 
-def props_to_fill(service: Service, order: ComponentRequest) -> list[dict[str, Any]]:
+def props_to_fill(service: Service, request: ComponentRequest) -> list[dict[str, Any]]:
     """The props that a whole set of values must fit: the reloaded ones where there are any.
 
     Raises :class:`Invalid` where only a reload can tell them, :class:`NotFound` for an unknown ``dynamic_props_id``.
     """
-    return _props(service, order, needed=_must_be_reloaded(order))
+    return _props(service, request, needed=_must_be_reloaded(request))
 
 
-def _props(service: Service, order: ComponentRequest, *, needed: bool) -> list[dict[str, Any]]:
+def _props(service: Service, request: ComponentRequest, *, needed: bool) -> list[dict[str, Any]]:
     """The props that count: the reloaded ones where an id names them. ``needed``: this call cannot do without."""
-    if order.dynamic_props_id is not None:
-        return dynamic_props.get(service, order.scene, order.external_id, order.component.id, order.dynamic_props_id)
+    if request.dynamic_props_id is not None:
+        return dynamic_props.get(
+            service, request.scene, request.external_id, request.component.id, request.dynamic_props_id
+        )
     if needed:
         sentence = "This component's props depend on the values; reload its props and send the dynamic_props_id."
         raise _wrong("dynamic_props_id", sentence)
-    return order.component.props
+    return request.component.props
 
 
-def _asks_for_dynamic(order: ComponentRequest, prop: str) -> bool:
+def _asks_for_dynamic(request: ComponentRequest, prop: str) -> bool:
     """Whether a look-up is about a prop that only a reload can have given."""
-    return order.component.has_reload and all(one["name"] != prop for one in order.component.props)
+    return request.component.has_reload and all(declared["name"] != prop for declared in request.component.props)
 
 
-def _must_be_reloaded(order: ComponentRequest) -> bool:
+def _must_be_reloaded(request: ComponentRequest) -> bool:
     """Whether what to ask for depends on the values: then a run without the reloaded props would miss some."""
-    if not order.component.has_reload:
+    if not request.component.has_reload:
         return False
-    props = order.component.props
-    deciding = [one["name"] for one in props if one.get("reloadProps") and order.given.get(one["name"]) is not None]
-    return bool(deciding or prop_values.unknown(props, order.given))
+    props = request.component.props
+    deciding = [prop for prop in props if prop.get("reloadProps") and request.given.get(prop["name"]) is not None]
+    return bool(deciding or prop_values.unknown(props, request.given))
 
 
 def _call(
     service: Service,
-    order: ComponentRequest,
+    request: ComponentRequest,
     props: list[dict[str, Any]],
     values: Values,
     method: Literal["options", "reload", "run"],
     lookup: OptionsQuery | None = None,
 ) -> Reply:
     """Let the runner call the component; an account that cannot be used is a failed reply too."""
-    component, started = order.component, time.monotonic()
-    found = grants.find_accounts(service, order.scene, order.external_id, props, values.accounts)
+    component, started = request.component, time.monotonic()
+    accounts = grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
     try:
-        granted = grants.grant_accounts(service, found, component.app)
+        granted = grants.grant_accounts(service, accounts, component.app)
     except AccountUnusable as error:
         return _unusable(service, error, round((time.monotonic() - started) * 1000))
     return service.runner.call(
@@ -193,16 +194,16 @@ def _call(
             mask=tuple(prop_values.secrets_in(props, values.props)),
             deadline_s=RUN_S if method == "run" else CONFIGURE_S,
             allow_hosts=granted.allow_hosts,
-            files=run_files.given(service, order.scene, order.external_id, order.stash_id),
-            stash=order.stash_id is not None,
+            files=run_files.given(service, request.scene, request.external_id, request.stash_id),
+            stash=request.stash_id is not None,
         )
     )
 
 
-def _database(service: Service, order: ComponentRequest, account_prop: Prop, values: Values) -> dict[str, Any]:
+def _database(service: Service, request: ComponentRequest, account_prop: Prop, values: Values) -> dict[str, Any]:
     """The tables of the account's database, for whoever writes SQL (contract "Configure")."""
-    found = grants.find_accounts(service, order.scene, order.external_id, [account_prop], values.accounts)
-    account = found.get(account_prop["name"])
+    accounts = grants.find_accounts(service, request.scene, request.external_id, [account_prop], values.accounts)
+    account = accounts.get(account_prop["name"])
     if account is None:
         raise _wrong(f"{prop_values.FIELD}.{account_prop['name']}", "It is missing; choose a connected account.")
     try:
@@ -217,14 +218,14 @@ def _unusable(service: Service, error: AccountUnusable, took_ms: int) -> Reply:
     return Reply(None, observations=(Observation("error", service.clock(), err=info),), error=info, took_ms=took_ms)
 
 
-def _reloaded(service: Service, order: ComponentRequest, props: list[dict[str, Any]], reply: Reply) -> dict[str, Any]:
-    kept, told = valid_props.sound(props)
-    dynamic_props_id = dynamic_props.keep(service, order.scene, order.external_id, order.component.id, kept)
+def _reloaded(service: Service, request: ComponentRequest, props: list[dict[str, Any]], reply: Reply) -> dict[str, Any]:
+    valid, problems = dynamic_props.without_invalid(props)
+    dynamic_props_id = dynamic_props.keep(service, request.scene, request.external_id, request.component.id, valid)
     answer = option_lists.problems(reply)
     return {
         "observations": answer["observations"],
-        "errors": [*answer["errors"], *told],
-        "dynamicProps": {"id": dynamic_props_id, "configurableProps": kept},
+        "errors": [*answer["errors"], *problems],
+        "dynamicProps": {"id": dynamic_props_id, "configurableProps": valid},
     }
 
 

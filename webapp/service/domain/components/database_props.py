@@ -18,8 +18,11 @@ def account_prop(props: Sequence[Prop], prop: Prop) -> Prop | None:
     if prop["type"] != "sql":
         return None
     named = (prop.get("auth") or {}).get("app")
-    found = [one for one in props if one["type"] == "app"]
-    return next((one for one in found if named in (one["name"], one["app"])), found[0] if len(found) == 1 else None)
+    app_props = [app_prop for app_prop in props if app_prop["type"] == "app"]
+    return next(
+        (app_prop for app_prop in app_props if named in (app_prop["name"], app_prop["app"])),
+        app_props[0] if len(app_props) == 1 else None,
+    )
 
 
 def is_postgres(service: Service, prop: Prop) -> bool:
@@ -34,10 +37,10 @@ def tables(service: Service, account: Account) -> dict[str, Any]:
     where = provider.postgres_account(grants.credentials_of(service, account))
     if where is None:
         raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")
-    found = postgres_tables.tables(service.client_for(app).guard, where)
-    if isinstance(found, postgres.PostgresOutcome):
-        raise AccountUnusable(found.sentence)
-    return {table.title: _shown(table) for table in found}
+    result = postgres_tables.tables(service.client_for(app).guard, where)
+    if isinstance(result, postgres.PostgresOutcome):
+        raise AccountUnusable(result.sentence)
+    return {table.title: _shown(table) for table in result}
 
 
 def _shown(table: postgres_tables.Table) -> dict[str, Any]:

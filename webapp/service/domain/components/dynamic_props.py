@@ -1,21 +1,25 @@
 """Dynamic props (table ``dynamic_props``): the list of props that a reload gave, kept under an id for later calls.
 
 They belong to one external user of a scene and to one version of one component, and are forgotten 30 days after
-they were last used.
+they were last used. What stands in a declaration was judged when the catalog was built; a reload gives new props with
+every call, and strict clients refuse a whole answer for one wrong prop, so :func:`without_invalid` takes those out.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webapp.errors import NotFound
 from webapp.kit.clock import DAY
 from webapp.kit.ids import new_id
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.components.prop_types import CHECKS, problem
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Params, Tx
 
 KEPT = 30 * DAY
+_KNOWN_TYPES = frozenset({*CHECKS, "alert", "any"})
+_WHOLE_NUMBERS = ("min", "max")
 
 
 def keep(service: Service, scene: Scene, external_id: str, component_id: str, props: Sequence[dict[str, Any]]) -> str:
@@ -50,8 +54,8 @@ def get(
     if now - row["used_at"] > DAY:
         with service.store.write() as tx:
             tx.run("UPDATE dynamic_props SET used_at = :now WHERE id = :id", {"now": now, "id": dynamic_props_id})
-    found: list[dict[str, Any]] = json.loads(row["props"])
-    return found
+    props: list[dict[str, Any]] = json.loads(row["props"])
+    return props
 
 
 def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
@@ -67,6 +71,31 @@ def purge(service: Service) -> int:
     """Forget what nobody used for 30 days; how many there were."""
     with service.store.write() as tx:
         return tx.run("DELETE FROM dynamic_props WHERE used_at < :limit", {"limit": service.clock() - KEPT})
+
+
+def without_invalid(props: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+    """``props`` without what no client can read, and a sentence for each thing that was taken out."""
+    valid: list[dict[str, Any]] = []
+    problems: list[str] = []
+    for prop in props:
+        if prop["type"] not in _KNOWN_TYPES:
+            problems.append(
+                f"The component gave the prop {prop['name']} of the type {prop['type']}, which nobody knows."
+            )
+            continue
+        kept = dict(prop)
+        for name in [bound for bound in _WHOLE_NUMBERS if not _is_whole(kept.get(bound))]:
+            del kept[name]
+            problems.append(f"The component gave {prop['name']} a {name} that is no whole number; it was left out.")
+        if "default" in kept and problem({**kept, "options": None}, kept["default"]):
+            del kept["default"]
+            problems.append(f"The component gave {prop['name']} a default of another type; it was left out.")
+        valid.append(kept)
+    return valid, problems
+
+
+def _is_whole(value: Any) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _owner(scene: Scene, external_id: str, component_id: str) -> Params:

@@ -15,7 +15,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from webapp.errors import Detail, Invalid, NotFound, TooLarge
 from webapp.kit.clock import DAY, MINUTE
 from webapp.kit.ids import new_id
-from webapp.service.domain.base.keyring import KeyGone, Place
+from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
@@ -31,6 +31,9 @@ LINKS = "file-links"  # what the key that signs them is derived for
 _STASH = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _KEY = re.compile(r"\d{1,3}day/([^/]+)/([^/]+)/([^/]+)/u/(file_[A-Za-z0-9]+)/([^/]+)", re.DOTALL)
 _MEDIA = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")
+
+
+SEALED = SealedColumn("stashed_files", "content_sealed", batch=5)  # files are large
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ def keep(
             "name": file.name,
             "media_type": media_type,
             "size": file.size,
-            "sealed": service.keys.seal_box(tx, _place(scene.project_id, file_id), content),
+            "sealed": SEALED.seal(service, tx, scene.project_id, file_id, content),
             "now": now,
             "expires": file.expires_at,
         },
@@ -173,7 +176,7 @@ def purge(service: Service) -> int:
 def clean_name(name: str) -> str:
     """``name`` as a file may be called anywhere: one part of a path, printable, not hidden, of a bearable length."""
     last = re.split(r"[/\\]", name)[-1]
-    shown = "".join(one if one.isprintable() and one not in '<>:"|?*' else "_" for one in last).strip(" .")
+    shown = "".join(char if char.isprintable() and char not in '<>:"|?*' else "_" for char in last).strip(" .")
     if len(shown) > MAX_NAME:
         stem, dot, ending = shown.rpartition(".")
         short = dot and len(ending) <= 20
@@ -188,12 +191,9 @@ def _row(service: Service, file_id: str) -> Row | None:
 
 def _content(service: Service, scene: Scene, row: Row) -> bytes:
     try:
-        return service.keys.open_box(_place(scene.project_id, row["id"]), row["content_sealed"])
-    except KeyGone:  # sealed anew by a rotation since it was read
-        again = _row(service, row["id"])
-        if again is None:
-            raise NotFound("There is no such file, or its days are over.") from None
-        return service.keys.open_box(_place(scene.project_id, again["id"]), again["content_sealed"])
+        return SEALED.open(service, scene.project_id, row["id"], row["content_sealed"])
+    except KeyGone as error:
+        raise NotFound("There is no such file, or its days are over.") from error
 
 
 def _held(reader: Reader, scene: Scene) -> int:
@@ -210,14 +210,7 @@ def _place_of(scene: Scene) -> dict[str, Any]:
     return {"project": scene.project_id, "environment": scene.environment}
 
 
-def _place(project_id: str, file_id: str) -> Place:
-    return Place(project_id, "stashed_files", file_id, "content")
-
-
 def _file(row: Row) -> StashedFile:
     scene = Scene(row["project_id"], row["environment"])
     facts = {name: row[name] for name in ("external_id", "stash_id", "name", "media_type", "size", "expires_at")}
     return StashedFile(row["id"], scene, **facts, days=(row["expires_at"] - row["created_at"]) // DAY)
-
-
-SEALED = SealedColumn("stashed_files", "content_sealed", batch=5)  # files are large

@@ -43,7 +43,7 @@ def find_accounts(
     Raises :class:`NotFound` (absent or somebody else's), :class:`Invalid` (of another app).
     """
     user = external_users.find(service.store, scene, external_id) if account_ids else None
-    found = {}
+    found_accounts = {}
     for prop in props:
         account_id = account_ids.get(prop["name"])
         if account_id is None:
@@ -53,15 +53,15 @@ def find_accounts(
         account = accounts.get(service.store, scene, account_id, user=user)
         if account.app != prop["app"]:
             raise _of_another_app(service, prop, account)
-        found[prop["name"]] = account
-    return found
+        found_accounts[prop["name"]] = account
+    return found_accounts
 
 
-def grant_accounts(service: Service, found: Mapping[str, Account], app_slug: str | None) -> CallGrants:
-    """``found`` as a component may use them. Raises :class:`AccountUnusable`, with a sentence for the person."""
-    used = {name: service.app(account.app) for name, account in found.items()}
+def grant_accounts(service: Service, chosen: Mapping[str, Account], app_slug: str | None) -> CallGrants:
+    """``chosen`` as a component may use them. Raises :class:`AccountUnusable`, with a sentence for the person."""
+    used = {name: service.app(account.app) for name, account in chosen.items()}
     own = service.catalog.app(app_slug) if app_slug else None
-    given = {name: account_grant(used[name], _values(service, used[name], account)) for name, account in found.items()}
+    given = {name: account_grant(used[name], _values(service, used[name], account)) for name, account in chosen.items()}
     return CallGrants(given, allow_hosts(service, [*used.values(), *([own] if own else [])]))
 
 
@@ -117,9 +117,9 @@ def allow_hosts(service: Service, used: Sequence[App]) -> tuple[str, ...]:
 
 
 def _of_another_app(service: Service, prop: Prop, account: Account) -> Invalid:
-    wanted, given = service.catalog.app(prop["app"]), service.catalog.app(account.app)
+    needed, given = service.catalog.app(prop["app"]), service.catalog.app(account.app)
     message = (
-        f"It must be an account of {wanted.name if wanted else prop['app']}, "
+        f"It must be an account of {needed.name if needed else prop['app']}, "
         f"not of {given.name if given else account.app}."
     )
     return Invalid(f"{prop['name']} is not valid: {message}", [Detail(f"{FIELD}.{prop['name']}", message)])

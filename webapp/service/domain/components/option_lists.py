@@ -11,22 +11,22 @@ Prop = Mapping[str, Any]
 
 def static(prop: Prop, query: str | None) -> dict[str, Any]:
     """The options that stand in the declaration, narrowed by ``query``."""
-    wanted = (query or "").strip().casefold()
-    found = [one for one in map(_option, prop["options"]) if wanted in one["label"].casefold()]
-    return {"options": found, "stringOptions": None, "observations": [], "context": None, "errors": []}
+    part_of_label = (query or "").strip().casefold()
+    options = [option for option in map(_option, prop["options"]) if part_of_label in option["label"].casefold()]
+    return {"options": options, "stringOptions": None, "observations": [], "context": None, "errors": []}
 
 
 def answer(prop: Prop, reply: Reply) -> dict[str, Any]:
     """What a component found."""
     if reply.error is not None:
         return failed(reply)
-    found = reply.value
-    options, texts = found.get("options"), found.get("string_options")
+    answer = reply.value
+    options, texts = answer.get("options"), answer.get("string_options")
     return {
-        "options": None if options is None else [_option(one) for one in options],
+        "options": None if options is None else [_option(option) for option in options],
         "stringOptions": texts,
         **problems(reply),
-        "context": found.get("context"),
+        "context": answer.get("context"),
     }
 
 
@@ -38,15 +38,15 @@ def failed(reply: Reply) -> dict[str, Any]:
 def problems(reply: Reply) -> dict[str, Any]:
     """What went wrong, and what was logged."""
     return {
-        "observations": [one.to_json() for one in reply.observations],
+        "observations": [line.to_json() for line in reply.observations],
         "errors": [reply.error.message] if reply.error else [],
     }
 
 
-def _option(found: Any) -> dict[str, Any]:
+def _option(option: Any) -> dict[str, Any]:
     """An option as an object with a label; a bare value is its own. Values are text, whole numbers or booleans."""
-    value = option_value(found)
-    inside = found.get("__lv", found) if isinstance(found, dict) else {}
+    value = option_value(option)
+    inside = option.get("__lv", option) if isinstance(option, dict) else {}
     label = inside.get("label") if isinstance(inside, dict) else None
     if not isinstance(value, str | int):
         value = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)

@@ -59,12 +59,12 @@ def _object(prop: Prop, value: Any) -> str | None:
     return None if isinstance(value, dict) else f"It must be an object, not {_kind(value)}."
 
 
-def _list_of(one: Check) -> Check:
+def _list_of(check_item: Check) -> Check:
     def check(prop: Prop, value: Any) -> str | None:
         if not isinstance(value, list):
             return f"It must be a list, not {_kind(value)}."
         for place, item in enumerate(value, 1):
-            wrong = one(prop, item)
+            wrong = check_item(prop, item)
             if wrong:
                 return f"Item {place}: {wrong[:1].lower()}{wrong[1:]}"
         return None
@@ -77,7 +77,7 @@ def _offered(prop: Prop, value: Any) -> str | None:
     options = prop.get("options")
     if not options or prop.get("remoteOptions"):
         return None
-    known = [option_value(one) for one in options]
+    known = [option_value(option) for option in options]
     return None if value in known else "It is none of the choices that this field offers."
 
 
@@ -122,14 +122,14 @@ def _http_request(prop: Prop, value: Any) -> str | None:
     return None
 
 
-def _are_pairs(found: Any) -> bool:
-    if not isinstance(found, list):
+def _are_pairs(pairs: Any) -> bool:
+    if not isinstance(pairs, list):
         return False
-    return all(isinstance(one, dict) and _texts([one.get("name"), one.get("value", "")]) for one in found)
+    return all(isinstance(pair, dict) and _texts([pair.get("name"), pair.get("value", "")]) for pair in pairs)
 
 
-def _texts(found: Iterable[Any]) -> bool:
-    return all(isinstance(one, str) for one in found)
+def _texts(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _timer(prop: Prop, value: Any) -> str | None:

@@ -34,7 +34,7 @@ def checked(props: Sequence[Prop], given: Mapping[str, Any], *, whole: bool) -> 
     With ``whole`` every required value must be there and defaults fill what is missing; without, only what was given
     is looked at. Raises :class:`Invalid` with a detail for each prop.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     labels: dict[str, str] = {}
     problems: list[Detail] = []
     for prop in props:
@@ -45,13 +45,13 @@ def checked(props: Sequence[Prop], given: Mapping[str, Any], *, whole: bool) -> 
         if wrong:
             problems.append(Detail(f"{FIELD}.{prop['name']}", wrong))
         elif value is not None and prop["type"] != "alert":
-            found[prop["name"]] = value
+            values[prop["name"]] = value
             if label is not None:
                 labels[prop["name"]] = label
     if problems:
         raise refused(problems)
-    accounts = {prop["name"]: _account_id(found.pop(prop["name"], None)) for prop in props if prop["type"] == "app"}
-    return Values(found, labels, {name: account_id for name, account_id in accounts.items() if account_id})
+    accounts = {prop["name"]: _account_id(values.pop(prop["name"], None)) for prop in props if prop["type"] == "app"}
+    return Values(values, labels, {name: account_id for name, account_id in accounts.items() if account_id})
 
 
 def unknown(props: Sequence[Prop], given: Mapping[str, Any]) -> list[str]:
@@ -67,11 +67,11 @@ def unwrapped(value: Any, depth: int = 0) -> tuple[Any, str | None]:
     if isinstance(value, dict):
         if value.keys() == {LABELLED}:
             return _labelled(value[LABELLED], depth)
-        return {name: unwrapped(one, depth + 1)[0] for name, one in value.items()}, None
+        return {name: unwrapped(item, depth + 1)[0] for name, item in value.items()}, None
     if isinstance(value, list):
-        pairs = [unwrapped(one, depth + 1) for one in value]
+        pairs = [unwrapped(item, depth + 1) for item in value]
         labels = [label for _, label in pairs if label is not None]
-        return [one for one, _ in pairs], ", ".join(labels) if labels else None
+        return [item for item, _ in pairs], ", ".join(labels) if labels else None
     return value, None
 
 
@@ -100,14 +100,16 @@ def without_secrets(props: Sequence[Prop], given: Mapping[str, Any]) -> tuple[di
 
 def secrets_in(props: Sequence[Prop], values: Mapping[str, Any]) -> list[str]:
     """The texts of all secret values, so that they can be taken out of what a run wrote."""
-    found = []
+    secrets = []
     for prop in props:
         value = values.get(prop["name"])
         if prop.get("secret"):
-            found += [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
+            secrets += [
+                text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text
+            ]
         elif prop["type"] == "http_request":
-            found += http_secrets(value)
-    return found
+            secrets += http_secrets(value)
+    return secrets
 
 
 def http_secrets(value: Any) -> list[str]:
@@ -116,7 +118,7 @@ def http_secrets(value: Any) -> list[str]:
         return []
     auth, headers = value.get("auth"), value.get("headers")
     members = [text for name, text in auth.items() if name not in OPEN_AUTH] if isinstance(auth, dict) else []
-    carried = [one.get("value") for one in headers if _is_credential(one)] if isinstance(headers, list) else []
+    carried = [header.get("value") for header in headers if _is_credential(header)] if isinstance(headers, list) else []
     return [text for text in (*members, *carried) if isinstance(text, str) and text]
 
 
@@ -124,9 +126,9 @@ def without_http_secrets(value: dict[str, Any]) -> dict[str, Any]:
     """``value`` with what :func:`http_secrets` finds taken out."""
     kept = dict(value)
     if isinstance(value.get("auth"), dict):
-        kept["auth"] = {name: one if name in OPEN_AUTH else None for name, one in value["auth"].items()}
+        kept["auth"] = {name: item if name in OPEN_AUTH else None for name, item in value["auth"].items()}
     if isinstance(value.get("headers"), list):
-        kept["headers"] = [{**one, "value": None} if _is_credential(one) else one for one in value["headers"]]
+        kept["headers"] = [{**item, "value": None} if _is_credential(item) else item for item in value["headers"]]
     return kept
 
 
@@ -136,7 +138,7 @@ def _is_credential(header: Any) -> bool:
 
 def _labelled(inner: Any, depth: int) -> tuple[Any, str | None]:
     if isinstance(inner, list):
-        return unwrapped([{LABELLED: one} if _is_pair(one) else one for one in inner], depth + 1)
+        return unwrapped([{LABELLED: item} if _is_pair(item) else item for item in inner], depth + 1)
     if not _is_pair(inner):
         return inner, None
     value, _ = unwrapped(inner["value"], depth + 1)
@@ -144,8 +146,8 @@ def _labelled(inner: Any, depth: int) -> tuple[Any, str | None]:
     return value, label if isinstance(label, str) else None
 
 
-def _is_pair(found: Any) -> bool:
-    return isinstance(found, dict) and "value" in found and found.keys() <= {"label", "value"}
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, dict) and "value" in value and value.keys() <= {"label", "value"}
 
 
 def _problem(prop: Prop, value: Any, *, whole: bool) -> str | None:

@@ -47,8 +47,8 @@ class ProxyRequest:
     accept_encoding: str = "identity"
 
 
-def send(service: Service, account: Account, order: ProxyRequest) -> Stream:
-    """Send ``order`` as ``account``; the answer, whatever its status, which the caller closes.
+def send(service: Service, account: Account, request: ProxyRequest) -> Stream:
+    """Send ``request`` as ``account``; the answer, whatever its status, which the caller closes.
 
     Raises :class:`Invalid` (no address), :class:`Forbidden` (not an address of the app), :class:`Refused` (the
     account must be reconnected), :class:`UpstreamFailed`, :class:`UpstreamTimedOut`.
@@ -56,28 +56,28 @@ def send(service: Service, account: Account, order: ProxyRequest) -> Stream:
     ends = time.monotonic() + DEADLINE_S
     app, given = service.app(account.app), _given(service, account)
     credential, client = _credential(given), service.client_for(app)
-    url, rules = _absolute(given, order.target), HostRules.of(*given.allowed_hosts)
+    url, rules = _absolute(given, request.target), HostRules.of(*given.allowed_hosts)
     checked = client.guard.check(url)
     if isinstance(checked, Failure):
         raise Invalid(f"The target cannot be called: {checked.sentence}")
     if not rules.admit(checked):
         raise Forbidden(f"{checked.authority} is not an address of {app.name}, so nothing is sent there.")
-    found = client.stream(
-        order.method,
-        _with_query(str(checked), order.params, credential),
-        headers=_headers(given, order.headers, credential),
+    answer = client.stream(
+        request.method,
+        _with_query(str(checked), request.params, credential),
+        headers=_headers(given, request.headers, credential),
         params=credential.params,
-        data=_body(order, credential),
-        accept_encoding=order.accept_encoding,
+        data=_body(request, credential),
+        accept_encoding=request.accept_encoding,
         deadline_s=max(0.0, ends - time.monotonic()),
-        allow_redirects=HOPS if order.method in ("GET", "HEAD") and order.body is None else 0,
+        allow_redirects=HOPS if request.method in ("GET", "HEAD") and request.body is None else 0,
         allowed_hosts=rules,
     )
-    if isinstance(found, Failure):
-        raise _error(found)
+    if isinstance(answer, Failure):
+        raise _error(answer)
     usage.note(service, account.scene, "proxy")
-    _hide(given, found)
-    return found
+    _hide(given, answer)
+    return answer
 
 
 def _given(service: Service, account: Account) -> AccountGrant:
@@ -114,36 +114,36 @@ def _with_query(url: str, params: Sequence[tuple[str, str]], credential: Applied
     return f"{path}?{query}" if query else path
 
 
-def _headers(given: AccountGrant, asked: Mapping[str, str], credential: Applied) -> dict[str, str]:
+def _headers(given: AccountGrant, own: Mapping[str, str], credential: Applied) -> dict[str, str]:
     """The app's own headers, those of the caller over them, and the credential over both, each name once."""
-    found: dict[str, tuple[str, str]] = {}
-    for headers in (given.headers, asked, credential.headers):
-        found.update({name.lower(): (name, value) for name, value in headers.items() if name.lower() not in RESERVED})
-    return dict(found.values())
+    merged: dict[str, tuple[str, str]] = {}
+    for headers in (given.headers, own, credential.headers):
+        merged.update({name.lower(): (name, value) for name, value in headers.items() if name.lower() not in RESERVED})
+    return dict(merged.values())
 
 
-def _body(order: ProxyRequest, credential: Applied) -> bytes | Upload | None:
+def _body(request: ProxyRequest, credential: Applied) -> bytes | Upload | None:
     """The caller's body; where the credential belongs into the body, read as a whole and with it."""
     if not credential.body:
-        return order.body
-    raw = order.body.source.read(order.body.length) if order.body else b""
-    kind = next((value for name, value in order.headers.items() if name.lower() == "content-type"), _FORM)
+        return request.body
+    raw = request.body.source.read(request.body.length) if request.body else b""
+    kind = next((value for name, value in request.headers.items() if name.lower() == "content-type"), _FORM)
     media = kind.partition(";")[0].strip().lower()
     try:
         if media == _FORM:
             fields = parse_qsl(raw.decode(), keep_blank_values=True)
             kept = [(name, value) for name, value in fields if name not in credential.body]
             return urlencode([*kept, *credential.body.items()]).encode()
-        if media == "application/json" and isinstance(found := orjson.loads(raw or b"{}"), dict):
-            return orjson.dumps({**found, **credential.body})
+        if media == "application/json" and isinstance(values := orjson.loads(raw or b"{}"), dict):
+            return orjson.dumps({**values, **credential.body})
     except ValueError as error:
         raise Invalid("The body cannot be read, and this app takes its credential there; check it.") from error
     raise Invalid("This app takes its credential in the body; send a JSON object or a form.")
 
 
-def _hide(given: AccountGrant, found: Stream) -> None:
+def _hide(given: AccountGrant, answer: Stream) -> None:
     mask = Mask.of_account(given)
-    found.hide(lambda text: mask(text).replace(MASK, _HIDDEN))
+    answer.hide(lambda text: mask(text).replace(MASK, _HIDDEN))
 
 
 def _error(failure: Failure) -> PatchbayError:

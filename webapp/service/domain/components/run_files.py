@@ -18,12 +18,12 @@ def given(service: Service, scene: Scene, external_id: str, stash_id: str | None
     """The files of the stash by name, as base64, the newest of each name; at most as much as a stash takes at once."""
     if stash_id is None:
         return {}
-    found, left = dict[str, str](), file_stash.MAX_BYTES
+    files, left = dict[str, str](), file_stash.MAX_BYTES
     for file, content in reversed(list(file_stash.of_stash(service, scene, external_id, stash_id))):
-        if file.name not in found and len(content) <= left:
-            found[file.name] = base64.b64encode(content).decode()
+        if file.name not in files and len(content) <= left:
+            files[file.name] = base64.b64encode(content).decode()
             left -= len(content)
-    return found
+    return files
 
 
 def kept(
@@ -40,8 +40,8 @@ def kept(
                 place = (scene, external_id, stash_id)
                 keys[file.name] = file_stash.keep(service, tx, *place, file.name, media_type, file.content)
     except TooLarge as error:
-        told = Observation("log", service.clock(), f"The files were not kept. {error.message}")
-        return replace(reply, observations=(*reply.observations, told)), []
+        note = Observation("log", service.clock(), f"The files were not kept. {error.message}")
+        return replace(reply, observations=(*reply.observations, note)), []
     return reply, [_told(service, name, s3_key) for name, s3_key in keys.items()]
 
 

@@ -4,8 +4,8 @@ Values and results are sealed; the values of secret props are not kept at all. R
 beyond the newest 500 of each external user.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -15,17 +15,16 @@ from webapp.kit import cursors
 from webapp.kit.clock import DAY, iso
 from webapp.kit.ids import new_id
 from webapp.service.components.masking import Mask
-from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users, usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
+from webapp.store.table import Table
 
 KEPT = 30 * DAY
 KEPT_PER_USER = 500
 MAX_OUTPUT = 256 * 1024
-_SHOWN = "id, external_id, component_id, component_key, component_version, app, started_at, took_ms, ok, summary, error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +60,14 @@ class Run:
         }
 
 
+_INPUTS, _OUTPUTS = SealedColumn("runs", "inputs_sealed"), SealedColumn("runs", "outputs_sealed")
+SEALED = (_INPUTS, _OUTPUTS)
+_OF_USER = "project_id = :project_id AND environment = :environment AND external_id = :external_id"
+_RUNS = Table(
+    "runs", Run, write_only=("project_id", "environment", "external_user_id", "inputs_sealed", "outputs_sealed")
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
     """What a list of runs is limited to. ``component`` is a key or an ``sc_…``."""
@@ -85,74 +92,43 @@ def keep(
     shown = _fitting(mask(orjson.dumps(outputs).decode()).encode())
     with service.store.write() as tx:
         user = external_users.find(tx, scene, run.external_id)
-        values = {
-            "id": run.id,
-            "project": scene.project_id,
-            "environment": scene.environment,
-            "user": user.id if user else None,
-            "external_id": run.external_id,
-            "component_id": run.component_id,
-            "component_key": run.component_key,
-            "component_version": run.component_version,
-            "app": run.app,
-            "started_at": run.started_at,
-            "took_ms": run.took_ms,
-            "ok": int(run.ok),
-            "summary": mask(run.summary) if run.summary else None,
-            "error": mask(run.error) if run.error else None,
-            "inputs": service.keys.seal_box(tx, _place("inputs")(scene.project_id, run.id), orjson.dumps(inputs)),
-            "outputs": service.keys.seal_box(tx, _place("outputs")(scene.project_id, run.id), shown),
-        }
-        tx.run(
-            "INSERT INTO runs (id, project_id, environment, external_user_id, external_id, component_id, "
-            "component_key, component_version, app, started_at, took_ms, ok, summary, error, inputs_sealed, "
-            "outputs_sealed) VALUES (:id, :project, :environment, :user, :external_id, :component_id, "
-            ":component_key, :component_version, :app, :started_at, :took_ms, :ok, :summary, :error, :inputs, "
-            ":outputs)",
-            values,
+        _RUNS.insert(
+            tx,
+            replace(
+                run,
+                summary=mask(run.summary) if run.summary else None,
+                error=mask(run.error) if run.error else None,
+            ),
+            **asdict(scene),
+            external_user_id=user.id if user else None,
+            inputs_sealed=_INPUTS.seal(service, tx, scene.project_id, run.id, orjson.dumps(inputs)),
+            outputs_sealed=_OUTPUTS.seal(service, tx, scene.project_id, run.id, shown),
         )
         usage.add(tx, scene, "run", run.started_at)
 
 
-def page(reader: Reader, scene: Scene, wanted: Filter, window: cursors.Window) -> cursors.Page[Run]:
+def page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) -> cursors.Page[Run]:
     """Runs of ``scene``, newest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    where, params = _where(scene, wanted)
-    mark = cursors.fingerprint("runs", where, params)
-    plan = cursors.keyset(window, mark, ("started_at", "id"), descending=True)
-    rows = reader.all(
-        f"SELECT {_SHOWN} FROM runs WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",  # noqa: S608
-        {**params, **plan.params, "limit": plan.limit},
-    )
-    total = reader.one(f"SELECT COUNT(*) AS n FROM runs WHERE {where}", params)  # noqa: S608
-    found = [_run(row) for row in rows]
-    return cursors.page(found, window, plan, mark, lambda one: (one.started_at, one.id), total["n"] if total else 0)
+    where, params = _where(scene, filters)
+    return _RUNS.page(reader, window, where, params, order=("started_at", "id"), descending=True)
 
 
 def details(service: Service, scene: Scene, run_id: str, *, external_id: str | None = None) -> dict[str, Any]:
     """The run ``run_id`` of ``scene`` (of one user when given) with its values and results. Raises NotFound."""
-    row = service.store.one(
-        f"SELECT {_SHOWN}, inputs_sealed, outputs_sealed FROM runs "  # noqa: S608 - a constant
-        "WHERE id = :id AND project_id = :project AND environment = :environment",
-        {"id": run_id, "project": scene.project_id, "environment": scene.environment},
-    )
-    if row is None or external_id not in (None, row["external_id"]):
+    params = {"id": run_id, **asdict(scene)}
+    where = "id = :id AND project_id = :project_id AND environment = :environment"
+    run = _RUNS.one(service.store, where, params)
+    row = service.store.one(f"SELECT inputs_sealed, outputs_sealed FROM runs WHERE {where}", params)  # noqa: S608
+    if run is None or row is None or external_id not in (None, run.external_id):
         raise NotFound("There is no such run.")
-    try:
-        opened = [
-            orjson.loads(service.keys.open_box(_place(name)(scene.project_id, run_id), row[f"{name}_sealed"]))
-            for name in ("inputs", "outputs")
-        ]
-    except KeyGone:  # sealed anew by a rotation since it was read
-        return details(service, scene, run_id, external_id=external_id)
-    return {**_run(row).to_json(), **opened[0], **opened[1]}
+    inputs = orjson.loads(_INPUTS.open(service, scene.project_id, run_id, row["inputs_sealed"]))
+    outputs = orjson.loads(_OUTPUTS.open(service, scene.project_id, run_id, row["outputs_sealed"]))
+    return {**run.to_json(), **inputs, **outputs}
 
 
 def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
     """Forget the runs of one external user, also those from before they were known; how many there were."""
-    return tx.run(
-        "DELETE FROM runs WHERE project_id = :project AND environment = :environment AND external_id = :external_id",
-        {"project": scene.project_id, "environment": scene.environment, "external_id": external_id},
-    )
+    return tx.run(f"DELETE FROM runs WHERE {_OF_USER}", {**asdict(scene), "external_id": external_id})  # noqa: S608
 
 
 def purge(service: Service) -> int:
@@ -169,47 +145,24 @@ def purge(service: Service) -> int:
 
 def _thin_out(tx: Tx, owner: Row) -> int:
     """Forget all but the newest runs of one external user."""
-    mine = "project_id = :project_id AND environment = :environment AND external_id = :external_id"
     return tx.run(
-        f"DELETE FROM runs WHERE {mine} AND id NOT IN "  # noqa: S608 - a constant
-        f"(SELECT id FROM runs WHERE {mine} ORDER BY started_at DESC, id DESC LIMIT :kept)",
+        f"DELETE FROM runs WHERE {_OF_USER} AND id NOT IN "  # noqa: S608 - a constant
+        f"(SELECT id FROM runs WHERE {_OF_USER} ORDER BY started_at DESC, id DESC LIMIT :kept)",
         {**owner, "kept": KEPT_PER_USER},
     )
 
 
-def _where(scene: Scene, wanted: Filter) -> tuple[str, dict[str, Any]]:
-    conditions = ["project_id = :project", "environment = :environment"]
-    params: dict[str, Any] = {"project": scene.project_id, "environment": scene.environment}
-    if wanted.external_id is not None:
-        conditions.append("external_id = :external_id")
-        params["external_id"] = wanted.external_id
-    if wanted.component is not None:
-        column = "component_id" if wanted.component.startswith("sc_") else "component_key"
-        conditions.append(f"{column} = :component")
-        params["component"] = wanted.component
-    if wanted.app is not None:
-        conditions.append("app = :app")
-        params["app"] = wanted.app
-    if wanted.ok is not None:
-        conditions.append("ok = :ok")
-        params["ok"] = int(wanted.ok)
-    return " AND ".join(conditions), params
-
-
-def _run(row: Row) -> Run:
-    return Run(
-        id=row["id"],
-        external_id=row["external_id"],
-        component_id=row["component_id"],
-        component_key=row["component_key"],
-        component_version=row["component_version"],
-        app=row["app"],
-        started_at=row["started_at"],
-        took_ms=row["took_ms"],
-        ok=bool(row["ok"]),
-        summary=row["summary"],
-        error=row["error"],
-    )
+def _where(scene: Scene, filters: Filter) -> tuple[str, dict[str, Any]]:
+    component = "component_id" if (filters.component or "").startswith("sc_") else "component_key"
+    columns = {
+        **asdict(scene),
+        "external_id": filters.external_id,
+        component: filters.component,
+        "app": filters.app,
+        "ok": None if filters.ok is None else int(filters.ok),
+    }
+    params = {name: value for name, value in columns.items() if value is not None}
+    return " AND ".join(f"{name} = :{name}" for name in params), params
 
 
 def _fitting(outputs: bytes) -> bytes:
@@ -217,10 +170,3 @@ def _fitting(outputs: bytes) -> bytes:
     if len(outputs) <= MAX_OUTPUT:
         return outputs
     return orjson.dumps({"exports": None, "os": None, "ret": None, "truncated": True})
-
-
-def _place(name: str) -> Callable[[str, str], Place]:
-    return lambda project_id, run_id: Place(project_id, "runs", run_id, name)
-
-
-SEALED = (SealedColumn("runs", "inputs_sealed"), SealedColumn("runs", "outputs_sealed"))

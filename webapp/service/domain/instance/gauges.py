@@ -19,7 +19,7 @@ class Gauge:
 
 def read(service: Service) -> Sequence[Gauge]:
     """Every gauge. Raises :class:`webapp.errors.Unavailable`."""
-    one = service.store.one
+    first_row = service.store.one
     accounts = service.store.all(
         "SELECT CASE WHEN dead = 1 THEN 'dead' WHEN healthy = 1 THEN 'healthy' ELSE 'retrying' END AS state, "
         "COUNT(*) AS n FROM accounts GROUP BY 1"
@@ -28,7 +28,7 @@ def read(service: Service) -> Sequence[Gauge]:
         "SELECT CASE WHEN active = 1 THEN 'active' WHEN switched_off IS NULL THEN 'paused' ELSE 'switched_off' END "
         "AS state, COUNT(*) AS n FROM deployed_triggers GROUP BY 1"
     )
-    waiting = one("SELECT COUNT(*) AS n, MIN(next_at) AS first FROM deliveries WHERE next_at IS NOT NULL") or {}
+    waiting = first_row("SELECT COUNT(*) AS n, MIN(next_at) AS first FROM deliveries WHERE next_at IS NOT NULL") or {}
     first = waiting.get("first")
     late = max(0.0, (service.clock() - first) / SECOND) if first is not None else 0.0
     return (

@@ -27,10 +27,10 @@ def user(service: Service, gone: ExternalUser) -> None:
     with service.store.write() as tx:
         tokens.revoke_all(tx, user=gone)
     for _ in range(ROUNDS):
-        found = deployed_triggers.of_user(service.store, gone)
-        if not found:
+        triggers = deployed_triggers.of_user(service.store, gone)
+        if not triggers:
             break
-        _undeploy(service, found)
+        _undeploy(service, triggers)
     with service.store.write() as tx:
         tokens.revoke_all(tx, user=gone)
         dynamic_props.drop_user(tx, gone.scene, gone.external_id)
@@ -54,17 +54,17 @@ def project(service: Service, gone: Project) -> None:
     with service.store.write() as tx:
         tokens.revoke_all(tx, project_id=gone.id)
     for _ in range(ROUNDS):
-        found = deployed_triggers.of_project(service.store, gone.id)
-        if not found:
+        triggers = deployed_triggers.of_project(service.store, gone.id)
+        if not triggers:
             break
-        _undeploy(service, found)
+        _undeploy(service, triggers)
     with service.store.write() as tx:
         lifecycle.erase_of_project(tx, gone.id)
         projects.erase(service, tx, gone.id)
 
 
-def _undeploy(service: Service, found: Iterable[DeployedTrigger]) -> None:
+def _undeploy(service: Service, triggers: Iterable[DeployedTrigger]) -> None:
     """Let each trigger unsubscribe; one that somebody else removes meanwhile is done."""
-    for trigger in found:
+    for trigger in triggers:
         with suppress(NotFound, Conflict):
             deploying.delete(service, trigger, ignore_hook_errors=True)

@@ -104,13 +104,13 @@ def _unpack(source: Path, draft: Path) -> dict[str, Any]:
 
 def _manifest(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     try:
-        found = json.loads(archive.read(MANIFEST))
-        number = found["format"]
+        manifest = json.loads(archive.read(MANIFEST))
+        number = manifest["format"]
     except (KeyError, ValueError, TypeError) as error:
         raise Invalid(_NO_BACKUP.format(source)) from error
     if number != FORMAT:
         raise Invalid(f"{source} was made by a newer version of Patchbay. Install that version, then restore.")
-    return dict(found)
+    return dict(manifest)
 
 
 def _is_of_an_app(name: str) -> bool:

@@ -30,12 +30,12 @@ def put(tx: Tx, trigger_id: str, accounts: Mapping[str, str]) -> None:
 
 def of_triggers(reader: Reader, trigger_ids: Sequence[str]) -> dict[str, list[dict[str, str]]]:
     """The accounts of each trigger, as ``{"prop", "id"}``."""
-    found: dict[str, list[dict[str, str]]] = {one: [] for one in trigger_ids}
+    accounts: dict[str, list[dict[str, str]]] = {trigger_id: [] for trigger_id in trigger_ids}
     listed, params = _listed(trigger_ids)
     sql = f"SELECT trigger_id, prop, account_id FROM trigger_accounts WHERE trigger_id IN ({listed}) ORDER BY prop"  # noqa: S608
     for row in reader.all(sql, params):
-        found[row["trigger_id"]].append({"prop": row["prop"], "id": row["account_id"]})
-    return found
+        accounts[row["trigger_id"]].append({"prop": row["prop"], "id": row["account_id"]})
+    return accounts
 
 
 def waiting(reader: Reader, trigger_ids: Sequence[str]) -> set[str]:
@@ -51,19 +51,13 @@ def waiting(reader: Reader, trigger_ids: Sequence[str]) -> set[str]:
 
 def uses(reader: Reader, account: Account, window: cursors.Window) -> cursors.Page[DeployedTrigger]:
     """The triggers that work with ``account``, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    mark = cursors.fingerprint("uses", account.id)
-    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
-    sql = f"SELECT * FROM deployed_triggers WHERE {_USING}{plan.conditions} ORDER BY {plan.order} LIMIT :limit"  # noqa: S608
-    rows = reader.all(sql, {**plan.params, "account": account.id, "limit": plan.limit})
-    total = reader.one(f"SELECT COUNT(*) AS n FROM deployed_triggers WHERE {_USING}", {"account": account.id})  # noqa: S608
-    found = [deployed_triggers.from_row(row) for row in rows]
-    return cursors.page(found, window, plan, mark, lambda one: (one.created_at, one.id), total["n"] if total else 0)
+    return deployed_triggers.page_where(reader, window, _USING, {"account": account.id})
 
 
 def using(reader: Reader, account_id: str) -> list[DeployedTrigger]:
     """Every active trigger that works with the account."""
-    sql = f"SELECT * FROM deployed_triggers WHERE {_USING} AND active = 1 ORDER BY created_at, id"  # noqa: S608
-    return [deployed_triggers.from_row(row) for row in reader.all(sql, {"account": account_id})]
+    where = f"{_USING} AND active = 1 ORDER BY created_at, id"
+    return deployed_triggers.select(reader, where, {"account": account_id})
 
 
 def account_removed(tx: Tx, service: Service, account: Account) -> list[str]:
@@ -71,10 +65,10 @@ def account_removed(tx: Tx, service: Service, account: Account) -> list[str]:
     app = service.catalog.app(account.app)
     name = account.name or account.identity_name or account.id
     reason = f"Its {app.name if app else account.app} account {name} was disconnected; choose another account."
-    found = using(tx, account.id)
-    for trigger in found:
+    triggers = using(tx, account.id)
+    for trigger in triggers:
         lifecycle.switch_off(tx, service, trigger, reason)
-    return [trigger.name for trigger in found]
+    return [trigger.name for trigger in triggers]
 
 
 def _listed(trigger_ids: Sequence[str]) -> tuple[str, dict[str, Any]]:

@@ -110,7 +110,9 @@ def _values(
     """The values after the change. What does not change is not judged again, unless the trigger is switched on."""
     if change.given is None and change.dynamic_props_id is None and not resumes:
         accounts = trigger_accounts.of_triggers(service.store, [after.id])[after.id]
-        return TriggerValues(old, {one["prop"]: one["id"] for one in accounts}, dict(after.schedule or {}) or None)
+        return TriggerValues(
+            old, {account["prop"]: account["id"] for account in accounts}, dict(after.schedule or {}) or None
+        )
     merged = configuration.merged_values(old, change.given or {})
     kind = native.of_emitter(after.emitter)
     try:
@@ -164,7 +166,7 @@ def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> Non
     trigger_accounts.put(tx, after.id, plan.values.accounts)
     if after.emit_on_deploy:
         lifecycle.record(tx, service, after, fresh)
-    for kind, sentence in _said(plan):
+    for kind, sentence in _history_entries(plan):
         history.write(tx, after.subject, now, kind, sentence, good=True)
 
 
@@ -180,18 +182,18 @@ def _next_run(plan: _Plan, now: int) -> int | None:
     return schedules.next_after(after.schedule, after.schedule_changed_at or now, now)
 
 
-def _said(plan: _Plan) -> list[tuple[str, str]]:
+def _history_entries(plan: _Plan) -> list[tuple[str, str]]:
     """What happened, for the history."""
-    before, after, found = plan.before, plan.after, list[tuple[str, str]]()
+    before, after, entries = plan.before, plan.after, list[tuple[str, str]]()
     if before.name != after.name:
-        found.append(("trigger_renamed", f"{before.name} is now called “{after.name}”."))
+        entries.append(("trigger_renamed", f"{before.name} is now called “{after.name}”."))
     if plan.differs:
-        found.append(("trigger_changed", f"{after.name} was configured anew."))
+        entries.append(("trigger_changed", f"{after.name} was configured anew."))
     if before.active and not after.active:
-        found.append(("trigger_paused", f"{after.name} was paused."))
+        entries.append(("trigger_paused", f"{after.name} was paused."))
     if after.active and not before.active:
-        found.append(("trigger_resumed", f"{after.name} was switched on."))
-    return found
+        entries.append(("trigger_resumed", f"{after.name} was switched on."))
+    return entries
 
 
 def _plain(configured: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,16 +54,18 @@ class Deployment:
     name: str | None = None
 
 
-def deploy(service: Service, order: Deployment) -> DeployedTrigger:
+def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
     """Deploy a trigger, switched on.
 
     Raises :class:`webapp.errors.Invalid` (a value, a URL, a workflow, or a hook that says no),
     :class:`webapp.errors.NotFound` (an account or dynamic props that are not this user's).
     """
-    kind = native.kind(order.component.key)
-    props = components.props_to_fill(service, _as_order(order))
-    values = configuration.checked_values(service, order.scene, order.external_id, kind, props, order.given)
-    trigger = _begin(service, order, kind, props, values)
+    kind = native.kind(deployment.component.key)
+    props = components.props_to_fill(service, _as_order(deployment))
+    values = configuration.checked_values(
+        service, deployment.scene, deployment.external_id, kind, props, deployment.given
+    )
+    trigger = _begin(service, deployment, kind, props, values)
     try:
         emitted = calls.run_hooks(service, trigger, ["deploy", "activate"], values.configured)
         with service.store.write() as tx:
@@ -75,7 +77,7 @@ def deploy(service: Service, order: Deployment) -> DeployedTrigger:
         _undo(service, trigger, values.configured, activated=True)
         raise
     service.wake()
-    return deployed_triggers.get(service.store, order.scene, trigger.id)
+    return deployed_triggers.get(service.store, deployment.scene, trigger.id)
 
 
 def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bool = False) -> None:
@@ -99,35 +101,42 @@ def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bo
 
 def purge(service: Service) -> int:
     """Undo what a crash left half deployed; how many there were."""
-    rows = service.store.all(
-        "SELECT * FROM deployed_triggers WHERE deployed = 0 AND busy_until NOT BETWEEN :now + 1 AND :now + :busy",
-        {"now": service.clock(), "busy": lifecycle.BUSY},
+    abandoned = deployed_triggers.select(
+        service.store, f"deployed = 0 AND {lifecycle.FREE}", {"now": service.clock(), "busy": lifecycle.BUSY}
     )
-    for trigger in map(deployed_triggers.from_row, rows):
+    for trigger in abandoned:
         _undo(service, trigger, deployed_triggers.configured(service, trigger), activated=True)
-    return len(rows)
+    return len(abandoned)
 
 
-def _as_order(order: Deployment) -> components.ComponentRequest:
+def _as_order(deployment: Deployment) -> components.ComponentRequest:
     return components.ComponentRequest(
-        order.scene, order.external_id, order.component, order.given, dynamic_props_id=order.dynamic_props_id
+        deployment.scene,
+        deployment.external_id,
+        deployment.component,
+        deployment.given,
+        dynamic_props_id=deployment.dynamic_props_id,
     )
 
 
 def _begin(
-    service: Service, order: Deployment, kind: native.EmitterKind, props: list[dict[str, Any]], values: TriggerValues
+    service: Service,
+    deployment: Deployment,
+    kind: native.EmitterKind,
+    props: list[dict[str, Any]],
+    values: TriggerValues,
 ) -> DeployedTrigger:
     """Write the row that nobody sees yet, with its webhooks."""
-    now, trigger_id, component = service.clock(), new_id(kind.prefix), order.component
-    name = configuration.checked_name(order.name or component.name)
-    key = random_base62(ENDPOINT_KEY_LENGTH) if any(one["type"] in _ADDRESSED for one in props) else None
+    now, trigger_id, component = service.clock(), new_id(kind.prefix), deployment.component
+    name = configuration.checked_name(deployment.name or component.name)
+    key = random_base62(ENDPOINT_KEY_LENGTH) if any(prop["type"] in _ADDRESSED for prop in props) else None
     with service.store.write() as tx:
-        user = external_users.ensure(tx, order.scene, order.external_id, now)
+        user = external_users.ensure(tx, deployment.scene, deployment.external_id, now)
         trigger = DeployedTrigger(
             id=trigger_id,
-            scene=order.scene,
+            scene=deployment.scene,
             external_user_id=user.id,
-            external_id=order.external_id,
+            external_id=deployment.external_id,
             emitter=kind.emitter,
             component_id=component.id,
             component_key=component.key,
@@ -137,12 +146,12 @@ def _begin(
             name_slug=configuration.free_slug(tx, user.id, name),
             props=props,
             configured_sealed=deployed_triggers.seal_configured(
-                service, tx, order.scene, trigger_id, values.configured
+                service, tx, deployment.scene, trigger_id, values.configured
             ),
-            dynamic_props_id=order.dynamic_props_id,
+            dynamic_props_id=deployment.dynamic_props_id,
             active=True,
             switched_off=None,
-            emit_on_deploy=order.emit_on_deploy,
+            emit_on_deploy=deployment.emit_on_deploy,
             schedule=values.schedule,
             schedule_changed_at=now if values.schedule else None,
             next_run_at=None,
@@ -152,15 +161,19 @@ def _begin(
             last_error=None,
             last_event_at=None,
             mark=None,
-            endpoint_sealed=deployed_triggers.seal_endpoint(service, tx, order.scene, trigger_id, key) if key else None,
+            endpoint_sealed=deployed_triggers.seal_endpoint(service, tx, deployment.scene, trigger_id, key)
+            if key
+            else None,
             email_local=random_base62(EMAIL_LENGTH).lower() if kind.emitter == "email" else None,
             created_at=now,
             updated_at=now,
         )
         lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + lifecycle.BUSY)
         trigger_accounts.put(tx, trigger_id, values.accounts)
-        urls = [order.webhook_url] if order.webhook_url else []
-        trigger_webhooks.set_targets(tx, service, trigger, urls, [order.workflow_id] if order.workflow_id else [])
+        urls = [deployment.webhook_url] if deployment.webhook_url else []
+        trigger_webhooks.set_targets(
+            tx, service, trigger, urls, [deployment.workflow_id] if deployment.workflow_id else []
+        )
     return trigger
 
 

@@ -16,7 +16,6 @@ from webapp.errors import Throttled
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.kit.ids import ordered_id
 from webapp.service.components.wire import MAX_MESSAGE
-from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -27,6 +26,7 @@ LEASE = 2 * MINUTE
 MAX_WAITING = 1_000
 MAX_BYTES = MAX_MESSAGE - 2**20  # of a request as JSON: it goes to the runner in one message, with the values
 FULL_RETRY_S = 60
+SEALED = SealedColumn("trigger_inbox", "request_sealed")
 log = logging.getLogger(__name__)
 
 
@@ -64,7 +64,7 @@ def add(service: Service, trigger: DeployedTrigger, request: dict[str, Any]) -> 
                 "id": request_id,
                 "trigger": trigger.id,
                 "project": project_id,
-                "sealed": service.keys.seal_box(tx, _place(project_id, request_id), plain),
+                "sealed": SEALED.seal(service, tx, project_id, request_id, plain),
                 "now": now,
             },
         )
@@ -84,7 +84,7 @@ def claim(service: Service) -> QueuedRequest | None:
             "RETURNING id, trigger_id, project_id, turn, tries, received_at, request_sealed",
             {"now": now, "until": now + LEASE},
         )
-    return _waiting(service, row) if row else None
+    return _queued(service, row) if row else None
 
 
 def next_due_at(reader: Reader, now: int) -> int | None:
@@ -108,47 +108,35 @@ def realign(tx: Tx, now: int) -> int:
     )
 
 
-def complete(tx: Tx, waiting: QueuedRequest) -> bool:
-    """Strike ``waiting`` out, in the transaction that keeps what its run emitted; False when the claim has passed to
+def complete(tx: Tx, queued: QueuedRequest) -> bool:
+    """Strike ``queued`` out, in the transaction that keeps what its run emitted; False when the claim has passed to
     somebody else, and nothing of the run may be kept."""
     sql = "DELETE FROM trigger_inbox WHERE id = :id AND turn = :turn"
-    return bool(tx.run(sql, {"id": waiting.id, "turn": waiting.turn}))
+    return bool(tx.run(sql, {"id": queued.id, "turn": queued.turn}))
 
 
-def retry_or_drop(tx: Tx, waiting: QueuedRequest, now: int, sentence: str) -> bool:
-    """Have ``waiting`` tried again later, or give it up after the last time; False when the claim has passed."""
-    if waiting.tries < len(RETRIES_S):
-        return _put_back(tx, waiting, now + RETRIES_S[waiting.tries] * SECOND, waiting.tries + 1)
-    ours = complete(tx, waiting)
+def retry_or_drop(tx: Tx, queued: QueuedRequest, now: int, sentence: str) -> bool:
+    """Have ``queued`` tried again later, or give it up after the last time; False when the claim has passed."""
+    if queued.tries < len(RETRIES_S):
+        return _put_back(tx, queued, now + RETRIES_S[queued.tries] * SECOND, queued.tries + 1)
+    ours = complete(tx, queued)
     if ours:
-        log.warning("A request to %s was given up after %d runs: %s", waiting.trigger_id, waiting.tries + 1, sentence)
+        log.warning("A request to %s was given up after %d runs: %s", queued.trigger_id, queued.tries + 1, sentence)
     return ours
 
 
-def postpone(tx: Tx, waiting: QueuedRequest, until: int) -> bool:
-    """Leave ``waiting`` alone until then (epoch milliseconds), without counting it as tried; False when the claim has
+def postpone(tx: Tx, queued: QueuedRequest, until: int) -> bool:
+    """Leave ``queued`` alone until then (epoch milliseconds), without counting it as tried; False when the claim has
     passed."""
-    return _put_back(tx, waiting, until, waiting.tries)
+    return _put_back(tx, queued, until, queued.tries)
 
 
-def _put_back(tx: Tx, waiting: QueuedRequest, at: int, tries: int) -> bool:
+def _put_back(tx: Tx, queued: QueuedRequest, at: int, tries: int) -> bool:
     sql = "UPDATE trigger_inbox SET next_at = :at, lease_until = 0, tries = :tries WHERE id = :id AND turn = :turn"
-    return bool(tx.run(sql, {"at": at, "tries": tries, "id": waiting.id, "turn": waiting.turn}))
+    return bool(tx.run(sql, {"at": at, "tries": tries, "id": queued.id, "turn": queued.turn}))
 
 
-def _waiting(service: Service, row: Row) -> QueuedRequest:
-    place = _place(row["project_id"], row["id"])
-    try:
-        plain = service.keys.open_box(place, row["request_sealed"])
-    except KeyGone:  # sealed anew by a rotation since it was claimed
-        again = service.store.one("SELECT request_sealed FROM trigger_inbox WHERE id = :id", {"id": row["id"]})
-        plain = service.keys.open_box(place, again["request_sealed"] if again else row["request_sealed"])
+def _queued(service: Service, row: Row) -> QueuedRequest:
+    plain = SEALED.open(service, row["project_id"], row["id"], row["request_sealed"])
     facts = {name: row[name] for name in ("id", "trigger_id", "project_id", "turn", "tries", "received_at")}
     return QueuedRequest(**facts, request=orjson.loads(plain))
-
-
-def _place(project_id: str, request_id: str) -> Place:
-    return Place(project_id, "trigger_inbox", request_id, "request")
-
-
-SEALED = SealedColumn("trigger_inbox", "request_sealed")

@@ -21,32 +21,24 @@ from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.triggers import deployed_triggers, schedules
 from webapp.service.domain.triggers.deployed_triggers import ABSENT, DeployedTrigger
 from webapp.store.contract import Tx
+from webapp.store.table import Table
 
 BUSY = 5 * MINUTE  # how long a change holds the trigger at most
 LEASE = 2 * MINUTE  # longer than a run may take
 CLOCK_TOLERANCE = 3 * HOUR
 FREE = "busy_until NOT BETWEEN :now + 1 AND :now + :busy"
+_TRIGGERS = Table("deployed_triggers", DeployedTrigger, write_only=("endpoint_hash", "busy_until"))
+_KEPT = (  # what no change writes
+    "id", "project_id", "environment", "external_user_id", "external_id", "endpoint_sealed", "email_local",
+    "created_at", "turn",
+)  # fmt: skip
 DUE = f"next_run_at <= :now AND active = 1 AND deployed = 1 AND {FREE}"
 
 
 def insert(tx: Tx, trigger: DeployedTrigger, *, endpoint_key: str | None, busy_until: int) -> None:
     """Add ``trigger``, unseen until :func:`update` says that it is deployed."""
-    values = {
-        **deployed_triggers.changing_columns(trigger),
-        "id": trigger.id,
-        "project_id": trigger.scene.project_id,
-        "environment": trigger.scene.environment,
-        "external_user_id": trigger.external_user_id,
-        "external_id": trigger.external_id,
-        "endpoint_hash": deployed_triggers.endpoint_hash(endpoint_key) if endpoint_key else None,
-        "endpoint_sealed": trigger.endpoint_sealed,
-        "email_local": trigger.email_local,
-        "created_at": trigger.created_at,
-        "turn": trigger.turn,
-        "busy_until": busy_until,
-    }
-    names = ", ".join(values)
-    tx.run(f"INSERT INTO deployed_triggers ({names}) VALUES ({', '.join(f':{name}' for name in values)})", values)  # noqa: S608
+    key_hash = deployed_triggers.endpoint_hash(endpoint_key) if endpoint_key else None
+    _TRIGGERS.insert(tx, trigger, endpoint_hash=key_hash, busy_until=busy_until)
 
 
 def update(tx: Tx, trigger: DeployedTrigger) -> int:
@@ -54,7 +46,7 @@ def update(tx: Tx, trigger: DeployedTrigger) -> int:
 
     The turn grows, so that a run that began before this change is fenced off.
     """
-    columns = deployed_triggers.changing_columns(trigger)
+    columns = {name: value for name, value in _TRIGGERS.values(trigger).items() if name not in _KEPT}
     changes = ", ".join(f"{name} = :{name}" for name in columns)
     return tx.run(
         f"UPDATE deployed_triggers SET {changes}, deployed = 1, busy_until = 0, lease_until = 0, turn = turn + 1 "  # noqa: S608
@@ -66,7 +58,7 @@ def update(tx: Tx, trigger: DeployedTrigger) -> int:
 def remove(tx: Tx, trigger_id: str) -> int:
     """Delete the row, and with it what hangs on it; 0 when it is gone already."""
     counts.forget(tx, trigger_id)
-    return tx.run("DELETE FROM deployed_triggers WHERE id = :id", {"id": trigger_id})
+    return _TRIGGERS.delete(tx, trigger_id)
 
 
 def erase_of_user(tx: Tx, user: ExternalUser) -> None:
@@ -90,17 +82,16 @@ def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False
     now = service.clock()
     free = "" if by_force else f" AND {FREE}"
     with service.store.write() as tx:
-        row = tx.one(
+        rows = tx.tuples(
             "UPDATE deployed_triggers SET turn = turn + 1, lease_until = 0, busy_until = :now + :busy "  # noqa: S608
-            f"WHERE id = :id AND deployed = 1{free} RETURNING *",
+            f"WHERE id = :id AND deployed = 1{free} RETURNING {_TRIGGERS.columns}",
             {"id": trigger.id, "now": now, "busy": BUSY},
         )
-        exists = row or tx.one("SELECT id FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
-    if exists is None:
-        raise NotFound(ABSENT)
-    if row is None:
+        if not rows and deployed_triggers.find(tx, trigger.id) is None:
+            raise NotFound(ABSENT)
+    if not rows:
         raise Conflict("This trigger is being changed just now; try again in a moment.")
-    current = deployed_triggers.from_row(row)
+    current = _TRIGGERS.make(rows[0])
     try:
         yield current
     finally:
@@ -108,7 +99,7 @@ def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False
             tx.run(
                 # Not by the turn: who is switched off meanwhile has the next one.
                 "UPDATE deployed_triggers SET busy_until = 0 WHERE id = :id AND busy_until = :until",
-                {"id": current.id, "until": row["busy_until"]},
+                {"id": current.id, "until": now + BUSY},
             )
 
 
@@ -132,13 +123,14 @@ def switch_off(tx: Tx, service: Service, trigger: DeployedTrigger, reason: str) 
 def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
     """Sources whose tick is due, the longest waiting first, each claimed for this caller alone by a lease."""
     with service.store.write() as tx:
-        rows = tx.all(
+        rows = tx.tuples(
             "UPDATE deployed_triggers SET lease_until = :now + :lease, turn = turn + 1 WHERE id IN (SELECT id FROM "  # noqa: S608
             f"deployed_triggers WHERE emitter = 'source' AND {DUE} AND "
-            "lease_until NOT BETWEEN :now + 1 AND :now + :lease ORDER BY next_run_at LIMIT :limit) RETURNING *",
+            "lease_until NOT BETWEEN :now + 1 AND :now + :lease ORDER BY next_run_at LIMIT :limit) "
+            f"RETURNING {_TRIGGERS.columns}",
             {"now": service.clock(), "lease": LEASE, "busy": BUSY, "limit": limit},
         )
-    return sorted(map(deployed_triggers.from_row, rows), key=lambda trigger: trigger.next_run_at or 0)
+    return sorted(map(_TRIGGERS.make, rows), key=lambda trigger: trigger.next_run_at or 0)
 
 
 def release(service: Service, claimed: DeployedTrigger) -> None:
@@ -161,29 +153,24 @@ def schedule_next(tx: Tx, claimed: DeployedTrigger, *, failures: int, next_run_a
 
 def set_fired(tx: Tx, timer: DeployedTrigger, now: int, next_run_at: int | None) -> None:
     """A native timer has emitted its tick."""
-    tx.run(
-        "UPDATE deployed_triggers SET next_run_at = :next, last_run_at = :now, last_event_at = :now WHERE id = :id",
-        {"next": next_run_at, "now": now, "id": timer.id},
-    )
+    _TRIGGERS.update(tx, timer.id, next_run_at=next_run_at, last_run_at=now, last_event_at=now)
 
 
 def set_last_run(tx: Tx, trigger: DeployedTrigger, now: int, error: str | None) -> None:
     """A run has ended, with ``error`` where it failed."""
-    values = {"now": now, "error": error, "id": trigger.id}
-    tx.run("UPDATE deployed_triggers SET last_run_at = :now, last_error = :error WHERE id = :id", values)
+    _TRIGGERS.update(tx, trigger.id, last_run_at=now, last_error=error)
 
 
 def set_mark(tx: Tx, trigger: DeployedTrigger, mark: str | None) -> None:
     """Keep the emitted id that the next run compares with."""
-    tx.run("UPDATE deployed_triggers SET mark = :mark WHERE id = :id", {"mark": mark, "id": trigger.id})
+    _TRIGGERS.update(tx, trigger.id, mark=mark)
 
 
 def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
     """Write events down with their deliveries; the caller commits and then calls ``service.wake()``."""
     made = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
     if made:
-        values = {"now": service.clock(), "id": trigger.id}
-        tx.run("UPDATE deployed_triggers SET last_event_at = :now WHERE id = :id", values)
+        _TRIGGERS.update(tx, trigger.id, last_event_at=service.clock())
     return made
 
 
@@ -195,18 +182,14 @@ def realign(service: Service) -> int:
     """
     now, changed = service.clock(), 0
     with service.store.write() as tx:
-        rows = tx.all(
-            "SELECT * FROM deployed_triggers WHERE next_run_at > :now AND schedule IS NOT NULL "
-            "AND COALESCE(last_run_at, schedule_changed_at, created_at) > :now",
-            {"now": now},
+        where = (
+            "next_run_at > :now AND schedule IS NOT NULL "
+            "AND COALESCE(last_run_at, schedule_changed_at, created_at) > :now"
         )
-        for trigger in map(deployed_triggers.from_row, rows):
-            at = _realigned(trigger, now)
+        for trigger in deployed_triggers.select(tx, where, {"now": now}):
+            at, anchor = _realigned(trigger, now), min(trigger.schedule_changed_at or now, now)
             if at is not None and at != trigger.next_run_at:
-                changed += tx.run(
-                    "UPDATE deployed_triggers SET next_run_at = :at, schedule_changed_at = :anchor WHERE id = :id",
-                    {"at": at, "anchor": min(trigger.schedule_changed_at or now, now), "id": trigger.id},
-                )
+                changed += _TRIGGERS.update(tx, trigger.id, next_run_at=at, schedule_changed_at=anchor)
     return changed
 
 

@@ -61,8 +61,8 @@ class Mail:
     @property
     def message_id(self) -> str | None:
         """Its Message-ID, if it has just one."""
-        found = self.facts["headers"].get("message-id")
-        return found if isinstance(found, str) and found else None
+        value = self.facts["headers"].get("message-id")
+        return value if isinstance(value, str) and value else None
 
 
 def read(raw: bytes, sender: str, recipient: str) -> Mail:
@@ -113,37 +113,37 @@ class _Policy(Compat32):
 
 def _leaves(message: Message) -> list[Message]:
     """The parts that hold something. A mail inside the mail is one of them, whole: it is a file."""
-    found: list[Message] = []
+    leaves: list[Message] = []
     waiting = [message]
     while waiting:
         part = waiting.pop()
         if part.is_multipart() and part.get_content_maintype() == "multipart":
             waiting += reversed(_inside(part))
         else:
-            found.append(part)
-        if len(found) + len(waiting) > MAX_PARTS:
+            leaves.append(part)
+        if len(leaves) + len(waiting) > MAX_PARTS:
             raise BadMail("The mail has too many parts; send fewer files.")
-    return found
+    return leaves
 
 
 def _inside(part: Message) -> list[Message]:
-    return [one for one in part.get_payload() if isinstance(one, Message)]
+    return [inner for inner in part.get_payload() if isinstance(inner, Message)]
 
 
 def _headers(message: Message) -> dict[str, str | list[str]]:
-    found: dict[str, list[str]] = {}
+    headers: dict[str, list[str]] = {}
     left = MAX_HEADERS_LENGTH
     for name, value in itertools.islice(message.raw_items(), MAX_HEADERS):
         left -= len(name) + len(value)
         if left < 0:
             break
-        found.setdefault(one_line(name, MAX_HEADER).lower(), []).append(_decoded(value))
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+        headers.setdefault(one_line(name, MAX_HEADER).lower(), []).append(_decoded(value))
+    return {name: values[0] if len(values) == 1 else values for name, values in headers.items()}
 
 
 def _first(headers: Mapping[str, str | list[str]], name: str) -> str | None:
-    found = headers.get(name)
-    return found[0] if isinstance(found, list) else found
+    values = headers.get(name)
+    return values[0] if isinstance(values, list) else values
 
 
 def _decoded(value: str) -> str:
@@ -178,10 +178,10 @@ def _text(part: Message) -> str:
 
 def _content(part: Message) -> bytes:
     if not part.is_multipart():
-        found = part.get_payload(decode=True)
-        return found if isinstance(found, bytes) else b""
+        content = part.get_payload(decode=True)
+        return content if isinstance(content, bytes) else b""
     try:
-        return b"".join(one.as_bytes() for one in _inside(part))
+        return b"".join(inner.as_bytes() for inner in _inside(part))
     except (MessageError, RecursionError, ValueError, LookupError, TypeError) as error:
         raise BadMail("A mail inside the mail cannot be read; send it as a file.") from error
 

@@ -10,7 +10,6 @@ import orjson
 
 from webapp.service.catalog.components import Dedupe
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import lifecycle
@@ -19,6 +18,7 @@ from webapp.store.contract import Reader, Tx
 
 MAX_STATE = 256 * 1024
 SEEN_KEPT = 10_000
+SEALED = SealedColumn("trigger_memory", "state_sealed", key="trigger_id")
 
 
 class StateTooLarge(Exception):
@@ -27,10 +27,7 @@ class StateTooLarge(Exception):
 
 def read(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
     """What ``trigger`` remembers."""
-    try:
-        return _state(service, service.store, trigger)
-    except KeyGone:  # sealed anew by a rotation since it was read
-        return _state(service, service.store, trigger)
+    return _state(service, service.store, trigger)
 
 
 def merge(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[str, Any]) -> None:
@@ -47,7 +44,7 @@ def merge(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[s
         {
             "id": trigger.id,
             "project": project_id,
-            "state": service.keys.seal_box(tx, _place(project_id, trigger.id), whole),
+            "state": SEALED.seal(service, tx, project_id, trigger.id, whole),
         },
     )
 
@@ -61,15 +58,15 @@ def new_events(
     newest first; ``last`` those other than the one before. An event without an id always counts.
     """
     if dedupe == "unique":
-        return [one for one in emitted if one.id is None or _first_time(tx, trigger.id, one.id, now)]
+        return [event for event in emitted if event.id is None or _first_time(tx, trigger.id, event.id, now)]
     if dedupe is None or not emitted:
         return list(emitted)
     row = tx.one("SELECT mark FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
     mark = row["mark"] if row else None
-    found, after = (_greatest if dedupe == "greatest" else _changed)(mark, emitted)
+    new, after = (_greatest if dedupe == "greatest" else _changed)(mark, emitted)
     if after != mark:
         lifecycle.set_mark(tx, trigger, after)
-    return found
+    return new
 
 
 def thin_out(service: Service) -> int:
@@ -92,9 +89,10 @@ def _state(service: Service, reader: Reader, trigger: DeployedTrigger) -> dict[s
     row = reader.one("SELECT state_sealed FROM trigger_memory WHERE trigger_id = :id", {"id": trigger.id})
     if row is None:
         return {}
-    place = _place(trigger.scene.project_id, trigger.id)
-    found: dict[str, Any] = orjson.loads(service.keys.open_box(place, row["state_sealed"]))
-    return found
+    state: dict[str, Any] = orjson.loads(
+        SEALED.open(service, trigger.scene.project_id, trigger.id, row["state_sealed"])
+    )
+    return state
 
 
 def _first_time(tx: Tx, trigger_id: str, emitted_id: str, now: int) -> bool:
@@ -110,38 +108,31 @@ def _first_time(tx: Tx, trigger_id: str, emitted_id: str, now: int) -> bool:
 
 
 def _greatest(mark: str | None, emitted: Sequence[Emitted]) -> tuple[list[Emitted], str | None]:
-    found, ids, after = list[Emitted](), set[str](), mark
-    for one in emitted:
-        if one.id is not None:
-            if one.id in ids or (mark is not None and not _above(one.id, mark)):
+    new, ids, after = list[Emitted](), set[str](), mark
+    for event in emitted:
+        if event.id is not None:
+            if event.id in ids or (mark is not None and not _is_greater(event.id, mark)):
                 continue
-            ids.add(one.id)
-            after = one.id if after is None or _above(one.id, after) else after
-        found.append(one)
-    return found, after
+            ids.add(event.id)
+            after = event.id if after is None or _is_greater(event.id, after) else after
+        new.append(event)
+    return new, after
 
 
 def _changed(mark: str | None, emitted: Sequence[Emitted]) -> tuple[list[Emitted], str | None]:
-    found = list[Emitted]()
-    for one in emitted:
-        if one.id is not None:
-            if one.id == mark:
+    new = list[Emitted]()
+    for event in emitted:
+        if event.id is not None:
+            if event.id == mark:
                 continue
-            mark = one.id
-        found.append(one)
-    return found, mark
+            mark = event.id
+        new.append(event)
+    return new, mark
 
 
-def _above(one: str, other: str) -> bool:
-    """Whether ``one`` is the greater: as numbers where both are, else as text."""
+def _is_greater(left: str, right: str) -> bool:
+    """Whether ``left`` is the greater: as numbers where both are, else as text."""
     try:
-        return float(one) > float(other) if "." in one + other else int(one) > int(other)
+        return float(left) > float(right) if "." in left + right else int(left) > int(right)
     except ValueError:
-        return one > other
-
-
-def _place(project_id: str, trigger_id: str) -> Place:
-    return Place(project_id, "trigger_memory", trigger_id, "state")
-
-
-SEALED = SealedColumn("trigger_memory", "state_sealed", key="trigger_id")
+        return left > right

@@ -41,18 +41,18 @@ class IncomingMail:
 
 def listener(service: Service, key: str) -> DeployedTrigger:
     """The trigger that listens at ``/h/<key>`` now. Raises :class:`NotFound`."""
-    found = deployed_triggers.by_endpoint(service.store, key)
-    if found is None or not found.active:
+    trigger = deployed_triggers.by_endpoint(service.store, key)
+    if trigger is None or not trigger.active:
         raise NotFound(_NOTHING)
-    return found
+    return trigger
 
 
 def mailbox(service: Service, local: str) -> DeployedTrigger:
     """The trigger whose address begins with ``local``. Raises :class:`NotFound`."""
-    found = deployed_triggers.by_email(service.store, local)
-    if found is None or not found.active:
+    trigger = deployed_triggers.by_email(service.store, local)
+    if trigger is None or not trigger.active:
         raise NotFound(_NOTHING)
-    return found
+    return trigger
 
 
 def answers_synchronously(trigger: DeployedTrigger) -> bool:
@@ -89,7 +89,7 @@ def run_queued(service: Service, waiting: QueuedRequest) -> None:
     Whatever else goes wrong counts, so that no request holds up those behind it for good.
     """
     try:
-        _run_waiting(service, waiting)
+        _run_queued(service, waiting)
     except PatchbayError:
         raise
     except Exception:
@@ -98,7 +98,7 @@ def run_queued(service: Service, waiting: QueuedRequest) -> None:
         raise
 
 
-def _run_waiting(service: Service, waiting: QueuedRequest) -> None:
+def _run_queued(service: Service, waiting: QueuedRequest) -> None:
     trigger = deployed_triggers.find(service.store, waiting.trigger_id)
     if trigger is None:
         return  # its requests went with it
@@ -107,14 +107,14 @@ def _run_waiting(service: Service, waiting: QueuedRequest) -> None:
             inbox.postpone(tx, waiting, service.clock() + _PAUSE_MS)
 
 
-def receive_mail(service: Service, delivered: IncomingMail) -> int:
+def receive_mail(service: Service, incoming: IncomingMail) -> int:
     """Take a mail in, for each of its triggers in the same transaction; how many events came of it.
 
     Raises :class:`mails.BadMail`, :class:`TooLarge` (the place for files is full), :class:`webapp.errors.Unavailable`.
     """
-    read = [(trigger.id, mails.read(delivered.raw, delivered.sender, address)) for address, trigger in delivered.to]
+    read = [(trigger.id, mails.read(incoming.raw, incoming.sender, address)) for address, trigger in incoming.to]
     with service.store.write() as tx:
-        events = sum(_record_mail(tx, service, trigger_id, one) for trigger_id, one in read)
+        events = sum(_record_mail(tx, service, trigger_id, mail) for trigger_id, mail in read)
     service.wake()
     return events
 
@@ -129,10 +129,10 @@ def _native(
 
     summary = one_line(f"{received.method} {received.path}", MAX_SUMMARY)
     firing.emit(service, trigger, [Emitted(payload, None, summary, received.at)], in_transaction=still_listening)
-    return _wanted(service, trigger)
+    return _chosen_response(service, trigger)
 
 
-def _wanted(service: Service, trigger: DeployedTrigger) -> HttpAnswer:
+def _chosen_response(service: Service, trigger: DeployedTrigger) -> HttpAnswer:
     """The answer that the person chose; what they left out has a default in the component's declaration."""
     chosen: Mapping[str, Any] = prop_values.checked(
         trigger.props, deployed_triggers.configured(service, trigger), whole=True
@@ -174,11 +174,13 @@ def _record_mail(tx: Tx, service: Service, trigger_id: str, read: Mail) -> int:
 def _kept(tx: Tx, service: Service, trigger: DeployedTrigger, read: Mail) -> list[dict[str, Any]]:
     """The attachments, in one stash: ``file`` is what ``file_stash/download`` takes as ``s3_key``."""
     stash = file_stash.new_stash_id() if read.attachments else None
-    found = []
-    for one in read.attachments:
+    kept = []
+    for attachment in read.attachments:
         place = (trigger.scene, trigger.external_id, stash)
-        facts = (one.name, one.content_type, one.content)
+        facts = (attachment.name, attachment.content_type, attachment.content)
         key = file_stash.keep(service, tx, *place, *facts, days=file_stash.MAIL_DAYS)
-        name = file_stash.clean_name(one.name)
-        found.append({"name": name, "content_type": one.content_type, "size": len(one.content), "file": key})
-    return found
+        name = file_stash.clean_name(attachment.name)
+        kept.append(
+            {"name": name, "content_type": attachment.content_type, "size": len(attachment.content), "file": key}
+        )
+    return kept

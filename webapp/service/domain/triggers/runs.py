@@ -5,6 +5,7 @@ trigger. Native triggers run nothing, so they have no log.
 """
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, Literal
 
 import orjson
@@ -13,7 +14,6 @@ from webapp.kit import cursors
 from webapp.kit.clock import DAY
 from webapp.kit.ids import ordered_id
 from webapp.service.components.calls import Observation, Reply
-from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -23,6 +23,7 @@ Cause = Literal["timer", "request", "deploy", "activate", "deactivate"]
 KEPT = 30 * DAY
 KEPT_PER_TRIGGER = 200
 MAX_LINES = 256 * 1024
+SEALED = SealedColumn("trigger_runs", "lines_sealed")
 
 
 def write(
@@ -43,7 +44,7 @@ def write(
             "took": reply.took_ms,
             "emitted": emitted,
             "error": reply.error.message if reply.error else None,
-            "lines": service.keys.seal_box(tx, _place(project_id, run_id), _lines(reply.observations)),
+            "lines": SEALED.seal(service, tx, project_id, run_id, _lines(reply.observations)),
         },
     )
 
@@ -55,11 +56,8 @@ def page(service: Service, trigger: DeployedTrigger, window: cursors.Window) -> 
     sql = f"SELECT * FROM trigger_runs WHERE trigger_id = :trigger{plan.conditions} ORDER BY {plan.order} LIMIT :limit"  # noqa: S608
     rows = service.store.all(sql, {**plan.params, "trigger": trigger.id, "limit": plan.limit})
     total = service.store.one("SELECT COUNT(*) AS n FROM trigger_runs WHERE trigger_id = :id", {"id": trigger.id})
-    try:
-        found = [_shown(service, row) for row in rows]
-    except KeyGone:  # sealed anew by a rotation since they were read
-        return page(service, trigger, window)
-    return cursors.page(found, window, plan, mark, lambda one: (one["at"], one["id"]), total["n"] if total else 0)
+    runs = [_to_json(service, row) for row in rows]
+    return cursors.page(runs, window, plan, mark, itemgetter("at", "id"), total["n"] if total else 0)
 
 
 def purge(service: Service) -> int:
@@ -79,22 +77,15 @@ def purge(service: Service) -> int:
     return gone
 
 
-def _shown(service: Service, row: dict[str, Any]) -> dict[str, Any]:
-    lines = service.keys.open_box(_place(row["project_id"], row["id"]), row["lines_sealed"])
+def _to_json(service: Service, row: dict[str, Any]) -> dict[str, Any]:
+    lines = SEALED.open(service, row["project_id"], row["id"], row["lines_sealed"])
     facts = {name: row[name] for name in ("id", "at", "cause", "took_ms", "emitted", "error")}
     return {**facts, "ok": bool(row["ok"]), "os": orjson.loads(lines)}
 
 
 def _lines(observations: Sequence[Observation]) -> bytes:
     """The log as JSON: its beginning, where it is too long to be kept, and its end, where an error stands."""
-    shown = [one.to_json() for one in observations]
-    while len(whole := orjson.dumps(shown)) > MAX_LINES:
-        shown = [*shown[: max(len(shown) // 2 - 1, 0)], shown[-1]] if len(shown) > 1 else []
-    return whole
-
-
-def _place(project_id: str, run_id: str) -> Place:
-    return Place(project_id, "trigger_runs", run_id, "lines")
-
-
-SEALED = SealedColumn("trigger_runs", "lines_sealed")
+    lines = [observation.to_json() for observation in observations]
+    while len(log := orjson.dumps(lines)) > MAX_LINES:
+        lines = [*lines[: max(len(lines) // 2 - 1, 0)], lines[-1]] if len(lines) > 1 else []
+    return log

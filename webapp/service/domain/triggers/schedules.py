@@ -25,7 +25,7 @@ MAX_CRON = 200
 
 def timer_of(props: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     """The prop that holds the schedule, if the component has one."""
-    return next((one for one in props if one["type"] == TIMER), None)
+    return next((prop for prop in props if prop["type"] == TIMER), None)
 
 
 def chosen(props: Sequence[Mapping[str, Any]], values: Mapping[str, Any], *, floor_s: int) -> dict[str, Any] | None:
@@ -63,8 +63,8 @@ def latest(schedule: Schedule, due: int, now: int) -> int:
         return int(due + max((now - due) // step, 0) * step)
     if now - due < MINUTE:
         return due
-    found = _cron_before(schedule["cron"], schedule["timezone"], now // MINUTE + 1)
-    return due if found is None else max(found, due)
+    tick = _cron_before(schedule["cron"], schedule["timezone"], now // MINUTE + 1)
+    return due if tick is None else max(tick, due)
 
 
 def gap(schedule: Schedule, anchor: int, after: int) -> int:
@@ -126,5 +126,5 @@ def _cron_before(cron: str, zone: str, minute: int) -> int | None:
 
 
 def _step(cron: str, moment: datetime, *, reverse: bool) -> int | None:
-    found = next(CronSim(cron, moment, reverse=reverse), None)
-    return None if found is None else int(found.timestamp()) * SECOND
+    tick = next(CronSim(cron, moment, reverse=reverse), None)
+    return None if tick is None else int(tick.timestamp()) * SECOND

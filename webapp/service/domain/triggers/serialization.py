@@ -23,16 +23,20 @@ def to_json(
     return {**shown, "webhook_signing_key": signing_key or ""}
 
 
-def listed(service: Service, found: Sequence[DeployedTrigger], *, extensions: bool = False) -> list[dict[str, Any]]:
+def listed(service: Service, triggers: Sequence[DeployedTrigger], *, extensions: bool = False) -> list[dict[str, Any]]:
     """Several, in their order."""
-    shown = [_shown(service, one) for one in found]
-    if not extensions or not found:
+    shown = [_shown(service, trigger) for trigger in triggers]
+    if not extensions or not triggers:
         return shown
-    ids = [one.id for one in found]
+    ids = [trigger.id for trigger in triggers]
     accounts, waiting = trigger_accounts.of_triggers(service.store, ids), trigger_accounts.waiting(service.store, ids)
     return [
-        {**fields, **_extended(one, accounts[one.id], waits=one.id in waiting), **_to_enter(service, one)}
-        for one, fields in zip(found, shown, strict=True)
+        {
+            **fields,
+            **_extended(trigger, accounts[trigger.id], waits=trigger.id in waiting),
+            **_to_enter(service, trigger),
+        }
+        for trigger, fields in zip(triggers, shown, strict=True)
     ]
 
 
@@ -42,62 +46,62 @@ def signing_key(service: Service, trigger: DeployedTrigger) -> str | None:
     return endpoints.key_of(service, webhooks[0]) if webhooks else None
 
 
-def _shown(service: Service, one: DeployedTrigger) -> dict[str, Any]:
-    configured, _ = prop_values.without_secrets(one.props, deployed_triggers.configured(service, one))
+def _shown(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
+    configured, _ = prop_values.without_secrets(trigger.props, deployed_triggers.configured(service, trigger))
     return {
-        "id": one.id,
-        "owner_id": one.external_user_id,
-        "component_id": one.component_id,
-        "configurable_props": one.props,
+        "id": trigger.id,
+        "owner_id": trigger.external_user_id,
+        "component_id": trigger.component_id,
+        "configurable_props": trigger.props,
         "configured_props": configured,
-        "active": one.active,
-        "created_at": one.created_at,
-        "updated_at": one.updated_at,
-        "name": one.name,
-        "name_slug": one.name_slug,
-        "type": native.of_emitter(one.emitter).type,
-        "component_key": one.component_key,
+        "active": trigger.active,
+        "created_at": trigger.created_at,
+        "updated_at": trigger.updated_at,
+        "name": trigger.name,
+        "name_slug": trigger.name_slug,
+        "type": native.of_emitter(trigger.emitter).type,
+        "component_key": trigger.component_key,
         "callback_observations": None,
-        "emit_on_deploy": one.emit_on_deploy,
+        "emit_on_deploy": trigger.emit_on_deploy,
         "webhook_signing_key": "",
-        **_native(service, one),
+        **_native(service, trigger),
     }
 
 
-def _native(service: Service, one: DeployedTrigger) -> dict[str, Any]:
+def _native(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
     """What a native emitter shows besides."""
-    if one.emitter == "http":
-        key = deployed_triggers.endpoint_key(service, one)
-        url = deployed_triggers.endpoint_url(service, one)
-        return {"endpoint_url": url, "custom_response": one.custom_response, "key": key}
-    if one.emitter == "timer":
-        shown = schedules.shown(one.schedule or {"intervalSeconds": None})
-        return {**shown, "schedule_changed_at": one.schedule_changed_at}
-    if one.emitter == "email":
-        return {"email_address": f"{one.email_local}@{service.settings.mail_domain}"}
+    if trigger.emitter == "http":
+        key = deployed_triggers.endpoint_key(service, trigger)
+        url = deployed_triggers.endpoint_url(service, trigger)
+        return {"endpoint_url": url, "custom_response": trigger.custom_response, "key": key}
+    if trigger.emitter == "timer":
+        shown = schedules.shown(trigger.schedule or {"intervalSeconds": None})
+        return {**shown, "schedule_changed_at": trigger.schedule_changed_at}
+    if trigger.emitter == "email":
+        return {"email_address": f"{trigger.email_local}@{service.settings.mail_domain}"}
     return {}
 
 
-def _to_enter(service: Service, one: DeployedTrigger) -> dict[str, Any]:
+def _to_enter(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
     """The address of a source that its person enters at the app by hand: such as Slack, which asks for an answer."""
-    if one.emitter != "source" or not one.custom_response:
+    if trigger.emitter != "source" or not trigger.custom_response:
         return {}
-    return {"endpoint_url": deployed_triggers.endpoint_url(service, one)}
+    return {"endpoint_url": deployed_triggers.endpoint_url(service, trigger)}
 
 
-def _extended(one: DeployedTrigger, accounts: list[dict[str, str]], *, waits: bool) -> dict[str, Any]:
+def _extended(trigger: DeployedTrigger, accounts: list[dict[str, str]], *, waits: bool) -> dict[str, Any]:
     return {
-        "version": one.component_version,
-        "app": one.app,
-        "external_user_id": one.external_id,
-        "emitter_type": one.emitter,
-        "switched_off": one.switched_off,
-        "last_event_at": one.last_event_at,
-        "last_run_at": one.last_run_at,
-        "next_run_at": one.next_run_at,
-        "schedule": one.schedule,
-        "instant": one.instant,
+        "version": trigger.component_version,
+        "app": trigger.app,
+        "external_user_id": trigger.external_id,
+        "emitter_type": trigger.emitter,
+        "switched_off": trigger.switched_off,
+        "last_event_at": trigger.last_event_at,
+        "last_run_at": trigger.last_run_at,
+        "next_run_at": trigger.next_run_at,
+        "schedule": trigger.schedule,
+        "instant": trigger.instant,
         "accounts": accounts,
-        "waits": trigger_accounts.WAITS if waits and one.active else None,
-        "last_error": one.last_error,
+        "waits": trigger_accounts.WAITS if waits and trigger.active else None,
+        "last_error": trigger.last_error,
     }

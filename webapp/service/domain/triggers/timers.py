@@ -15,16 +15,16 @@ def fire_timers(service: Service) -> int:
     """Fire native timers that are due, at most :data:`BATCH`, in one transaction; how many there were."""
     now = service.clock()
     with service.store.write() as tx:
-        rows = tx.all(
-            "SELECT * FROM deployed_triggers "  # noqa: S608
-            f"WHERE emitter = 'timer' AND {lifecycle.DUE} ORDER BY next_run_at LIMIT :limit",
+        due = deployed_triggers.select(
+            tx,
+            f"emitter = 'timer' AND {lifecycle.DUE} ORDER BY next_run_at LIMIT :limit",
             {"now": now, "busy": lifecycle.BUSY, "limit": BATCH},
         )
-        for row in rows:
-            _fire(tx, service, deployed_triggers.from_row(row), now)
-    if rows:
+        for timer in due:
+            _fire(tx, service, timer, now)
+    if due:
         service.wake()
-    return len(rows)
+    return len(due)
 
 
 def next_timer_at(service: Service) -> int | None:
