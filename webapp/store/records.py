@@ -42,30 +42,27 @@ def columns(record: type[Any], path: str = "") -> list[Column]:
 
 def maker(record: type[T]) -> Callable[[Values], T]:
     """What makes a record of the values of its columns, which come in the order of :func:`columns`."""
-    changes = list[tuple[int, int, Callable[[Values], Any]]]()
+    reads, nested = list[tuple[int, Convert]](), list[tuple[int, int, Callable[[Values], Any]]]()
     position = 0
     for hint in _fields(record).values():
         width = len(columns(hint)) if _is_record(hint) else 1
         if _is_record(hint):
-            changes.append((position, position + width, maker(hint)))
+            nested.insert(0, (position, position + width, maker(hint)))  # from the last to the first, see below
         elif (read := _conversion(hint)[0]) is not None:
-            changes.append((position, position + 1, _of_first(read)))
+            reads.append((position, read))
         position += width
-    if not changes:
+    if not reads and not nested:
         return lambda values: record(*values)
-    changes.reverse()  # from the last column to the first, so that positions stay what they are
 
     def make(values: Values) -> T:
         changed = list(values)
-        for start, end, read in changes:
-            changed[start:end] = (read(changed[start:end]),)
+        for position, read in reads:
+            changed[position] = read(changed[position])
+        for start, end, make_nested in nested:  # each shortens the list behind itself
+            changed[start:end] = (make_nested(changed[start:end]),)
         return record(*changed)
 
     return make
-
-
-def _of_first(read: Convert) -> Callable[[Values], Any]:
-    return lambda values: read(values[0])
 
 
 def _fields(record: type[Any]) -> dict[str, Any]:

@@ -30,7 +30,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         current = visit.of_form(service, request)
         secret = request.form.get("attempt", "")
         attempt = attempts.find(service, secret)
-        if attempt is None or attempt.token_hash != current.token.hash:
+        if attempt is None or attempt.token_hash != current.token.token_hash:
             raise AttemptUnknown
         app = service.app(attempt.app)
         account = _account(service, current, attempt)

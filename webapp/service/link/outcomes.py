@@ -28,7 +28,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         attempt = attempts.find(service, secret)
         if attempt is None and current.session:  # a page that was reloaded while it waited
             attempt = attempts.latest(service, current.session.id)
-        if attempt is None or attempt.token_hash != current.token.hash:
+        if attempt is None or attempt.token_hash != current.token.token_hash:
             raise AttemptUnknown
         if attempt.status in ("open", "started", "exchanging") and answers.is_fragment():
             return Response(status=204)

@@ -10,7 +10,7 @@ def test_a_session_is_found_by_its_own_secret_alone(bench: Any) -> None:
     other, foreign = link_sessions.create(bench.service, token, {})
     store = bench.service.store
     assert link_sessions.find(store, session.id, secret) == session
-    assert session.parameters == {"app": "acme"} and session.token_hash == token.hash
+    assert session.parameters == {"app": "acme"} and session.token_hash == token.token_hash
     for wrong in (None, "", foreign, secret[:-1]):
         assert link_sessions.find(store, session.id, wrong) is None
     assert link_sessions.find(store, "ls_unknown", secret) is None

@@ -12,8 +12,7 @@ from limits.storage import Storage
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.service.domain.access import rate_limits
-from webapp.service.domain.access.limit_storage import MemoryCounters
-from webapp.service.domain.access.rate_limits import Limit, Limiter
+from webapp.service.domain.access.rate_limits import Limit, Limiter, MemoryCounters
 from webapp.settings import BadSetting
 
 

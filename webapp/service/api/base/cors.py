@@ -6,7 +6,7 @@ No answer allows ``*`` or credentials: the token in the Authorization header is 
 from flask import Request, Response
 
 from webapp.errors import Forbidden
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import origins, tokens
 from webapp.service.domain.base.service import Service
 
 METHODS = "GET, POST, PUT, PATCH, DELETE"
@@ -52,7 +52,7 @@ def open_to(answer: Response, origin: str) -> None:
 def preflight(service: Service, request: Request) -> Response:
     """The answer to a preflight, which has no token: any origin that some token allows is served."""
     origin = request.headers["Origin"]
-    if origin != service.settings.origin and not tokens.origin_is_allowed(service, origin):
+    if origin != service.settings.origin and not origins.is_allowed(service, origin):
         raise Forbidden(f"No Connect token allows pages of {origin}.")
     answer = Response(status=204)
     answer.headers["Access-Control-Allow-Origin"] = origin

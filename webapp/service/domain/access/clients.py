@@ -1,33 +1,27 @@
-"""OAuth clients of the workspace and their access tokens (table ``oauth_clients``; contract "Access tokens"; RFC 6749).
+"""OAuth clients of the workspace (table ``oauth_clients``; contract "Access tokens"; RFC 6749).
 
 Clients use client credentials alone. A secret is stored as its SHA-256; the scripted client that ``patchbay init``
-prints derives its secret from the instance key instead, so that it can be printed again. Access tokens are signed,
-not stored: each carries a mark of its client's secret and dies with it.
+prints derives its secret from the instance key instead, so that it can be printed again. Their access tokens stand in
+:mod:`access_tokens`.
 """
 
 import base64
-import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import unquote_plus
 
-from itsdangerous import BadData, URLSafeSerializer
-
 from webapp import audit
-from webapp.errors import NotFound, Unauthorized
+from webapp.errors import NotFound
 from webapp.kit import secrets
-from webapp.kit.clock import SECOND
 from webapp.kit.ids import random_base62
-from webapp.service.domain.access import ended_tokens
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.base.service import Service
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
-LIFETIME_S = 3600
 Origin = Literal["init", "cli", "person", "dashboard"]
 DASHBOARD_ID = "dashboard"
-TOKENS = "access-tokens"  # what the key that signs them is derived for
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +38,7 @@ class Client:
     rotated_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class AccessToken:
-    """An access token that was just issued (RFC 6749 section 5.1). ``created_at`` is in Unix seconds."""
-
-    token: str
-    scope: str
-    created_at: int
+_CLIENTS = Table("oauth_clients", Client)
 
 
 def create(
@@ -68,9 +56,8 @@ def create(
 
 def scripted(service: Service) -> tuple[Client, str]:
     """The client that scripts use, and its secret: made by the first call, the same afterwards."""
-    row = service.store.one("SELECT * FROM oauth_clients WHERE origin = 'init' ORDER BY created_at, id LIMIT 1")
-    if row:
-        client = _client(row)
+    client = _CLIENTS.one(service.store, "origin = 'init' ORDER BY created_at, id LIMIT 1")
+    if client is not None:
         return client, _derived_secret(service.keys, client.id, client.created_at, client.rotated_at)
     now, client_id = service.clock(), random_base62(24)
     secret = _derived_secret(service.keys, client_id, now, now)
@@ -90,35 +77,28 @@ def rotate(service: Service, client_id: str) -> tuple[Client, str]:
     Raises :class:`NotFound`.
     """
     with service.store.write() as tx:
-        row = tx.one("SELECT * FROM oauth_clients WHERE id = :id", {"id": client_id})
-        if row is None:
+        client = _CLIENTS.get(tx, client_id)
+        if client is None:
             raise NotFound(f"There is no OAuth client {client_id}.")
-        client = _client(row)
         now = max(service.clock(), client.rotated_at + 1)
         scripted = client.origin == "init"
         secret = _derived_secret(service.keys, client.id, client.created_at, now) if scripted else random_base62(43)
-        tx.run(
-            "UPDATE oauth_clients SET secret_hash = :hash, rotated_at = :now WHERE id = :id",
-            {"hash": secrets.hash_token(secret), "now": now, "id": client_id},
-        )
+        rotated = replace(client, secret_hash=secrets.hash_token(secret), rotated_at=now)
+        _CLIENTS.update(tx, client.id, secret_hash=rotated.secret_hash, rotated_at=now)
         _note(tx, now, client, "rotated", "has a new secret; the old one and its tokens ended")
-    found = find(service, client_id)
-    if found is None:
-        raise NotFound(f"There is no OAuth client {client_id}.")
-    return found, secret
+    return rotated, secret
 
 
 def derive_again(tx: Tx, keys: Keyring) -> None:
     """Give the clients of scripts the secrets that follow from another instance key."""
-    for client in map(_client, tx.all("SELECT * FROM oauth_clients WHERE origin = 'init'")):
+    for client in _CLIENTS.all(tx, "origin = 'init'"):
         secret = _derived_secret(keys, client.id, client.created_at, client.rotated_at)
-        sql = "UPDATE oauth_clients SET secret_hash = :hash WHERE id = :id"
-        tx.run(sql, {"hash": secrets.hash_token(secret), "id": client.id})
+        _CLIENTS.update(tx, client.id, secret_hash=secrets.hash_token(secret))
 
 
 def every(reader: Reader) -> list[Client]:
     """All clients, oldest first."""
-    return [_client(row) for row in reader.all("SELECT * FROM oauth_clients ORDER BY created_at, id")]
+    return _CLIENTS.all(reader, "1 = 1 ORDER BY created_at, id")
 
 
 def find(service: Service, client_id: str) -> Client | None:
@@ -126,8 +106,7 @@ def find(service: Service, client_id: str) -> Client | None:
     own_id, own_secret = dashboard(service)
     if client_id == own_id:
         return Client(own_id, None, "Dashboard", scopes.ALL, secrets.hash_token(own_secret), "dashboard", 0, 0)
-    row = service.store.one("SELECT * FROM oauth_clients WHERE id = :id", {"id": client_id})
-    return _client(row) if row else None
+    return _CLIENTS.get(service.store, client_id)
 
 
 def authenticate(service: Service, client_id: str, client_secret: str) -> Client | None:
@@ -136,40 +115,6 @@ def authenticate(service: Service, client_id: str, client_secret: str) -> Client
     known = client.secret_hash if client else secrets.hash_token("")
     right = secrets.same(known, secrets.hash_token(client_secret))
     return client if right else None
-
-
-def issue(service: Service, client: Client, scope: str | None) -> AccessToken:
-    """An access token for ``client``, narrowed to ``scope`` when that is given.
-
-    Raises :class:`webapp.service.domain.base.scopes.UnknownScope` for a scope that is unknown or beyond the
-    client's own.
-    """
-    own = scopes.parse(client.scope)
-    asked = scopes.parse(scope) if scope and scope.strip() else own
-    for one in asked:
-        if not scopes.covers(own, one):
-            raise scopes.UnknownScope(f"This client may not ask for the scope {one!r}.")
-    now = service.clock() // SECOND
-    granted = " ".join(asked)
-    signed = _serializer(service.keys.derive(TOKENS)).dumps([client.id, granted, now, client.secret_hash[:16]])
-    return AccessToken(signed if isinstance(signed, str) else signed.decode(), granted, now)
-
-
-def verify(service: Service, token: str) -> tuple[Client, frozenset[str]]:
-    """The client and the scopes of an access token. Raises :class:`Unauthorized`."""
-    try:
-        client_id, granted, issued, mark = _signed_by(service.keys.derive(TOKENS), token)
-    except (BadData, ValueError, TypeError, UnicodeError) as error:
-        raise Unauthorized("The access token is not valid; get a new one at /v1/oauth/token.") from error
-    age = service.clock() // SECOND - issued
-    if not -60 <= age < LIFETIME_S or ended_tokens.has_ended(service, token):
-        if age >= LIFETIME_S:
-            ended_tokens.end(service, token)
-        raise Unauthorized("The access token has expired; get a new one at /v1/oauth/token.")
-    client = find(service, client_id)
-    if client is None or client.secret_hash[:16] != mark:
-        raise Unauthorized("The access token was revoked; get a new one at /v1/oauth/token.")
-    return client, frozenset(granted.split())
 
 
 def parse_basic(header: str) -> tuple[str, str] | None:
@@ -182,16 +127,6 @@ def parse_basic(header: str) -> tuple[str, str] | None:
     except ValueError:  # not base64, not ASCII or not UTF-8
         return None
     return (unquote_plus(user), unquote_plus(password)) if colon else None
-
-
-@functools.lru_cache(maxsize=1024)  # whose signature it is never changes; whether it still counts is asked each time
-def _signed_by(key: bytes, token: str) -> tuple[str, str, int, str]:
-    client_id, granted, issued, mark = _serializer(key).loads(token)
-    return client_id, granted, issued, mark
-
-
-def _serializer(key: bytes) -> URLSafeSerializer:
-    return URLSafeSerializer(key, salt="oauth")
 
 
 def _derived_secret(keys: Keyring, client_id: str, created_at: int, rotated_at: int) -> str:
@@ -216,36 +151,10 @@ def _new(
 
 def _insert(service: Service, client: Client) -> None:
     with service.store.write() as tx:
-        tx.run(
-            "INSERT INTO oauth_clients (id, project_id, name, scope, secret_hash, origin, created_at, rotated_at) "
-            "VALUES (:id, :project_id, :name, :scope, :secret_hash, :origin, :created_at, :rotated_at)",
-            {
-                "id": client.id,
-                "project_id": client.project_id,
-                "name": client.name,
-                "scope": client.scope,
-                "secret_hash": client.secret_hash,
-                "origin": client.origin,
-                "created_at": client.created_at,
-                "rotated_at": client.rotated_at,
-            },
-        )
+        _CLIENTS.insert(tx, client)
         _note(tx, client.created_at, client, "created", f"was made, with the scope {client.scope}")
 
 
 def _note(tx: Tx, at: int, client: Client, verb: str, what: str) -> None:
     sentence = f"The OAuth client {client.name} {what}."
     audit.write(tx, at, "client", client.id, verb, sentence, project=client.project_id)
-
-
-def _client(row: Row) -> Client:
-    return Client(
-        id=row["id"],
-        project_id=row["project_id"],
-        name=row["name"],
-        scope=row["scope"],
-        secret_hash=row["secret_hash"],
-        origin=row["origin"],
-        created_at=row["created_at"],
-        rotated_at=row["rotated_at"],
-    )

@@ -9,27 +9,20 @@ from webapp.kit.secrets import hash_token
 from webapp.service.domain.access.rate_limits import Limit
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader
+from webapp.store.table import Table
 
 PREFIX = "rl_"
 MAX_WINDOW_S = 86_400
 MAX_REQUESTS = 1_000_000
 _RANDOM = 32
+_LIMITS = Table("custom_limits", Limit, key="token_hash", write_only=("token_hash", "created_at"))
 
 
 def create(service: Service, limit: Limit) -> str:
     """Keep ``limit``; the token that names it."""
     token = PREFIX + random_base62(_RANDOM)
     with service.store.write() as tx:
-        tx.run(
-            "INSERT INTO custom_limits (token_hash, window_s, requests, created_at) "
-            "VALUES (:hash, :window, :requests, :now)",
-            {
-                "hash": hash_token(token),
-                "window": limit.window_s,
-                "requests": limit.requests,
-                "now": service.clock(),
-            },
-        )
+        _LIMITS.insert(tx, limit, token_hash=hash_token(token), created_at=service.clock())
         sentence = f"Made a limit of {limit.requests:,} requests in {limit.window_s:,} seconds."
         audit.write(tx, service.clock(), "rate_limit", hash_token(token)[:12], "created", sentence)
     return token
@@ -37,5 +30,4 @@ def create(service: Service, limit: Limit) -> str:
 
 def find(reader: Reader, token_hash: str) -> Limit | None:
     """The limit whose token has this hash, if there is one."""
-    row = reader.one("SELECT requests, window_s FROM custom_limits WHERE token_hash = :hash", {"hash": token_hash})
-    return Limit(row["requests"], row["window_s"]) if row else None
+    return _LIMITS.get(reader, token_hash)

@@ -96,7 +96,7 @@ def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tu
     with service.store.write() as tx:
         attempt = Attempt(
             attempt_id,
-            token.hash,
+            token.token_hash,
             request.app,
             request.oauth_app_id,
             request.account_id,

@@ -57,7 +57,7 @@ def _about_connection(tx: Tx, service: Service, token: ConnectToken, kind: str, 
         return
     envelope = {
         "connect_token": tokens.in_the_clear(service, token),
-        "connect_session_id": stable_id("cs", token.hash),
+        "connect_session_id": stable_id("cs", token.token_hash),
         **facts,
     }
     _tell(tx, service, token.scene, kind, envelope, targets, sealed=True)

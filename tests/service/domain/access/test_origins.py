@@ -1,0 +1,55 @@
+"""Origins that Connect tokens allow: which texts are one, and that they are remembered with their tokens."""
+
+import pytest
+
+from webapp.errors import Invalid
+from webapp.service.domain.access import origins
+from webapp.service.domain.base.service import Service
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("https://a.example", "https://a.example"),
+        ("HTTPS://A.Example/", "https://a.example"),
+        ("https://a.example:443", "https://a.example"),
+        ("http://localhost:3000", "http://localhost:3000"),
+        ("http://[::1]:80", "http://[::1]"),
+        ("https://bücher.example", "https://xn--bcher-kva.example"),
+        ("*", None),
+        ("https://*.example", None),
+        ("https://a.example/path", None),
+        ("https://a.example?x", None),
+        ("https://u@a.example", None),
+        ("https://u:p@a.example", None),
+        ("null", None),
+        ("", None),
+        ("javascript:alert(1)", None),
+        ("https://", None),
+        ("https://a.example:99999", None),
+        ("https://a b.example", None),
+        ("https://a.example\n", None),
+        ("https://[::1", None),
+    ],
+)
+def test_exact_origins(text: str, origin: str | None) -> None:
+    assert origins.exact_origin(text) == origin
+
+
+def test_origins_are_kept_once_in_their_exact_form() -> None:
+    given = ["https://b.example/", "HTTPS://A.example", "https://b.example"]
+    assert origins.checked(given) == ("https://b.example", "https://a.example")
+    with pytest.raises(Invalid) as caught:
+        origins.checked(["https://a.example", "https://*.example"])
+    assert [detail.field for detail in caught.value.details] == ["allowed_origins"]
+    with pytest.raises(Invalid):
+        origins.checked([f"https://{number}.example" for number in range(origins.MAX_ORIGINS + 1)])
+
+
+def test_an_origin_is_forgotten_once_its_last_token_is(service: Service) -> None:
+    with service.store.write() as tx:
+        origins.remember(tx, ["https://a.example", "https://b.example"], 1_000)
+        origins.remember(tx, ["https://b.example"], 2_000)
+        origins.remember(tx, ["https://b.example"], 1_500)
+        origins.purge(tx, 2_000)
+    assert [row["origin"] for row in service.store.all("SELECT origin FROM token_origins")] == ["https://b.example"]
