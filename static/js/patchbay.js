@@ -256,7 +256,7 @@
     });
     if (root.dataset.zone === "") document.querySelectorAll("time[title]:not([data-local])").forEach(localTime);
   }
-  /* Nobody chose a time zone: exact times are put into the browser's own. Past a week the date is all there is to read. */
+  /* Nobody chose a time zone: exact times are put into the browser's own. Past a week, only the date is shown. */
   const format = (options) => new Intl.DateTimeFormat(language, { day: "numeric", month: "short", ...options });
   const exact = format({
     year: "numeric",
