@@ -17,7 +17,7 @@ from flask import Response, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
 from webapp.sandbox.behaviours import NORMAL, Behaviour
-from webapp.sandbox.grants import Token
+from webapp.sandbox.granted import Token
 from webapp.sandbox.keys import Key
 from webapp.sandbox.oauth import delay_if_slow
 from webapp.sandbox.people import Person

@@ -6,7 +6,6 @@ RFC 6749 section 4.1.2). The protocol itself is left to ``oauth``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from sqlite_utils import Database
@@ -15,6 +14,7 @@ from webapp.kit import ids
 from webapp.kit.clock import DAY, MINUTE, SECOND, Clock
 from webapp.kit.secrets import hash_token
 from webapp.sandbox.behaviours import Behaviour, behaviour_of
+from webapp.sandbox.granted import Code, Grant, Token
 from webapp.sandbox.people import Person, find_person
 from webapp.sandbox.store import Store
 
@@ -24,61 +24,6 @@ GRANT_COLUMNS = (
     "g.id AS grant_id, g.client_id, g.person_id, g.scope AS granted, g.behaviour, g.created_at,"
     " g.exchanged_at, g.refreshed_at, g.revoked_at"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """One "Allow", with the mood that was picked for it. Times in epoch milliseconds."""
-
-    id: str
-    client_id: str
-    person: Person
-    scope: str
-    behaviour: Behaviour
-    created_at: int
-    exchanged_at: int | None
-    refreshed_at: int | None
-    revoked_at: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """An authorization code that may still be redeemed; the attribute names are those Authlib reads."""
-
-    hash: str
-    grant: Grant
-    redirect_uri: str
-    code_challenge: str
-    code_challenge_method: str = "S256"
-
-    def get_redirect_uri(self) -> str:
-        return self.redirect_uri
-
-    def get_scope(self) -> str:
-        return self.grant.scope
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """An access or refresh token as it stands now; the method names are those Authlib calls."""
-
-    hash: str
-    kind: str
-    grant: Grant
-    scope: str
-    expired: bool
-
-    def check_client(self, client: Any) -> bool:
-        return bool(client.client_id == self.grant.client_id)
-
-    def get_scope(self) -> str:
-        return self.scope
-
-    def is_expired(self) -> bool:
-        return self.expired
-
-    def is_revoked(self) -> bool:
-        return self.grant.revoked_at is not None
 
 
 class Grants:

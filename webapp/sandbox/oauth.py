@@ -22,7 +22,7 @@ from flask import Flask, Response, g
 
 from webapp.sandbox.behaviours import Behaviour
 from webapp.sandbox.clients import AUTH_METHODS, Client
-from webapp.sandbox.grants import Code, Grant, Token
+from webapp.sandbox.granted import Code, Grant, Token
 from webapp.sandbox.people import Person
 from webapp.sandbox.scopes import SCOPES
 from webapp.sandbox.state import Sandbox, current

@@ -10,6 +10,7 @@ import pytest
 from tests.service.catalog.samples import KEYS, OAUTH, bare
 from webapp.errors import Unavailable
 from webapp.service.catalog import build as building
+from webapp.service.catalog import schema
 from webapp.service.catalog.build import build, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.components.runner import Runner
@@ -80,7 +81,7 @@ def test_ensure_replaces_what_is_no_catalog(folder: Path, declare: Declare, tmp_
 
 def test_a_new_schema_is_a_change(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ensure(tmp_path / "catalog.db", (), folder)
-    monkeypatch.setattr(building, "SCHEMA_VERSION", building.SCHEMA_VERSION + 1)
+    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
     assert ensure(tmp_path / "catalog.db", (), folder).built
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from webapp.service.outbound.outcomes import Failure, Response
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult, read_refusal, read_token, retry_after
+from webapp.service.outbound.tokens import OAuthFailure, TokenResult, read_refusal, read_token
 
 
 def answer(body: Any, status: int = 200, **headers: str) -> Response:
@@ -53,8 +53,3 @@ def test_a_text_of_the_provider_is_never_repeated() -> None:
     refused = read_refusal(answer({"error": "canary <b>text</b>", "error_description": "canary"}, 400))
     assert refused is not None and "canary" not in refused.sentence and refused.error_code is None
     assert read_refusal(answer({})) is None
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("7", 7), ("999999", 86_400), ("Wed, 21 Oct 2026", None), ("", None)])
-def test_retry_after(text: str, seconds: int | None) -> None:
-    assert retry_after(answer({}, retry_after=text)) == seconds

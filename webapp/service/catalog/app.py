@@ -15,11 +15,9 @@ from webapp.service.catalog.requests import Request, absolute, host_rule
 from webapp.service.catalog.spec import AppSpec, AuthType, CustomField
 from webapp.service.outbound.credentials import Placement
 from webapp.service.outbound.oauth import Provider
-from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec
+from webapp.service.outbound.probe import RefusalRules, RequestSpec
 
 SANDBOX = "sandbox"
-
-
 _NO_CLIENT = b'"oauth_app_id":null}'
 
 
@@ -107,9 +105,7 @@ class App:
     def placements(self) -> tuple[Placement, ...]:
         """Where the credential goes in a request. Empty where it stands in the address."""
         return tuple(
-            Placement(credential.place, credential.name, credential.value, credential.username, credential.password)
-            for credential in self.spec.credentials
-            if credential.place != "url"
+            placement for credential in self.spec.credentials if (placement := credential.placement) is not None
         )
 
     @property
@@ -154,20 +150,12 @@ class App:
         revocation = self.oauth.revocation if self.oauth else None
         if revocation is None:
             return None
-        client = Placement("basic", username="{oauth_client_id}", password="{oauth_client_secret}")  # noqa: S106
-        body = tuple(Placement("body", name, text) for name, text in revocation.body.items())
-        own = (client,) if revocation.credential == "client" else self.placements
-        return replace(self._request(revocation), placements=own + body)
+        return replace(self._request(revocation), placements=revocation.placements(self.placements))
 
     @property
     def refusal_rules(self) -> RefusalRules:
         """How its provider says that a credential is wrong."""
-        refusals = self.spec.refusals
-        if refusals is None:
-            return RefusalRules()
-        rule = refusals.body
-        body = BodyRule(rule.path, rule.equals, rule.error_path, frozenset(rule.refused)) if rule else None
-        return RefusalRules(frozenset(refusals.statuses), body)
+        return self.spec.refusals.rules if self.spec.refusals else RefusalRules()
 
     @property
     def functional_scopes(self) -> tuple[str, ...]:

@@ -15,16 +15,13 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from webapp.service.catalog import declaring, logos, sources, variables
+from webapp.service.catalog import declaring, logos, schema, sources, variables
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.declaring import Declare, Declared
 from webapp.service.catalog.filters import words
 from webapp.service.catalog.sources import BUILT_IN, Component, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
-
-SCHEMA_VERSION = 2
-_SEARCHED = ["name", "slug", "description", "categories"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +45,7 @@ class Places:
     def fingerprint(self) -> str:
         """Changes exactly when a build from here would give something else."""
         found = sources.fingerprint(self.own, self.built_in, self.components)
-        return f"{SCHEMA_VERSION} {logos.source()} {declaring.source()} {found}"
+        return f"{schema.VERSION} {logos.source()} {declaring.source()} {found}"
 
 
 def build(
@@ -121,49 +118,13 @@ def _write(
     apps = sorted(verdict.sound, key=lambda source: source.spec.slug)
     rows = [_app(row, source, categories, declared) for row, source in enumerate(apps, 1)]
     components = sorted((component.row(beside) for component in declared), key=lambda row: (row["key"], row["version"]))
-    _create(database)
+    schema.create(database)
     database.table("apps").insert_all(rows)
     database.table("categories").insert_all(category.model_dump() for category in categories.values())
     database.table("components").insert_all(components)
     found = database.table("words")
     found.insert_all(_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
-    found.enable_fts(_SEARCHED, tokenize="unicode61")
-
-
-def _create(database: Database) -> None:
-    text, number = str, int
-    database.table("apps").create(
-        {
-            "id": number,
-            "slug": text,
-            "name": text,
-            "description": text,
-            "auth_type": text,
-            "categories": text,
-            "category_names": text,
-            "featured_weight": number,
-            "custom_fields": text,
-            "scope_profiles": text,
-            "logo": text,
-            "logo_hash": text,
-            "actions": number,
-            "triggers": number,
-            "variables": text,
-            "own": number,
-            "spec": text,
-        },
-        pk="id",
-    ).create_index(["slug"], unique=True)
-    database.table("categories").create({"slug": text, "name": text, "description": text}, pk="slug")
-    facts = (
-        "kind", "app", "name", "description", "configurable_props", "annotations", "dedupe", "hooks", "stash", "root",
-        "path",
-    )  # fmt: skip
-    database.table("components").create(
-        {"key": text, "version": text, **dict.fromkeys(facts, text), "has_reload": number}, pk=("key", "version")
-    )
-    database.table("words").create({"id": number, **dict.fromkeys(_SEARCHED, text)}, pk="id")
-    database.table("build").create({"report": text})
+    found.enable_fts(schema.SEARCHED, tokenize="unicode61")
 
 
 def _app(row: int, source: Source, categories: dict[str, Category], declared: Sequence[Declared]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from webapp.service.catalog.facts import Address, Facts, FieldName, Slug, Text
 from webapp.service.catalog.requests import Request, host_rule
+from webapp.service.outbound.credentials import Placement
 from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.templates import fill_url
@@ -56,6 +57,12 @@ class Revocation(Request):
 
     credential: Literal["account", "client"] = "account"
     body: dict[str, str] = Field(default_factory=dict)
+
+    def placements(self, account: tuple[Placement, ...]) -> tuple[Placement, ...]:
+        """Where its credential and body go; ``account`` are the placements of the account's own credential."""
+        client = Placement("basic", username="{oauth_client_id}", password="{oauth_client_secret}")  # noqa: S106
+        body = tuple(Placement("body", name, text) for name, text in self.body.items())
+        return ((client,) if self.credential == "client" else account) + body
 
 
 class LookUp(Request):

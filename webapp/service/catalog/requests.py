@@ -8,7 +8,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from webapp.service.catalog.facts import Address, Facts, Text
+from webapp.service.outbound.credentials import Placement
 from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.probe import BodyRule, RefusalRules
 from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.urls import parse_url
 
@@ -36,6 +38,13 @@ class Credential(Facts):
         if self.place == "basic" and not (self.username or self.password):
             raise ValueError("a basic credential needs a username or a password")
         return self
+
+    @property
+    def placement(self) -> Placement | None:
+        """As ``outbound`` puts it into a request; None where it stands in the address."""
+        if self.place == "url":
+            return None
+        return Placement(self.place, self.name, self.value, self.username, self.password)
 
 
 class Request(Facts):
@@ -83,6 +92,13 @@ class Refusals(Facts):
     statuses: tuple[int, ...] = (401, 403)
     body: BodyRefusal | None = None
     source: Address
+
+    @property
+    def rules(self) -> RefusalRules:
+        """As ``outbound`` judges an answer by them."""
+        rule = self.body
+        body = BodyRule(rule.path, rule.equals, rule.error_path, frozenset(rule.refused)) if rule else None
+        return RefusalRules(frozenset(self.statuses), body)
 
 
 def absolute(base_url: str | None, url: str) -> str:

@@ -13,6 +13,7 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -140,9 +141,7 @@ class Job:
         self._pipes = {messages: self._pass_messages, prints: self._pass_print}
         for descriptor in self._pipes:
             os.set_blocking(descriptor, False)
-            self._jobs.selector.register(
-                descriptor, selectors.EVENT_READ, lambda descriptor=descriptor: self._read_pipe(descriptor)
-            )
+            self._jobs.selector.register(descriptor, selectors.EVENT_READ, partial(self._read_pipe, descriptor))
 
     def _read_pipe(self, descriptor: int) -> bool:
         """Take one block from a pipe of the child; whether there may be more."""

@@ -50,6 +50,12 @@ class Response:
         """The media type in lower case, without parameters; empty when not given."""
         return self.headers.get("content-type", "").split(";")[0].strip().lower()
 
+    @property
+    def retry_after_s(self) -> int | None:
+        """Seconds of a Retry-After given in seconds (RFC 9110, 10.2.3), at most a day; None for any other."""
+        text = self.headers.get("retry-after", "").strip()
+        return min(int(text[:9]), 86_400) if text.isascii() and text.isdigit() else None
+
     def json(self) -> "Json | Failure":
         """The body read as JSON (RFC 8259), or why it is none."""
         return parse_json(self.body)

@@ -15,7 +15,6 @@ from webapp.service.outbound.credentials import Placement, apply
 from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
 from webapp.service.outbound.templates import Fields, TemplateError, fill, fill_hosts, fill_url
-from webapp.service.outbound.tokens import retry_after
 
 MAX_ANSWER = 1024 * 1024
 MAX_TEXT = 500
@@ -98,7 +97,7 @@ def probe(
 
 def judge(response: Response, rules: RefusalRules) -> ProbeOutcome:
     """Tell ok, refused and trouble apart for an answer to any request made with a credential."""
-    status, wait = response.status, retry_after(response)
+    status, wait = response.status, response.retry_after_s
     if status in rules.statuses and not _is_throttled(response):
         return _refused(status)
     if status == 429 or _is_throttled(response):
@@ -152,7 +151,7 @@ def _judge_body(response: Response, rule: BodyRule | None) -> ProbeOutcome:
     if not rule.refused or code in rule.refused:
         return _refused(response.status, code)
     sentence = "The provider could not answer the request. Try again later."
-    return ProbeOutcome("trouble", sentence, None, response.status, retry_after(response), code)
+    return ProbeOutcome("trouble", sentence, None, response.status, response.retry_after_s, code)
 
 
 def _is_throttled(response: Response) -> bool:

@@ -122,12 +122,6 @@ def transport_failure(failure: Failure) -> OAuthFailure:
     return OAuthFailure("misconfigured" if fixed else "temporary", failure.sentence)
 
 
-def retry_after(response: Response) -> int | None:
-    """Seconds of a Retry-After given in seconds (RFC 9110, 10.2.3), at most a day; None for any other."""
-    text = response.headers.get("retry-after", "").strip()
-    return min(int(text[:9]), 86_400) if text.isascii() and text.isdigit() else None
-
-
 def _members(response: Response) -> dict[str, Any] | None:
     parsed = response.json()
     if isinstance(parsed, Json):
@@ -144,10 +138,10 @@ def _refusal(
     response: Response, answer: dict[str, Any] | None, codes: Mapping[str, OAuthFailureKind] | None
 ) -> OAuthFailure | None:
     if response.status >= 500 or response.status in (408, 429):
-        return OAuthFailure("temporary", _SENTENCES["temporary"], _code(answer), retry_after(response))
+        return OAuthFailure("temporary", _SENTENCES["temporary"], _code(answer), response.retry_after_s)
     code = _code(answer)
     if code is not None or (answer is not None and answer.get("ok") is False):
-        return failure_for(code, retry_after(response), codes)
+        return failure_for(code, response.retry_after_s, codes)
     if response.ok:
         return None
     sentence = f"The provider answered with status {response.status}. Ask the operator to check the app's OAuth client."

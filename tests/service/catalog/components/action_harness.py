@@ -11,7 +11,6 @@ from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.calls import AccountGrant, Call, Reply
 from webapp.service.components.runner import Runner
-from webapp.service.outbound.credentials import Placement
 
 
 @dataclass(frozen=True)
@@ -82,9 +81,7 @@ def grant(slug: str, origin: str, fields: Mapping[str, str]) -> AccountGrant:
         base_url=origin or None,
         headers=spec.headers,
         placements=tuple(
-            Placement(credential.place, credential.name, credential.value, credential.username, credential.password)
-            for credential in spec.credentials
-            if credential.place != "url"
+            placement for credential in spec.credentials if (placement := credential.placement) is not None
         ),
         allowed_hosts=(urlsplit(origin).netloc,) if origin else (),
     )
