@@ -1,4 +1,7 @@
-"""One account: how it is, what it may do, what depends on it; testing, renaming, revoking and disconnecting it."""
+"""The page of one account: how it is, what it may do and what depends on it.
+
+From here a person tests, renames, revokes or disconnects it. Connecting it again is :mod:`.connections`' matter.
+"""
 
 from typing import Any
 

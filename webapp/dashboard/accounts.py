@@ -1,4 +1,7 @@
-"""The list of a person's accounts, broken ones first."""
+"""The list of a person's accounts: filtered by state and app, 25 to a page, broken ones first.
+
+:mod:`.overview` reads and sorts them; :mod:`.account` is the page of one.
+"""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,7 @@
-"""What happened to a person's accounts and triggers, newest first."""
+"""The Activity page: what happened to a person's own accounts and triggers, newest first.
+
+What everybody in the project did is the Audit tab beside it (:mod:`.audit`).
+"""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,7 @@
-"""The Apps page and the page of one app."""
+"""The Apps page, with search, filters and cards, and the page of one app, with the person's accounts of it.
+
+An app's actions and triggers have tabs of their own (:mod:`.component.tabs`).
+"""
 
 from collections.abc import Sequence
 from typing import Annotated, Any

@@ -1,4 +1,7 @@
-"""Leaving for the Connect Link and coming back from it."""
+"""Connecting an account: each route makes a Connect Link and leads to it; the link leads back here.
+
+The service shows the link itself and does everything with the provider.
+"""
 
 import re
 from urllib.parse import quote

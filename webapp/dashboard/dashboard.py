@@ -1,4 +1,7 @@
-"""What every page of the dashboard works with, kept in ``app.extensions``; and the person whose request it is."""
+"""What every page of the dashboard works with: its parts, made once at start, and the person whose request it is.
+
+Pages ask here for the service as that person sees it, and for accounts, triggers and apps that were read a moment ago.
+"""
 
 import functools
 from collections.abc import Callable, Mapping

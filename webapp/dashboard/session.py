@@ -1,4 +1,8 @@
-"""Signing in and out."""
+"""Signing in with e-mail and password, and signing out.
+
+Sessions and passwords are kept by ``webapp.people``; the session's cookie and who may pass without it are
+:mod:`.gate`'s matter.
+"""
 
 from flask import Blueprint, Response, flash, g, make_response, render_template, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse

@@ -1,4 +1,7 @@
-"""A person's own settings: how pages look, the time zone, the language, the password, the API key, the browsers."""
+"""The Settings page of one person: theme, time zone, language, password, API key and signed-in browsers.
+
+Everything is kept by ``webapp.people``; nothing here concerns anybody else.
+"""
 
 import functools
 from collections.abc import Mapping

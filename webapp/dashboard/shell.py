@@ -1,4 +1,7 @@
-"""What the frame around every page shows: navigation, who is signed in, theme, times and logos."""
+"""What every dashboard template can use: the navigation with its counts, who is signed in, theme, times and logos.
+
+Parts of pages, which htmx asks for, get it without the navigation.
+"""
 
 from datetime import UTC
 from typing import Any

@@ -1,4 +1,4 @@
-"""Puts the dashboard into a Flask app: blueprints, form tokens, htmx, error pages. No rules stand here."""
+"""Puts the dashboard into a Flask app: its blueprints, form tokens, htmx and error pages. Nothing is decided here."""
 
 from collections.abc import Callable
 

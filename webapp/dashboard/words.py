@@ -1,4 +1,4 @@
-"""Words for people: states, ways to connect, and how a connection ended."""
+"""The dashboard's words for what the API says in codes: states, kinds of events, and how a connection ended."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The dashboard's tokens: one OAuth access token, and a Connect token for each signed-in person. Memory only.
+"""The dashboard's tokens: one OAuth access token, and a Connect token for each signed-in person. Kept in memory only.
 
 Both are renewed before they end: the access token 120 seconds early (contract "Access tokens"), a Connect token five
 minutes early. Neither ever reaches a browser; the tokens of Connect Links are made elsewhere and are not kept.

@@ -1,4 +1,7 @@
-"""What every route of a component's page answers with: the whole page, the parts that htmx swaps, and its addresses."""
+"""Draws a component's page: the whole of it, the parts that htmx swaps, and the addresses that they lead to.
+
+The routes (:mod:`.page`, :mod:`.runs`, :mod:`.deploying`) hand over the form and a :class:`Feedback`.
+"""
 
 import secrets
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The actions and the triggers of an app, as tabs of its page."""
+"""Two tabs of an app's page: its actions and its triggers, with a search. :mod:`.page` is the page of one."""
 
 from flask import Blueprint, request, url_for
 from werkzeug.wrappers import Response as AnyResponse

@@ -1,4 +1,4 @@
-"""The last 24 hours of a trigger's deliveries as bars, and in words for whoever does not see them."""
+"""The last 24 hours of a trigger's deliveries: as bars, and as a sentence for whoever does not see them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

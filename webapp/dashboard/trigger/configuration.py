@@ -1,4 +1,7 @@
-"""What a trigger was deployed with, in words."""
+"""The Configuration tab of a trigger: each answer that it was deployed with, in words. Secrets are not shown.
+
+Editing them is done on the component's page (:mod:`webapp.dashboard.component.page`).
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Deleting a trigger: the question, with what ends, and the deletion."""
+"""Deleting a trigger: the page that asks, and says what ends with it, and the deletion itself.
+
+When what it set up at the app cannot be taken down, the page says so and offers to delete it anyway.
+"""
 
 from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
