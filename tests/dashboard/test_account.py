@@ -97,24 +97,6 @@ def test_disconnect_asks_and_lists_what_stops(busy: Any) -> None:
     assert "2 accounts" in page
 
 
-def test_reconnect_names_the_account(busy: Any) -> None:
-    answer = busy.signed_in().send(f"/accounts/{BROKEN}/reconnection")
-    assert answer.status_code == 303
-    assert answer.headers["Location"].endswith(f"&app=stripe&accountId={BROKEN}")
-
-
-def test_coming_back_connected(busy: Any) -> None:
-    browser = busy.signed_in()
-    answer = browser.get(f"/accounts/connected?account_id={WORK}")
-    assert answer.headers["Location"] == f"/accounts/{WORK}"
-    page = browser.get(f"/accounts/{WORK}").text
-    assert "Work is connected as ada0@example.com." in page
-    assert "is connected" not in browser.get(f"/accounts/{WORK}").text
-    assert browser.get("/accounts/connected").headers["Location"] == "/accounts"
-    assert browser.get("/accounts/connected?account_id=../x").headers["Location"] == "/accounts"
-    assert browser.get(f"/accounts/connected?account_id={FOREIGN}").status_code == 404
-
-
 def test_failing_action_goes_to_the_status_region(busy: Any) -> None:
     browser = busy.signed_in()
     browser.get("/settings")

@@ -2,7 +2,6 @@
 
 import re
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -164,25 +163,3 @@ def test_endings_are_named(stage: Any, code: str, says: str) -> None:
     assert says in page
     assert "<b>&" not in page
     assert "?error=" not in page
-
-
-def test_connecting_leads_to_the_link_and_back(stage: Any) -> None:
-    answer = stage.signed_in().send("/apps/github/connect")
-    assert answer.status_code == 303
-    parts = urlsplit(answer.headers["Location"])
-    assert parts.path == "/_static/connect.html"
-    query = parse_qs(parts.query)
-    assert query["app"] == ["github"]
-    (token,) = query["token"]
-    made = stage.connect.tokens[token]
-    assert made["external_user_id"] == stage.alice.id
-    assert made["success_redirect_uri"] == "http://localhost/accounts/connected"
-    assert made["error_redirect_uri"] == "http://localhost/apps/github"
-    assert stage.signed_in().send("/apps/nothing/connect").status_code == 404
-
-
-def test_the_token_of_a_link_is_not_the_one_the_dashboard_uses(busy: Any) -> None:
-    browser = busy.signed_in()
-    token = parse_qs(urlsplit(browser.send("/apps/github/connect").headers["Location"]).query)["token"][0]
-    browser.get("/accounts")
-    assert token not in {used for _, _, used, _ in busy.connect.seen}

@@ -1,5 +1,6 @@
-"""Every route: visitors are led to the sign-in page, and nothing changes without a form token. From the URL map."""
+"""Every route: who may pass, that nothing changes without a form token, and the headers of every answer."""
 
+import gzip
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,3 +82,45 @@ def test_form_token_may_come_as_a_header(busy: Any) -> None:
 def test_other_names_of_this_machine_lead_to_the_public_address(stage: Any) -> None:
     answer = stage.app.test_client().get("/apps?q=a", base_url="http://127.0.0.1:8600")
     assert (answer.status_code, answer.headers["Location"]) == (302, "http://localhost/apps?q=a")
+
+
+def test_headers_of_every_page(busy: Any) -> None:
+    browser = busy.signed_in()
+    for url in ("/apps", "/accounts", "/accounts/apn_000000x", "/activity", "/settings", "/nowhere", "/sign-in"):
+        headers = browser.get(url).headers
+        policy = dict(part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; "))
+        assert policy["default-src"] == "'none'"
+        assert policy["script-src"] == "'self'"
+        assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
+        assert "unsafe" not in headers["Content-Security-Policy"]
+        assert headers["Cache-Control"] == "no-store"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "same-origin"
+        assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+        assert "camera=()" in headers["Permissions-Policy"]
+        assert "HX-Request" in headers["Vary"]
+
+
+def test_nonces_are_not_repeated(stage: Any) -> None:
+    browser = stage.browser()
+    policies = {browser.get("/sign-in").headers["Content-Security-Policy"] for _ in range(3)}
+    assert len(policies) == 3
+
+
+def test_pages_travel_small(stage: Any) -> None:
+    for number in range(100):
+        stage.connect.add_app(f"more-{number:03}", f"More {number:03}", description="A sentence about it. " * 3)
+        stage.connect.add_account(stage.alice.id, "github")
+    browser = stage.signed_in()
+    for url in ("/apps", "/apps/github", "/accounts", "/accounts/apn_000000x", "/activity", "/settings"):
+        answer = browser.get(url, **{"Accept-Encoding": "gzip", "Sec-Fetch-Site": "same-origin"})
+        assert answer.headers["Content-Encoding"] == "gzip"
+        assert len(answer.data) < 12_000, url
+        assert b"</html>" in gzip.decompress(answer.data)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_another_site_asks_for_is_not_compressed(stage: Any, site: str) -> None:
+    answer = stage.signed_in().get("/apps", **{"Accept-Encoding": "gzip", "Sec-Fetch-Site": site})
+    assert "Content-Encoding" not in answer.headers
+    assert "Sec-Fetch-Site" in answer.headers["Vary"]

@@ -1,34 +1,10 @@
-"""Headers, cookies, errors and sizes: what holds for every page."""
+"""What holds for every page: nothing inline, its theme; and the address of a list, read and written."""
 
-import gzip
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
-from webapp.dashboard import apps as apps_module
-
-
-def test_headers_of_every_page(busy: Any) -> None:
-    browser = busy.signed_in()
-    for url in ("/apps", "/accounts", "/accounts/apn_000000x", "/activity", "/settings", "/nowhere", "/sign-in"):
-        headers = browser.get(url).headers
-        policy = dict(part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; "))
-        assert policy["default-src"] == "'none'"
-        assert policy["script-src"] == "'self'"
-        assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
-        assert "unsafe" not in headers["Content-Security-Policy"]
-        assert headers["Cache-Control"] == "no-store"
-        assert headers["X-Content-Type-Options"] == "nosniff"
-        assert headers["Referrer-Policy"] == "same-origin"
-        assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
-        assert "camera=()" in headers["Permissions-Policy"]
-        assert "HX-Request" in headers["Vary"]
-
-
-def test_nonces_are_not_repeated(stage: Any) -> None:
-    browser = stage.browser()
-    policies = {browser.get("/sign-in").headers["Content-Security-Policy"] for _ in range(3)}
-    assert len(policies) == 3
+from webapp.dashboard.pages import ListQuery, among, at_most, within
 
 
 def test_pages_hold_nothing_inline(busy: Any) -> None:
@@ -47,62 +23,43 @@ def test_pages_hold_nothing_inline(busy: Any) -> None:
             assert forbidden not in page, (url, forbidden)
 
 
-def test_errors_name_cause_and_next_step(stage: Any) -> None:
-    browser = stage.signed_in()
-    missing = browser.get("/nowhere")
-    assert missing.status_code == 404
-    assert "There is nothing here" in missing.text and ">Go to the start page</a>" in missing.text
-    assert '<a class="btn primary wide" href="/accounts">See your accounts</a>' in browser.get("/accounts/apn_no").text
-    wrong = browser.get("/sign-out")
-    assert (wrong.status_code, wrong.headers["Allow"]) == (405, "OPTIONS, POST")
-    part = browser.get("/accounts/apn_nothing", htmx=True)
-    assert (part.status_code, part.headers["HX-Retarget"]) == (404, "#status")
-
-
-def test_a_bug_shows_a_reference_and_no_detail(
-    stage: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def broken() -> None:
-        raise RuntimeError("canary-detail")
-
-    monkeypatch.setattr(apps_module.AppsQuery, "of_request", broken)
-    answer = stage.signed_in().get("/apps")
-    assert answer.status_code == 500
-    assert "canary-detail" not in answer.text
-    reference = answer.text.split('<span class="mono">')[1].split("<")[0]
-    assert reference in caplog.text
-    assert "canary-detail" in caplog.text
-
-
-def test_paths_of_the_api_are_not_answered_here(stage: Any) -> None:
-    answer = stage.signed_in().get("/v1/nothing")
-    assert answer.status_code == 404
-    assert "Content-Security-Policy" not in answer.headers
-    assert "Patchbay" not in answer.text
-
-
-def test_pages_travel_small(stage: Any) -> None:
-    for number in range(100):
-        stage.connect.add_app(f"more-{number:03}", f"More {number:03}", description="A sentence about it. " * 3)
-        stage.connect.add_account(stage.alice.id, "github")
-    browser = stage.signed_in()
-    for url in ("/apps", "/apps/github", "/accounts", "/accounts/apn_000000x", "/activity", "/settings"):
-        answer = browser.get(url, **{"Accept-Encoding": "gzip", "Sec-Fetch-Site": "same-origin"})
-        assert answer.headers["Content-Encoding"] == "gzip"
-        assert len(answer.data) < 12_000, url
-        assert b"</html>" in gzip.decompress(answer.data)
-
-
-@pytest.mark.parametrize("site", ["cross-site", "same-site"])
-def test_what_another_site_asks_for_is_not_compressed(stage: Any, site: str) -> None:
-    answer = stage.signed_in().get("/apps", **{"Accept-Encoding": "gzip", "Sec-Fetch-Site": site})
-    assert "Content-Encoding" not in answer.headers
-    assert "Sec-Fetch-Site" in answer.headers["Vary"]
-
-
 def test_theme_comes_from_its_cookie(stage: Any) -> None:
     browser = stage.browser()
     browser.client.set_cookie("theme", "dark")
     assert 'data-theme="dark"' in browser.get("/sign-in").text
     browser.client.set_cookie("theme", '"><script>')
     assert 'data-theme="auto"' in browser.get("/sign-in").text
+
+
+class ThingsQuery(ListQuery):
+    """A query with every kind of field."""
+
+    q: Annotated[str, at_most(5)] = ""
+    status: Annotated[str, among({"good": 1, "bad": 2})] = ""
+    ticked: bool = False
+    after: str = ""
+    page: Annotated[int, within(1, 9)] = 1
+
+
+@pytest.mark.parametrize(
+    ("address", "query"),
+    [
+        ("", ""),
+        ("?q=abcdefg&status=good&ticked=1&page=3", "?q=abcde&status=good&ticked=1&page=3"),
+        ("?status=else&ticked=what&page=x", ""),
+        ("?page=99&after=c%3D", "?after=c%3D&page=9"),
+        ("?page=-5&unknown=1", ""),
+    ],
+)
+def test_what_makes_no_sense_in_an_address_falls_back(stage: Any, address: str, query: str) -> None:
+    with stage.app.test_request_context(f"/things{address}"):
+        read = ThingsQuery.of_request()
+        assert read.url() == "/things" + query
+        assert read.filtered == any(word in query for word in ("q=", "status=", "ticked="))
+
+
+def test_an_address_with_changes(stage: Any) -> None:
+    with stage.app.test_request_context("/things?status=good&page=4"):
+        query = ThingsQuery.of_request()
+        assert query.url(page=5, q="ü") == "/things?status=good&page=5&q=%C3%BC"
+        assert query.url(status="", page="") == "/things"

@@ -32,7 +32,7 @@ SORTS = {
 
 
 class AppsQuery(ListQuery):
-    """The filter, the sort and how many cards."""
+    """The filter, the sort and how many cards; ``after`` is the API's own cursor, for htmx alone."""
 
     q: Annotated[str, StringConstraints(strip_whitespace=True), at_most(200)] = ""
     category: Annotated[str, at_most(64)] = ""
@@ -40,6 +40,7 @@ class AppsQuery(ListQuery):
     has_triggers: bool = False
     sort: Annotated[str, among(SORTS)] = "featured"
     shown: Annotated[int, within(STEP, MOST)] = STEP
+    after: str = ""
 
     def filter(self) -> AppFilter:
         """The same as the API takes it."""

@@ -21,8 +21,6 @@ VARY = "HX-Request, HX-Request-Type, HX-History-Restore-Request, Cookie, Accept-
 class ListQuery(Lenient):
     """What the address of a list says. What makes no sense there falls back to the default."""
 
-    after: str = ""
-
     @classmethod
     def of_request(cls) -> Self:
         """The query of the current request."""

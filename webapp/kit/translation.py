@@ -34,9 +34,9 @@ def gettext(message: str) -> str:
     return _catalog(_language.get()).gettext(message)
 
 
-def ngettext(one: str, many: str, count: int) -> str:
+def ngettext(singular: str, plural: str, count: int) -> str:
     """The form of a message that fits ``count``; the count itself is filled in by the caller."""
-    return _catalog(_language.get()).ngettext(one, many, count)
+    return _catalog(_language.get()).ngettext(singular, plural, count)
 
 
 def count_of(number: int, singular: str, plural: str) -> str:

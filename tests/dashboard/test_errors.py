@@ -1,10 +1,10 @@
-"""When the service throttles the dashboard, every page and every fragment says so, and when to come again; and the
-dashboard itself does not ask again before."""
+"""Errors on pages: a named cause and one next step; while the service throttles, when to come again."""
 
 from typing import Any
 
 import pytest
 
+from webapp.dashboard import apps as apps_module
 from webapp.kit.clock import SECOND
 
 PAGES = (
@@ -64,3 +64,37 @@ def test_it_asks_again_when_it_may_and_not_before(busy: Any, throttled: Any) -> 
     busy.clock.advance(SECOND)
     assert throttled.get("/accounts").status_code == 200
     assert len(busy.connect.seen) > asked
+
+
+def test_errors_name_cause_and_next_step(stage: Any) -> None:
+    browser = stage.signed_in()
+    missing = browser.get("/nowhere")
+    assert missing.status_code == 404
+    assert "There is nothing here" in missing.text and ">Go to the start page</a>" in missing.text
+    assert '<a class="btn primary wide" href="/accounts">See your accounts</a>' in browser.get("/accounts/apn_no").text
+    wrong = browser.get("/sign-out")
+    assert (wrong.status_code, wrong.headers["Allow"]) == (405, "OPTIONS, POST")
+    part = browser.get("/accounts/apn_nothing", htmx=True)
+    assert (part.status_code, part.headers["HX-Retarget"]) == (404, "#status")
+
+
+def test_a_bug_shows_a_reference_and_no_detail(
+    stage: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken() -> None:
+        raise RuntimeError("canary-detail")
+
+    monkeypatch.setattr(apps_module.AppsQuery, "of_request", broken)
+    answer = stage.signed_in().get("/apps")
+    assert answer.status_code == 500
+    assert "canary-detail" not in answer.text
+    reference = answer.text.split('<span class="mono">')[1].split("<")[0]
+    assert reference in caplog.text
+    assert "canary-detail" in caplog.text
+
+
+def test_paths_of_the_api_are_not_answered_here(stage: Any) -> None:
+    answer = stage.signed_in().get("/v1/nothing")
+    assert answer.status_code == 404
+    assert "Content-Security-Policy" not in answer.headers
+    assert "Patchbay" not in answer.text
