@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.fakes import postgres_fake, smtp_server
+from tests.fakes import postgres_fake, smtp_server, socket_server
 from tests.fakes.certificates import Authority
 from tests.fakes.declared import (
     CLIENT_ID,
@@ -247,8 +247,8 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
             service,
             Scene(project.id, "development"),
             (plain, secure),
-            stack.enter_context(smtp_server.serving(letters)),
-            stack.enter_context(postgres_fake.serving(postgres_fake.DatabaseServer("ada", "secret-database"))),
+            stack.enter_context(socket_server.serving(letters)),
+            stack.enter_context(socket_server.serving(postgres_fake.DatabaseServer("ada", "secret-database"))),
         )
 
 

@@ -2,9 +2,6 @@
 
 import socket
 import struct
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 _SSL_REQUEST = 80877103
@@ -78,30 +75,3 @@ def _read(connection: socket.socket, count: int) -> bytes:
             raise ConnectionError("the client left")
         data += block
     return data
-
-
-@contextmanager
-def serving(server: DatabaseServer) -> Iterator[DatabaseServer]:
-    """Let ``server`` answer, one connection after another, until the block ends."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server.port = listener.getsockname()[1]
-
-    def accept() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            connection.settimeout(5)
-            with connection, suppress(OSError):
-                server.converse(connection)
-
-    thread = threading.Thread(target=accept)
-    thread.start()
-    try:
-        yield server
-    finally:
-        with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()

@@ -3,9 +3,7 @@
 import base64
 import socket
 import ssl
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from io import BufferedIOBase
 from typing import Literal
@@ -83,30 +81,3 @@ def _ask(stream: BufferedIOBase, question: bytes) -> bytes:
 def _say(stream: BufferedIOBase, text: bytes) -> None:
     stream.write(text + b"\r\n")
     stream.flush()
-
-
-@contextmanager
-def serving(server: MailServer) -> Iterator[MailServer]:
-    """Let ``server`` answer, one connection after another, until the block ends."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server.port = listener.getsockname()[1]
-
-    def accept() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            connection.settimeout(5)
-            with connection, suppress(OSError):
-                server.converse(connection)
-
-    thread = threading.Thread(target=accept)
-    thread.start()
-    try:
-        yield server
-    finally:
-        with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        thread.join()

@@ -48,11 +48,11 @@ def decide() -> ResponseReturnValue:
     if not isinstance(authorization, dict):
         return authorization
     person = find_person(request.form.get("person", ""))
-    mood = BEHAVIOURS.get(request.form.get("behaviour", "normal"))
+    behaviour = BEHAVIOURS.get(request.form.get("behaviour", "normal"))
     allowed = request.form.get("decision") == "allow"
-    if allowed and (person is None or mood is None):
+    if allowed and (person is None or behaviour is None):
         return _consent_page(authorization, "Pick one of the people and one of the behaviours, then press Allow."), 422
-    consent = Consent(person, mood) if allowed and person and mood else None
+    consent = Consent(person, behaviour) if allowed and person and behaviour else None
     response: Response = _server().create_authorization_response(grant_user=consent, grant=authorization["grant"])
     if response.status_code == 302:
         response.status_code = 303  # RFC 9700 section 4.12: the browser must not post the form on

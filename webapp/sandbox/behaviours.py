@@ -1,4 +1,4 @@
-"""The moods of an account: how this provider treats a grant once it was given. Data only; others act on it."""
+"""The behaviours of an account: how this provider treats a grant once it was given. Data only; others act on it."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ SHORT_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """One mood. ``access_seconds`` is the life of an access token; ``revokes`` ends the grant at its first refresh."""
+    """``access_seconds`` is the life of an access token; ``revokes`` ends the grant at its first refresh."""
 
     slug: str
     label: str
@@ -39,5 +39,5 @@ NORMAL = BEHAVIOURS["normal"]
 
 
 def behaviour_of(slug: str) -> Behaviour:
-    """The mood with this name; an unknown name is the normal one."""
+    """The behaviour with this name; the normal one for an unknown name."""
     return BEHAVIOURS.get(slug, NORMAL)

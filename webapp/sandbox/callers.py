@@ -1,7 +1,7 @@
 """Who calls the JSON API: a bearer token, the header ``X-Api-Key``, or HTTP Basic with account id and key.
 
-Answers 401 to what is unknown, 403 to a disabled key or a missing scope (RFC 6750 section 3.1), and plays the mood of
-the grant: slow, or 503. A key may do everything.
+Answers 401 to what is unknown, and 403 to a disabled key or a missing scope (RFC 6750 section 3.1). The behaviour of
+the grant decides whether the answer is slow, or 503. A key may do everything.
 """
 
 import functools

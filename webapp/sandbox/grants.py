@@ -34,14 +34,14 @@ class Grants:
         self._clock = clock
 
     def allow(
-        self, code: str, client_id: str, person: Person, scope: str, mood: Behaviour, uri: str, challenge: str
+        self, code: str, client_id: str, person: Person, scope: str, behaviour: Behaviour, uri: str, challenge: str
     ) -> None:
         """Record a consent and the ``code`` that stands for it, good for five minutes."""
         now, grant_id = self._clock(), ids.new_id("grant")
         row = {"id": grant_id, "client_id": client_id, "person_id": person.id, "scope": scope}
         pending = {"grant_id": grant_id, "redirect_uri": uri, "challenge": challenge, "expires_at": now + CODE_LIFE}
         with self._store.write() as db:
-            db.table("grants").insert(row | {"behaviour": mood.slug, "created_at": now})
+            db.table("grants").insert(row | {"behaviour": behaviour.slug, "created_at": now})
             db.table("codes").insert(pending | {"hash": hash_token(code)})
 
     def find_code(self, code: str, client_id: str) -> Code | None:
@@ -91,10 +91,10 @@ class Grants:
         with self._store.write() as db:
             return self._end(db, grant_id, why)
 
-    def set_behaviour(self, grant_id: str, mood: Behaviour) -> None:
-        """Give a grant another mood, from its next request on."""
+    def set_behaviour(self, grant_id: str, behaviour: Behaviour) -> None:
+        """Give a grant another behaviour, from its next request on."""
         with self._store.write() as db:
-            db.execute("UPDATE grants SET behaviour = ? WHERE id = ?", [mood.slug, grant_id])
+            db.execute("UPDATE grants SET behaviour = ? WHERE id = ?", [behaviour.slug, grant_id])
 
     def live(self, client_id: str) -> list[Grant]:
         """Every grant of the client that still gives access, newest first."""

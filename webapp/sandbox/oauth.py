@@ -55,7 +55,7 @@ def delay_if_slow(behaviour: Behaviour) -> None:
 
 
 def token_response(server: AuthorizationServer) -> Response:
-    """Answer the token endpoint in the mood of the grant that was asked for."""
+    """Answer the token endpoint with the behaviour of the grant that was asked for."""
     response = cast(Response, server.create_token_response())
     if behaviour := g.get("behaviour"):
         delay_if_slow(behaviour)
@@ -63,7 +63,7 @@ def token_response(server: AuthorizationServer) -> Response:
 
 
 class TokenPair(BearerTokenGenerator):
-    """Makes bearer tokens that live as long as the mood of their grant allows."""
+    """Makes bearer tokens that live as long as the behaviour of their grant allows."""
 
     def generate(
         self,

@@ -90,8 +90,8 @@ def revoke(grant_id: str) -> ResponseReturnValue:
 @blueprint.post("/accounts/<grant_id>/behaviour")
 def set_behaviour(grant_id: str) -> ResponseReturnValue:
     """Let a connected account act up, or behave again."""
-    mood = BEHAVIOURS.get(request.form.get("behaviour", "")) or abort(400)
-    current().grants.set_behaviour(grant_id, mood)
+    behaviour = BEHAVIOURS.get(request.form.get("behaviour", "")) or abort(400)
+    current().grants.set_behaviour(grant_id, behaviour)
     return redirect(url_for("pages.accounts"), 303)
 
 

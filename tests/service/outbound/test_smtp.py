@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.fakes.certificates import Authority
-from tests.fakes.smtp_server import MailServer, serving
+from tests.fakes.smtp_server import MailServer
+from tests.fakes.socket_server import serving
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.smtp import SmtpAccount, check_smtp
