@@ -56,12 +56,11 @@ def route(blueprint: Blueprint, service: Service) -> None:
     @blueprint.get("/connect/oauth/callback")
     def callback() -> Response:
         attempt = _returning(service)
-        if attempt.status == "started":
-            attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(attempt)))
-            return _back_to_product(service, attempt) or _ending_page(attempt)
-        if attempt.status == "exchanging" or attempt.error_code == attempts.TIMED_OUT:
-            return _ending_page(attempt)  # the same answer sent twice waits for the first; a late one reads why
-        raise AttemptUnknown
+        try:
+            return _answer(service, attempt)
+        except Exception:
+            _recognize(service, attempt)  # the page that says what went wrong names the product
+            raise
 
     @blueprint.get("/connect/oauth/ended/<attempt_id>")
     def ended(attempt_id: str) -> Response:
@@ -112,6 +111,15 @@ def binding_cookie(attempt: Attempt) -> str:
 def redirect_uri(service: Service) -> str:
     """The one redirect URI, exactly as it is registered with providers (RFC 9700 section 2.1)."""
     return f"{service.settings.public_url}/connect/oauth/callback"
+
+
+def _answer(service: Service, attempt: Attempt) -> Response:
+    if attempt.status == "started":
+        attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(attempt)))
+        return _back_to_product(service, attempt) or _ending_page(attempt)
+    if attempt.status == "exchanging" or attempt.error_code == attempts.TIMED_OUT:
+        return _ending_page(attempt)  # the same answer sent twice waits for the first; a late one reads why
+    raise AttemptUnknown
 
 
 def finish(service: Service, attempt: Attempt) -> Attempt:
@@ -203,7 +211,6 @@ def _returning(service: Service) -> Attempt:
     attempt = attempts.by_state(service, states[0]) if len(states) == 1 else None
     if attempt is None or not attempts.is_bound(attempt, _binding(attempt)):
         raise AttemptUnknown
-    _recognize(service, attempt)
     return attempt
 
 

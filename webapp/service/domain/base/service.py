@@ -15,7 +15,7 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 
-def _nobody() -> None:
+def wake_nobody() -> None:
     """Wakes nobody: there is no worker beside this process."""
 
 
@@ -33,7 +33,7 @@ class Service:
     catalog: Catalog
     outbound: OutboundClient
     runner: Runner
-    wake: Callable[[], None] = _nobody
+    wake: Callable[[], None] = wake_nobody
 
     def app(self, slug_or_id: str) -> App:
         """The app with that slug or id. Raises :class:`NotFound`."""

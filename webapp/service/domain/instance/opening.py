@@ -11,7 +11,7 @@ from webapp.service.catalog.build import BuildReport, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.components.runner import Runner
 from webapp.service.domain.accounts import provider_clients
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import Service, wake_nobody
 from webapp.service.domain.instance import instance_key, restoring
 from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import OutboundClient
@@ -27,7 +27,7 @@ def open_service(
     settings: Settings,
     clock: Clock = now,
     runner: Runner | None = None,
-    wake: Callable[[], None] = lambda: None,
+    wake: Callable[[], None] = wake_nobody,
 ) -> Service:
     """The service over ``settings.data``, its schema and catalog brought up to date.
 

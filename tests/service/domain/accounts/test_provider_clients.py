@@ -1,0 +1,51 @@
+"""OAuth clients at providers: the project's own before the installation's, and none removed that accounts live by."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from webapp.errors import Conflict, NotFound
+from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Project
+
+Plant = Callable[..., Account]
+
+
+def test_the_own_client_is_chosen_before_the_installations(service: Service, project: Project) -> None:
+    shared = provider_clients.add(service, app="tinyoauth", client_id="shared", client_secret="s")
+    assert provider_clients.choose(service.store, project.id, "tinyoauth") == shared
+    own = provider_clients.add(service, app="tinyoauth", client_id="own", client_secret=None, project_id=project.id)
+    assert provider_clients.choose(service.store, project.id, "tinyoauth") == own
+    assert provider_clients.choose(service.store, "proj_other", "tinyoauth") == shared
+    assert provider_clients.own_clients(service.store, project.id) == {"tinyoauth": own.id}
+    for project_id, app in (("proj_other", "tinyoauth"), (project.id, "tinykeys")):
+        with pytest.raises(NotFound):
+            provider_clients.choose(service.store, project_id, app, own.id)
+
+
+def test_the_secret_is_sealed_and_changed_only_when_one_is_given(service: Service, project: Project) -> None:
+    client = provider_clients.add(
+        service, app="tinyoauth", client_id="c", client_secret="first", project_id=project.id, scopes=["read"]
+    )
+    assert b"first" not in (client.secret_sealed or b"")
+    renamed = provider_clients.update(service, replace(client, name="Ours"))
+    assert (renamed.name, renamed.scopes, provider_clients.secret(service, renamed)) == ("Ours", ("read",), "first")
+    changed = provider_clients.update(service, renamed, client_secret="second")
+    assert provider_clients.secret(service, changed) == "second"
+
+
+def test_a_client_in_use_keeps_its_id_and_stays(service: Service, project: Project, plant: Plant) -> None:
+    client = provider_clients.add(service, app="tinyoauth", client_id="c", client_secret="s", project_id=project.id)
+    plant(app="tinyoauth", oauth_app_id=client.id)
+    with pytest.raises(Conflict, match="One account was connected"):
+        provider_clients.update(service, replace(client, client_id="other"))
+    with pytest.raises(Conflict, match="One account was connected"):
+        provider_clients.remove(service, client)
+
+
+def test_the_sandboxs_client_is_made_once(service: Service) -> None:
+    assert provider_clients.ensure_sandbox(service) == provider_clients.ensure_sandbox(service)
+    assert provider_clients.get(service.store, provider_clients.SANDBOX_ID).name == "Sandbox"

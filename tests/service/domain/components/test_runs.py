@@ -1,0 +1,72 @@
+"""The history of runs: sealed, masked, filtered, and forgotten in time."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from webapp.errors import NotFound
+from webapp.kit import cursors
+from webapp.kit.clock import FakeClock
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import runs
+from webapp.service.domain.components.runs import Filter, Run
+from webapp.service.domain.projects.projects import Scene
+
+RUN = Run("alice", "sc_1", "~/echo", "0.0.1", "tinykeys", 1, 5, True, "Wrote key-secret-0001.", None)
+
+
+def keep(service: Service, scene: Scene, **changes: Any) -> Run:
+    run = replace(RUN, **{"id": f"run_{len(ids(service, scene))}", "started_at": service.clock(), **changes})
+    runs.keep(
+        service,
+        scene,
+        run,
+        inputs={"given": 1},
+        outputs={"ret": "key-secret-0001", "os": []},
+        secrets=["key-secret-0001"],
+    )
+    return run
+
+
+def ids(service: Service, scene: Scene, **filters: Any) -> list[str]:
+    page = runs.page(service.store, scene, Filter(**filters), cursors.Window(50))
+    assert page.total_count == len(page.items)
+    return [run.id for run in page.items]
+
+
+def test_a_run_is_sealed_and_its_secrets_masked(service: Service, scene: Scene) -> None:
+    run = keep(service, scene)
+    details = runs.details(service, scene, run.id)
+    assert (
+        details["given"] == 1
+        and "key-secret-0001" not in str(details["ret"])
+        and "key-secret-0001" not in details["summary"]
+    )
+    row = service.store.one("SELECT inputs_sealed FROM runs WHERE id = :id", {"id": run.id})
+    assert row is not None and b"given" not in row["inputs_sealed"]
+    for where, user in ((Scene(scene.project_id, "production"), None), (scene, "bob")):
+        with pytest.raises(NotFound):
+            runs.details(service, where, run.id, external_id=user)
+
+
+def test_filters(service: Service, scene: Scene, clock: FakeClock) -> None:
+    first = keep(service, scene).id
+    clock.advance(1)
+    second = keep(service, scene, external_id="bob", component_id="sc_2", component_key="~/x", ok=False, app=None).id
+    assert ids(service, scene) == [second, first]
+    assert ids(service, scene, external_id="bob") == ids(service, scene, ok=False) == [second]
+    assert ids(service, scene, component="~/echo") == ids(service, scene, component="sc_1") == [first]
+    assert ids(service, scene, app="tinykeys") == ids(service, scene, ok=True) == [first]
+
+
+def test_old_runs_and_those_beyond_the_newest_are_forgotten(
+    service: Service, scene: Scene, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "KEPT_PER_USER", 2)
+    for _ in range(3):
+        clock.advance(1)
+        keep(service, scene)
+    assert runs.purge(service) == 1 and ids(service, scene) == ["run_2", "run_1"]
+    clock.advance(runs.KEPT + 2)
+    assert runs.purge(service) == 2 and ids(service, scene) == []

@@ -1,0 +1,50 @@
+"""Deployed triggers: found through their owner, by their endpoint and their address; their values open for us alone."""
+
+from typing import Any
+
+import pytest
+
+from tests.fakes.planting import plant_trigger
+from webapp.errors import NotFound
+from webapp.kit import cursors
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import external_users
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deployed_triggers
+from webapp.service.domain.triggers.deployed_triggers import Filter
+
+
+def ids(service: Service, scene: Scene, **filters: Any) -> list[str]:
+    page = deployed_triggers.page(service.store, scene, Filter(**filters), cursors.Window(50))
+    assert page.total_count == len(page.items)
+    return [trigger.id for trigger in page.items]
+
+
+def test_a_trigger_is_found_through_its_owner(service: Service, scene: Scene) -> None:
+    trigger, key = plant_trigger(service, scene, "http-new-requests", {"a": 1})
+    plant_trigger(service, scene, "http-new-requests", user="bob")
+    alice, bob = (external_users.find(service.store, scene, user) for user in ("alice", "bob"))
+    assert deployed_triggers.get(service.store, scene, trigger.id, user=alice) == trigger
+    for where, user in ((scene, bob), (Scene(scene.project_id, "production"), None)):
+        with pytest.raises(NotFound):
+            deployed_triggers.get(service.store, where, trigger.id, user=user)
+    assert deployed_triggers.by_endpoint(service.store, key) == trigger
+    assert deployed_triggers.by_endpoint(service.store, "another") is None
+    assert deployed_triggers.configured(service, trigger) == {"a": 1}
+    assert deployed_triggers.endpoint_url(service, trigger) == f"{service.settings.public_url}/h/{key}"
+
+
+def test_a_mail_address_is_found_whatever_its_case(service: Service, scene: Scene) -> None:
+    trigger, _ = plant_trigger(service, scene, "email-new-email")
+    assert trigger.email_local is not None
+    assert deployed_triggers.by_email(service.store, trigger.email_local.upper()) == trigger
+
+
+def test_filters_and_lists(service: Service, scene: Scene) -> None:
+    http, timer = (plant_trigger(service, scene, key)[0] for key in ("http-new-requests", "schedule-cron"))
+    bobs, _ = plant_trigger(service, scene, "schedule-cron", user="bob")
+    assert set(ids(service, scene)) == {http.id, timer.id, bobs.id}
+    assert ids(service, scene, external_id="bob") == [bobs.id]
+    assert ids(service, scene, emitter="http") == [http.id]
+    assert {found.id for found in deployed_triggers.of_user(service.store, http.user)} == {http.id, timer.id}
+    assert len(deployed_triggers.of_project(service.store, scene.project_id)) == 3
