@@ -35,7 +35,7 @@ check: setup-dev frontend-tests
 	$(PRETTIER) --check static/css static/js
 	$(BIN)/mypy
 	$(BIN)/python tests/typing_components.py
-	$(BIN)/python -m pytest -q tests/test_imports.py tests/test_budgets.py tests/test_tables.py
+	$(BIN)/python -m pytest -q tests/test_imports.py tests/test_budgets.py tests/test_tables.py tests/manual/test_documents.py tests/manual/test_references.py
 
 bench: setup
 	$(BIN)/python -m tests.bench
