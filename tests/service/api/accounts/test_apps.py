@@ -114,15 +114,3 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
         world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=world.scene.project_id
     )
     assert ours("tinyoauth")["connectable"] is True
-
-
-def test_categories(shared: Any) -> None:
-    found = shared.get("/v1/connect/app_categories", shared.frontend()).json
-    assert isinstance(found, list) and all(set(one) == {"id", "name", "description"} for one in found)
-    testing = next(one for one in found if one["name"] == "Testing")
-    assert shared.get(f"/v1/connect/app_categories/{testing['id']}", shared.server()).json == testing
-    assert shared.get("/v1/connect/app_categories/appcat_none", shared.server()).status_code == 404
-    counted = shared.get("/v1/connect/app_categories?extensions=true", shared.server()).json
-    assert next(one for one in counted if one["id"] == testing["id"]) == {**testing, "count": 2}
-    narrowed = shared.get("/v1/connect/app_categories?extensions=true&q=tiny+keys", shared.server()).json
-    assert {one["name"]: one["count"] for one in narrowed}["Testing"] == 1

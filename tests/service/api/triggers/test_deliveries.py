@@ -30,18 +30,6 @@ def ask(world: World, trigger: DeployedTrigger, rest: str, method: str = "GET", 
     return found.get_json()
 
 
-def test_events_newest_first(world: World, trigger: DeployedTrigger) -> None:
-    made = emit(world.service, trigger, *({"n": n} for n in range(3)))
-    found = ask(world, trigger, "events?n=2")["data"]
-    assert [one["e"] for one in found] == [{"n": 2}, {"n": 1}]
-    assert found[0] == {"e": {"n": 2}, "k": "emit", "ts": world.clock(), "id": made[2].id, "sum": "Thing 2"}
-    assert [one["id"] for one in ask(world, trigger, f"events?after={found[1]['id']}")["data"]] == [made[0].id]
-    assert [one["id"] for one in ask(world, trigger, f"events?event_id={made[1].id}")["data"]] == [made[1].id]
-    assert ask(world, trigger, "events?n=2&extensions=true")["page_info"] == {"count": 2, "total_count": 3}
-    for bad in ("0", "-1", "x"):
-        assert world.get(f"P/deployed-triggers/{trigger.id}/events?n={bad}", world.frontend()).status_code == 400
-
-
 def test_a_delivery_and_everything_about_it(world: World, posting: DeliveryHarness, trigger: DeployedTrigger) -> None:
     posting.receiver.moods["/hook"] = Mood(500, body=b"no")
     (event,) = emit(world.service, trigger, {"n": 1})

@@ -33,24 +33,6 @@ def listed(world: Any, token: str, query: str) -> list[str]:
     return [one["name"] for one in answer.json["data"]]
 
 
-def test_deploy_gives_the_trigger_and_the_key_to_whoever_named_a_webhook(world: Any) -> None:
-    account = world.plant()
-    values = {"account": {"authProvisionId": account.id}, "token": "canary-token", "ids": ["a"]}
-    frontend = world.frontend()
-    answer = deploy(world, frontend, configured_props=values, webhook_url="https://hooks.example/x")
-    assert answer.status_code == 200 and set(answer.json) == {"data"}
-    trigger = answer.json["data"]
-    assert set(trigger) == FIELDS
-    assert trigger["webhook_signing_key"].startswith("whsec_")
-    assert trigger["configured_props"] == {**values, "token": None}
-    assert (trigger["owner_id"], trigger["type"]) == (account.external_user_id, "DeployedComponent")
-    assert trigger["created_at"] == world.clock.at
-    seen = world.get(at(trigger), frontend).json["data"]
-    assert seen == {**trigger, "webhook_signing_key": ""}
-    assert world.get(at(trigger), world.server()).json["data"] == trigger
-    assert b"canary-token" not in world.get(at(trigger, "?extensions=true"), world.server()).data
-
-
 def test_extensions(world: Any) -> None:
     account, token = world.plant(), world.server()
     trigger = deploy(world, token, configured_props={"account": {"authProvisionId": account.id}}).json["data"]
@@ -160,26 +142,6 @@ def test_what_a_hook_says_is_the_answer(world: Any) -> None:
     gone = world.call("DELETE", at(trigger, "?ignore_hook_errors=true"), token)
     assert (gone.status_code, gone.data) == (204, b"")
     assert world.get(at(trigger), token).status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "field"),
-    [
-        ({"id": "~/none"}, 404, None),
-        ({"id": "~/make-task"}, 404, None),  # an action
-        ({"version": "9.9.9"}, 404, None),
-        ({"external_user_id": ""}, 400, "external_user_id"),
-        ({"webhook_url": "javascript:alert(1)"}, 400, "webhook_url"),
-        ({"workflow_id": "x"}, 400, "workflow_id"),
-        ({"workflow_id": "p_none"}, 400, "workflow_id"),
-        ({"configured_props": {"timer": {"cron": "* *"}}}, 400, "configured_props.timer"),
-    ],
-)
-def test_what_cannot_be_deployed(shared: Any, body: dict[str, Any], status: int, field: str | None) -> None:
-    asked = {"id": "~/poll", "external_user_id": "alice", **body}
-    answer = shared.post("P/triggers/deploy", shared.server(), json=asked)
-    assert answer.status_code == status
-    assert field is None or answer.json["details"][0]["field"] == field
 
 
 def test_logs_and_a_test_event(world: Any) -> None:

@@ -1,0 +1,57 @@
+"""Deploying a trigger over the API."""
+
+from typing import Any
+
+import pytest
+
+FIELDS = {
+    "id", "owner_id", "component_id", "configurable_props", "configured_props", "active", "created_at", "updated_at",
+    "name", "name_slug", "type", "component_key", "callback_observations", "emit_on_deploy", "webhook_signing_key",
+}  # fmt: skip
+
+
+def deploy(world: Any, token: str, component: str = "~/poll", user: str = "alice", **body: Any) -> Any:
+    return world.post("P/triggers/deploy", token, json={"id": component, "external_user_id": user, **body})
+
+
+def at(trigger: Any, rest: str = "", user: str = "alice") -> str:
+    mark = "&" if "?" in rest else "?"
+    return f"P/deployed-triggers/{trigger['id']}{rest}{mark}external_user_id={user}"
+
+
+def test_deploy_gives_the_trigger_and_the_key_to_whoever_named_a_webhook(world: Any) -> None:
+    account = world.plant()
+    values = {"account": {"authProvisionId": account.id}, "token": "canary-token", "ids": ["a"]}
+    frontend = world.frontend()
+    answer = deploy(world, frontend, configured_props=values, webhook_url="https://hooks.example/x")
+    assert answer.status_code == 200 and set(answer.json) == {"data"}
+    trigger = answer.json["data"]
+    assert set(trigger) == FIELDS
+    assert trigger["webhook_signing_key"].startswith("whsec_")
+    assert trigger["configured_props"] == {**values, "token": None}
+    assert (trigger["owner_id"], trigger["type"]) == (account.external_user_id, "DeployedComponent")
+    assert trigger["created_at"] == world.clock.at
+    seen = world.get(at(trigger), frontend).json["data"]
+    assert seen == {**trigger, "webhook_signing_key": ""}
+    assert world.get(at(trigger), world.server()).json["data"] == trigger
+    assert b"canary-token" not in world.get(at(trigger, "?extensions=true"), world.server()).data
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "field"),
+    [
+        ({"id": "~/none"}, 404, None),
+        ({"id": "~/make-task"}, 404, None),  # an action
+        ({"version": "9.9.9"}, 404, None),
+        ({"external_user_id": ""}, 400, "external_user_id"),
+        ({"webhook_url": "javascript:alert(1)"}, 400, "webhook_url"),
+        ({"workflow_id": "x"}, 400, "workflow_id"),
+        ({"workflow_id": "p_none"}, 400, "workflow_id"),
+        ({"configured_props": {"timer": {"cron": "* *"}}}, 400, "configured_props.timer"),
+    ],
+)
+def test_what_cannot_be_deployed(shared: Any, body: dict[str, Any], status: int, field: str | None) -> None:
+    asked = {"id": "~/poll", "external_user_id": "alice", **body}
+    answer = shared.post("P/triggers/deploy", shared.server(), json=asked)
+    assert answer.status_code == status
+    assert field is None or answer.json["details"][0]["field"] == field
