@@ -264,7 +264,7 @@ class Story:
             self.ask("GET", f"deployed-triggers/{made['id']}?external_user_id={self.ada}")
         token = self.frontend()
         with monkeypatch.context() as patch:
-            patch.setattr(app, "_PROTECTION", None)  # behind every view: the framework itself logs this
+            patch.setattr(app, "_PROTECTING_HEADERS", None)  # behind every view: the framework itself logs this
             assert self.raw("POST", made["address"], data="hello").status_code == 500
             assert self.raw("GET", f"/v1/connect/tokens/{token}/validate").status_code == 500
         with monkeypatch.context() as patch:
