@@ -26,7 +26,7 @@ class Caller:
 
     @property
     def actor(self) -> Actor:
-        """Whose deeds this caller's are."""
+        """Who acts when this caller does."""
         if self.connect is not None:
             return Actor("user", self.connect.user.external_id)
         if self.person_id is not None:
@@ -35,7 +35,7 @@ class Caller:
 
     def require(self, *needed: str) -> None:
         """Raise :class:`Forbidden` unless one of the scopes ``needed`` is granted; without any, every token may."""
-        if needed and not any(scopes.covers(self.scopes, one) for one in needed):
+        if needed and not any(scopes.covers(self.scopes, scope) for scope in needed):
             raise Forbidden(f"This needs the scope {' or '.join(needed)}, which the token does not have.")
 
     def require_oauth(self) -> None:
@@ -75,10 +75,10 @@ def authenticate(service: Service, bearer: str) -> Caller:
 
 
 def _person(service: Service, key: str) -> str:
-    found = api_keys.owner(service.store, key)
-    if found is None:
+    person_id = api_keys.owner(service.store, key)
+    if person_id is None:
         raise Unauthorized("The user API key is not known or was replaced; look in Settings.")
-    return found
+    return person_id
 
 
 def scene(service: Service, caller: Caller, project_id: str | None, environment: str | None) -> Scene:
@@ -99,6 +99,6 @@ def scene(service: Service, caller: Caller, project_id: str | None, environment:
         raise NotFound("Put the project's id into the path: /v1/connect/{project_id}/…")
     if not environment:
         raise Invalid("Send the header x-pd-environment with development or production.")
-    asked = projects.environment(environment)
+    checked = projects.environment(environment)
     projects.get(service.store, project_id, only=caller.project_id)
-    return Scene(project_id, asked)
+    return Scene(project_id, checked)

@@ -6,7 +6,7 @@ An origin is remembered as long as the rows of the tokens that allow it, so that
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
-from webapp.errors import Detail, Invalid
+from webapp.errors import Invalid
 from webapp.kit.clock import DAY
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Tx
@@ -18,12 +18,12 @@ MAX_ORIGINS = 100
 def checked(given: Sequence[str]) -> tuple[str, ...]:
     """``given`` as exact origins, each once. Raises :class:`Invalid`."""
     if len(given) > MAX_ORIGINS:
-        raise _invalid(f"At most {MAX_ORIGINS} origins can be allowed.")
+        raise Invalid.of("allowed_origins", f"At most {MAX_ORIGINS} origins can be allowed.")
     exact = {text: exact_origin(text) for text in given}
     for text, origin in exact.items():
         if origin is None:
             message = f"{text[:200]!r} is not an origin such as https://app.example.com (no path, no *)."
-            raise _invalid(message)
+            raise Invalid.of("allowed_origins", message)
     return tuple(dict.fromkeys(origin for origin in exact.values() if origin is not None))
 
 
@@ -66,7 +66,3 @@ def exact_origin(text: str) -> str | None:
     shown = f"[{host}]" if ":" in host else host
     default = {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, default) else "")
-
-
-def _invalid(message: str) -> Invalid:
-    return Invalid(f"allowed_origins is not valid: {message}", [Detail("allowed_origins", message)])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from webapp.errors import Detail, Invalid, Unauthorized
+from webapp.errors import Invalid, Unauthorized
 from webapp.kit.clock import MINUTE, SECOND, iso
 from webapp.kit.secrets import hash_token
 from webapp.service.domain.access import origins
@@ -120,7 +120,7 @@ def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: 
             oauth_app_id=request.oauth_app_id,
             created_at=now,
             expires_at=now + request.expires_in * SECOND,
-            token_sealed=_sealed(service, tx, scene, token) if _is_notified(tx, scene, request) else None,
+            token_sealed=_sealed(service, tx, scene, request, token),
         )
         _TOKENS.insert(tx, stored)
         origins.remember(tx, stored.allowed_origins, stored.expires_at)
@@ -165,7 +165,7 @@ def in_the_clear(service: Service, token: ConnectToken) -> str | None:
     """The token itself, for the notification that names it; None when it was not kept."""
     if token.token_sealed is None:
         return None
-    with suppress(KeyGone):
+    with suppress(KeyGone):  # it was removed since it was read
         return SEALED.open(service, token.scene.project_id, token.token_hash, token.token_sealed).decode()
     return None
 
@@ -187,12 +187,10 @@ def purge(service: Service) -> int:
         return tx.run("DELETE FROM connect_tokens WHERE expires_at < :limit", limit)
 
 
-def _is_notified(tx: Tx, scene: Scene, request: TokenRequest) -> bool:
-    """Whether somebody will be told what is connected with the token."""
-    return request.webhook_uri is not None or bool(endpoints.general(tx, scene.project_id))
-
-
-def _sealed(service: Service, tx: Tx, scene: Scene, token: str) -> bytes:
+def _sealed(service: Service, tx: Tx, scene: Scene, request: TokenRequest, token: str) -> bytes | None:
+    """The token, sealed, where somebody will be told what is connected with it."""
+    if request.webhook_uri is None and not endpoints.general(tx, scene.project_id):
+        return None
     return SEALED.seal(service, tx, scene.project_id, hash_token(token), token.encode())
 
 
@@ -200,9 +198,9 @@ def _scope(text: str) -> str:
     try:
         granted = scopes.parse(text) or (scopes.CONNECT,)
     except scopes.UnknownScope as error:
-        raise _invalid("scope", str(error)) from error
+        raise Invalid.of("scope", str(error)) from error
     if scopes.ALL in granted:
-        raise _invalid("scope", "The scope * cannot be granted to a Connect token; use connect:*.")
+        raise Invalid.of("scope", "The scope * cannot be granted to a Connect token; use connect:*.")
     return " ".join(granted)
 
 
@@ -215,8 +213,4 @@ def _check_uri(field: str, uri: str | None) -> None:
     except ValueError:
         usable = False
     if not usable or len(uri) > MAX_URI or not uri.isprintable() or any(c in uri for c in ' "<>\\'):
-        raise _invalid(field, "It must be an http or https address of at most 2,000 characters.")
-
-
-def _invalid(field: str, message: str) -> Invalid:
-    return Invalid(f"{field} is not valid: {message}", [Detail(field, message)])
+        raise Invalid.of(field, "It must be an http or https address of at most 2,000 characters.")

@@ -47,11 +47,11 @@ class UnknownScope(ValueError):
 
 def parse(text: str) -> tuple[str, ...]:
     """The scopes in a space-separated ``text``, in order, each once. Raises :class:`UnknownScope`."""
-    found = tuple(dict.fromkeys(text.split()))
-    for scope in found:
+    names = tuple(dict.fromkeys(text.split()))
+    for scope in names:
         if scope not in KNOWN:
             raise UnknownScope(f"{scope!r} is not a scope.")
-    return found
+    return names
 
 
 def covers(granted: Iterable[str], needed: str) -> bool:

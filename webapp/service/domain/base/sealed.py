@@ -44,13 +44,13 @@ class SealedColumn:
         try:
             return service.keys.open_box(self.place(owner, row), box)
         except KeyGone:
-            found = service.store.one(
+            row_now = service.store.one(
                 f"SELECT {self.column} AS sealed FROM {self.table} WHERE {self.key} = :id",  # noqa: S608
                 {"id": row},
             )
-            if found is None or found["sealed"] in (None, box):
+            if row_now is None or row_now["sealed"] in (None, box):
                 raise
-            return self.open(service, owner, row, found["sealed"])
+            return self.open(service, owner, row, row_now["sealed"])
 
     @property
     def page(self) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from webapp import audit
-from webapp.errors import Detail, Invalid
+from webapp.errors import Invalid
 from webapp.kit.ids import new_id
 from webapp.kit.signing import new_signing_key
 from webapp.service.domain.base.keyring import INSTANCE
@@ -185,15 +185,10 @@ def check_url(field: str, url: str) -> None:
     Whether it may be reached is decided by the guard each time something is sent.
     """
     if len(url) > MAX_URL:
-        raise invalid(field, f"An address can have at most {MAX_URL:,} characters.")
+        raise Invalid.of(field, f"An address can have at most {MAX_URL:,} characters.")
     parsed = parse_url(url)
     if isinstance(parsed, Failure):
-        raise invalid(field, parsed.sentence)
-
-
-def invalid(field: str, message: str) -> Invalid:
-    """The error for one field of a request."""
-    return Invalid(f"{field} is not valid: {message}", [Detail(field, message)])
+        raise Invalid.of(field, parsed.sentence)
 
 
 def record_failures(tx: Tx, endpoint_id: str, count: int, error: str, now: int) -> int | None:

@@ -8,6 +8,7 @@ key in a trigger's own URL, which is part of every request's payload.
 import itertools
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -72,12 +73,12 @@ def record(
             trigger_id=trigger.id,
             kind=EMIT,
             at=now,
-            emitted_id=None if one.id is None else one.id.replace("\0", ""),
-            emitted_at=one.ts,
-            summary=_without(secret, one.summary)[:MAX_SUMMARY] if one.summary else None,
-            body=as_bytes(one.event),
+            emitted_id=None if emission.id is None else emission.id.replace("\0", ""),
+            emitted_at=emission.ts,
+            summary=_without(secret, emission.summary)[:MAX_SUMMARY] if emission.summary else None,
+            body=as_bytes(emission.event),
         )
-        for one in emitted
+        for emission in emitted
     ]
     for event in made:
         _insert(tx, service, event, sealed=secret is not None and secret.encode() in (event.body or b""))
@@ -125,8 +126,8 @@ def count_of_trigger(reader: Reader, trigger_id: str) -> int:
 
 
 def opened(service: Service, events: Sequence[Event]) -> list[Event]:
-    """``events`` with the bodies that were sealed."""
-    return [event if event.body_sealed is None else replace(event, body=_body_of(service, event)) for event in events]
+    """``events`` with the bodies that were sealed; those of events that were removed since stay unread."""
+    return [event if event.body_sealed is None else _opened(service, event, event.body_sealed) for event in events]
 
 
 def to_json(event: Event) -> dict[str, Any]:
@@ -142,12 +143,12 @@ def to_json(event: Event) -> dict[str, Any]:
 
 def body_of(service: Service, event_id: str) -> bytes:
     """The bytes to send, opened when they are sealed. Raises ``LookupError`` when the event is gone."""
-    row = service.store.one("SELECT project_id, body, body_sealed FROM events WHERE id = :id", {"id": event_id})
-    if row is None:
+    event = _EVENTS.get(service.store, event_id)
+    if event is None:
         raise LookupError(f"{event_id} is gone")
-    if row["body_sealed"] is None:
-        return bytes(row["body"])
-    return open_body(service, row["project_id"], event_id, row["body_sealed"])
+    if event.body_sealed is None:
+        return event.body or b""
+    return SEALED.open(service, event.scene.project_id, event_id, event.body_sealed)
 
 
 def size_of(reader: Reader, event_id: str) -> int:
@@ -156,11 +157,6 @@ def size_of(reader: Reader, event_id: str) -> int:
     if not row:
         raise LookupError(f"{event_id} is gone")
     return int(row[0][0])
-
-
-def open_body(service: Service, project_id: str, event_id: str, sealed: bytes) -> bytes:
-    """The body in ``sealed``, as it was read from the event's row. Raises ``LookupError`` when the event is gone."""
-    return SEALED.open(service, project_id, event_id, sealed)
 
 
 def delete(tx: Tx, event_ids: Sequence[str]) -> None:
@@ -180,22 +176,22 @@ def as_bytes(event: Any) -> bytes:
 
 
 def _insert(tx: Tx, service: Service, event: Event, *, sealed: bool) -> None:
-    body = event.body or b""
-    box = SEALED.seal(service, tx, event.scene.project_id, event.id, body) if sealed else None
-    _EVENTS.insert(tx, event, body=None if sealed else body, body_sealed=box)
+    if sealed:
+        box = SEALED.seal(service, tx, event.scene.project_id, event.id, event.body or b"")
+        event = replace(event, body=None, body_sealed=box)
+    _EVENTS.insert(tx, event)
 
 
 def _fitting(sizes: Sequence[tuple[int]]) -> int:
     """How many of the first bodies make a page: one at least."""
-    held = list(itertools.accumulate(size for (size,) in sizes))
-    return max(sum(size <= MAX_PAGE_BYTES for size in held), 1)
+    totals = itertools.accumulate(size for (size,) in sizes)
+    return max(sum(total <= MAX_PAGE_BYTES for total in totals), 1)
 
 
-def _body_of(service: Service, event: Event) -> bytes:
-    try:
-        return open_body(service, event.scene.project_id, event.id, event.body_sealed or b"")
-    except LookupError:  # removed since it was read
-        return b"null"
+def _opened(service: Service, event: Event, sealed: bytes) -> Event:
+    with suppress(LookupError):
+        return replace(event, body=SEALED.open(service, event.scene.project_id, event.id, sealed))
+    return event
 
 
 def _without(secret: str | None, summary: str) -> str:

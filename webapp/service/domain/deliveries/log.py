@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from webapp.errors import Detail, Invalid, NotFound
+from webapp.errors import Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import HOUR
 from webapp.service.domain.base.service import Service
@@ -29,17 +29,17 @@ class Filter:
     event_id: str | None = None
 
 
-def page(reader: Reader, trigger_id: str, wanted: Filter, window: cursors.Window) -> cursors.Page[Row]:
+def page(reader: Reader, trigger_id: str, filters: Filter, window: cursors.Window) -> cursors.Page[Row]:
     """Deliveries of a trigger, newest first. Raises :class:`Invalid`, :class:`webapp.kit.cursors.BadCursor`."""
-    check_status(wanted.status)
-    where, params = where_of(trigger_id, wanted)
+    check_status(filters.status)
+    where, params = where_of(trigger_id, filters)
     mark = cursors.fingerprint("deliveries", where, params)
     plan = cursors.keyset(window, mark, ("d.created_at", "d.id"), descending=True)
     rows = reader.all(
         f"{_SELECT} WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
         {**params, **plan.params, "limit": plan.limit},
     )
-    total = _count(reader, trigger_id, wanted)
+    total = _count(reader, trigger_id, filters)
     return cursors.page(rows, window, plan, mark, lambda row: (row["created_at"], row["id"]), total)
 
 
@@ -80,7 +80,7 @@ def details(service: Service, trigger_id: str, delivery_id: str) -> dict[str, An
     signed = orjson.loads(attempts[-1]["signed"] or "{}") if attempts else {}
     body = events.body_of(service, row["event_id"]).decode("utf-8", "replace")
     request = {"url": row["url"], "headers": {"content-type": "application/json", **signed}, "body": body}
-    return {**to_json(row), "request": request, "attempts": [_attempt(one) for one in attempts]}
+    return {**to_json(row), "request": request, "attempts": [_attempt(attempt) for attempt in attempts]}
 
 
 def stats(service: Service, trigger_id: str) -> dict[str, Any]:
@@ -107,12 +107,11 @@ def stats(service: Service, trigger_id: str) -> dict[str, Any]:
 def check_status(status: str | None) -> None:
     """Raise :class:`Invalid` for a status that deliveries never have."""
     if status is not None and status not in counts.STATUSES:
-        message = "Use waiting, delivered or failed."
-        raise Invalid(f"status is not valid: {message}", [Detail("status", message)])
+        raise Invalid.of("status", "Use waiting, delivered or failed.")
 
 
-def where_of(trigger_id: str, wanted: Filter) -> tuple[str, dict[str, Any]]:
-    """The condition on ``deliveries d`` that ``wanted`` means, and its parameters."""
+def where_of(trigger_id: str, filters: Filter) -> tuple[str, dict[str, Any]]:
+    """The condition on ``deliveries d`` that ``filters`` means, and its parameters."""
     where, params = "d.trigger_id = :trigger", dict[str, Any](trigger=trigger_id)
     conditions = {
         "status": "d.status = :status",
@@ -121,17 +120,17 @@ def where_of(trigger_id: str, wanted: Filter) -> tuple[str, dict[str, Any]]:
         "event_id": "d.event_id = :event_id",
     }
     for name, condition in conditions.items():
-        value = getattr(wanted, name)
+        value = getattr(filters, name)
         if value is not None:
             where, params[name] = f"{where} AND {condition}", value
     return where, params
 
 
-def _count(reader: Reader, trigger_id: str, wanted: Filter) -> int:
+def _count(reader: Reader, trigger_id: str, filters: Filter) -> int:
     """Counted while they are written; only a narrower list is counted by looking."""
-    if wanted == Filter(status=wanted.status):
-        return counts.count(reader, trigger_id, (wanted.status,) if wanted.status else counts.STATUSES)
-    where, params = where_of(trigger_id, wanted)
+    if filters == Filter(status=filters.status):
+        return counts.count(reader, trigger_id, (filters.status,) if filters.status else counts.STATUSES)
+    where, params = where_of(trigger_id, filters)
     row = reader.one(f"SELECT COUNT(*) AS n FROM deliveries d WHERE {where}", params)  # noqa: S608
     return int(row["n"]) if row else 0
 

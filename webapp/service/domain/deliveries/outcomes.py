@@ -67,10 +67,10 @@ def _settle(tx: Tx, settled: Sequence[_Settled], now: int) -> list[_Settled]:
     """Write outcomes in two statements, however many there are; those whose attempt still counts."""
     if not settled:
         return []
-    still = deliveries.settle(tx, [_row(one) for one in settled], now)
-    counted = [one for one in settled if (one.outcome.task.id, one.outcome.task.attempt) in still]
+    still = deliveries.settle(tx, [_row(attempt) for attempt in settled], now)
+    counted = [attempt for attempt in settled if (attempt.outcome.task.id, attempt.outcome.task.attempt) in still]
     if counted:
-        deliveries.add_attempts(tx, [_attempt(one.outcome) for one in counted])
+        deliveries.add_attempts(tx, [_attempt(attempt.outcome) for attempt in counted])
     return counted
 
 

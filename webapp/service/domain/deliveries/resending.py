@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from webapp.errors import Conflict, Detail, Invalid
+from webapp.errors import Conflict, Invalid
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import deliveries, endpoints, log
 from webapp.service.domain.deliveries.log import Filter
@@ -32,8 +32,7 @@ def resend_many(service: Service, trigger_id: str, which: str, filters: Filter, 
     Those of webhooks that are switched off are left out. ``dry_run`` only counts. Raises :class:`Invalid`.
     """
     if which not in WHICH:
-        message = "Use failed or all."
-        raise Invalid(f"status is not valid: {message}", [Detail("status", message)])
+        raise Invalid.of("status", "Use failed or all.")
     where, params = log.where_of(trigger_id, replace(filters, status="failed" if which == "failed" else None))
     where = f"{where} AND d.status <> 'waiting'"
     if not dry_run:

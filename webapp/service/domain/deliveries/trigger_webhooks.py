@@ -7,7 +7,7 @@ The room of triggers stands above, so its own class is not known here: a :class:
 from collections.abc import Sequence
 from typing import Protocol
 
-from webapp.errors import NotFound
+from webapp.errors import Invalid, NotFound
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.deliveries.endpoints import Endpoint
@@ -46,7 +46,7 @@ def set_urls(tx: Tx, service: Service, trigger: TriggerReference, urls: Sequence
     """The URLs alone; workflows stay what they are. Raises :class:`Invalid`."""
     urls = list(dict.fromkeys(urls))
     if len(urls) > MAX_URLS:
-        raise endpoints.invalid("webhook_urls", f"A trigger can have at most {MAX_URLS} webhooks.")
+        raise Invalid.of("webhook_urls", f"A trigger can have at most {MAX_URLS} webhooks.")
     for url in urls:
         endpoints.check_url("webhook_urls", url)
     before = {endpoint.url: endpoint for endpoint in of_trigger(tx, trigger.id)}
@@ -67,7 +67,7 @@ def set_workflows(tx: Tx, trigger: TriggerReference, workflow_ids: Sequence[str]
         workflow = endpoints.find(tx, workflow_id)
         if workflow is None or workflow.owner != "workflow" or endpoints.scene_of(workflow) != trigger.scene:
             message = f"There is no workflow {workflow_id[:40]!r} in this project and environment."
-            raise endpoints.invalid("workflow_id", message)
+            raise Invalid.of("workflow_id", message)
     tx.run("DELETE FROM trigger_workflows WHERE trigger_id = :trigger", {"trigger": trigger.id})
     for position, workflow_id in enumerate(workflow_ids):
         tx.run(

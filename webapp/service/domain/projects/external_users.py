@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from webapp.errors import Detail, Invalid, NotFound
+from webapp.errors import Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.ids import new_id
@@ -54,9 +54,9 @@ def checked(external_id: str) -> str:
     Raises :class:`Invalid`.
     """
     if not external_id or len(external_id) > MAX_LENGTH:
-        raise _invalid(f"It must be 1 to {MAX_LENGTH} characters long.")
+        raise Invalid.of("external_user_id", f"It must be 1 to {MAX_LENGTH} characters long.")
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in external_id):
-        raise _invalid("It must not hold control characters.")
+        raise Invalid.of("external_user_id", "It must not hold control characters.")
     return external_id
 
 
@@ -115,7 +115,3 @@ def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None 
 def erase(tx: Tx, user: ExternalUser) -> int:
     """Remove the row of ``user``, and with it their tokens, accounts, triggers and runs; 0 when it is gone already."""
     return _USERS.delete(tx, user.id)
-
-
-def _invalid(message: str) -> Invalid:
-    return Invalid(f"external_user_id is not valid: {message}", [Detail("external_user_id", message)])

@@ -7,7 +7,7 @@ import base64
 import re
 from dataclasses import dataclass
 
-from webapp.errors import Detail, Invalid, NotFound, TooLarge
+from webapp.errors import Invalid, NotFound, TooLarge
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader
 from webapp.store.table import Table
@@ -73,4 +73,4 @@ def address(reader: Reader, project_id: str) -> str:
 
 def _refused() -> Invalid:
     message = "Send a PNG, JPEG, GIF or WebP image, as a base64 data URI or as a file."
-    return Invalid(f"logo is not valid: {message}", [Detail("logo", message)])
+    return Invalid.of("logo", message)

@@ -50,7 +50,7 @@ class Sender:
         if task.body is not None:
             return self._send(task, task.body, Mask(()))
         if task.sealed is not None:
-            body = events.open_body(self._service, task.scene.project_id, task.event_id, task.sealed)
+            body = events.SEALED.open(self._service, task.scene.project_id, task.event_id, task.sealed)
             return self._send(task, body, self._mask(task))
         with self._large.room(task.endpoint.id, events.size_of(self._service.store, task.event_id)):
             return self._send(task, events.body_of(self._service, task.event_id), self._mask(task))
