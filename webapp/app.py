@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
-from webapp import frontend, telemetry
+from webapp import frontend, static_files, telemetry
 from webapp.dashboard import wiring as dashboard
 from webapp.errors import PatchbayError
 from webapp.kit import heartbeat, request_ids, translation
@@ -51,7 +51,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     app.before_request(_choose_language)
     telemetry.register(app, settings, service)
     _add_probes(app, service)
-    app.after_request(_cache_static)
+    app.after_request(static_files.cache)
     app.after_request(_protect)
     api.register(app, service)
     link.register(app, service)
@@ -73,11 +73,15 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
 
 
 class _App(Flask):
-    """The framework would log the address of a request that fails, where a token or a trigger's key may stand."""
+    """Flask, but for what it logs of a failed request, and for its style sheets and scripts."""
 
     def log_exception(self, exc_info: Any) -> None:
-        """Log what went wrong, by the name of the route."""
+        """Log what went wrong by the name of the route: a token or a trigger's key may stand in the address."""
         self.logger.error("Exception in %s [%s]", request.endpoint, request.method, exc_info=exc_info)
+
+    def send_static_file(self, filename: str) -> Response:
+        """A file below ``/static``."""
+        return static_files.sent(filename) or super().send_static_file(filename)
 
 
 def _choose_language() -> None:
@@ -92,14 +96,6 @@ def _first_project(service: Service) -> str:
     if project is None:
         project = projects.create(service, name="My project")
     return project.id
-
-
-def _cache_static(response: Response) -> Response:
-    """A file asked for by its content's version never changes; any other is asked for again."""
-    if request.endpoint == "static" and request.view_args and response.status_code in (200, 304):
-        control = frontend.cache_control(request.view_args["filename"], request.args.get("v"))
-        response.headers["Cache-Control"] = control
-    return response
 
 
 def _protect(response: Response) -> Response:

@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from webapp.kit import stylesheets
+
 YEAR = 365 * 24 * 3600
 """Seconds for which a versioned file may be cached (RFC 9111 5.2.2.1, RFC 8246 immutable)."""
 
@@ -66,10 +68,9 @@ def content_hash(path: str) -> str:
     """Twelve hex digits of the SHA-256 of a file below ``static/``; empty where there is no such file."""
     file = static_dir() / path
     try:
-        state = file.stat()
+        return _hash(file, stylesheets.state(file))
     except OSError:
         return ""
-    return _hash(file, state.st_mtime_ns, state.st_size)
 
 
 def cache_control(path: str, version: str | None) -> str:
@@ -140,9 +141,9 @@ def _assets() -> Path:
 
 
 @functools.lru_cache(maxsize=256)
-def _hash(file: Path, mtime_ns: int, size: int) -> str:
-    """Keyed by time and size as well, so that an edited file gets a new URL without a restart."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
+def _hash(file: Path, state: tuple[tuple[int, int], ...]) -> str:
+    """Keyed by times and sizes as well, so that an edited file gets a new URL without a restart."""
+    return hashlib.sha256(stylesheets.joined(file)).hexdigest()[:12]
 
 
 def _files(root: Path) -> list[tuple[str, str, str]]:

@@ -1,0 +1,44 @@
+"""How files below ``/static`` are sent: style sheets in one piece, they and scripts compressed, cached by version."""
+
+import functools
+import gzip
+import mimetypes
+
+from flask import Response, request
+from werkzeug.security import safe_join
+
+from webapp import frontend
+from webapp.kit import stylesheets
+
+_TEXTS = (".css", ".js")
+
+
+def sent(filename: str) -> Response | None:
+    """The answer with a style sheet or a script (RFC 9110 section 8.4.1.3); None for any other file, and for none."""
+    if not filename.endswith(_TEXTS) or safe_join("", filename) is None:
+        return None
+    version = frontend.content_hash(filename)
+    if not version:
+        return None
+    packed = request.accept_encodings.quality("gzip") > 0
+    answer = Response(_content(filename, version, packed), mimetype=mimetypes.guess_type(filename)[0])
+    answer.headers["Vary"] = "Accept-Encoding"
+    if packed:
+        answer.headers["Content-Encoding"] = "gzip"
+    answer.set_etag(f"{version}-gzip" if packed else version)
+    answer.make_conditional(request)
+    return answer
+
+
+def cache(response: Response) -> Response:
+    """A file asked for by its content's version never changes; any other is asked for again."""
+    if request.endpoint == "static" and request.view_args and response.status_code in (200, 304):
+        control = frontend.cache_control(request.view_args["filename"], request.args.get("v"))
+        response.headers["Cache-Control"] = control
+    return response
+
+
+@functools.lru_cache(maxsize=64)
+def _content(filename: str, version: str, packed: bool) -> bytes:
+    text = stylesheets.joined(frontend.static_dir() / filename)
+    return gzip.compress(text, mtime=0) if packed else text
