@@ -1,16 +1,12 @@
 """Keys: where the instance key comes from, what it refuses to open, and what a sealed field is bound to."""
 
-import stat
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from webapp.kit.clock import FakeClock
 from webapp.kit.secrets import CannotOpen, new_key
-from webapp.service.domain.base.key_file import load_instance_key
 from webapp.service.domain.base.keyring import KeyGone, Keyring, Place, ProjectGone, WrongKey
-from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
 PLACE = Place("proj_1", "accounts", "apn_1", "credentials")
@@ -34,20 +30,6 @@ def keys(store: SQLiteStore, clock: FakeClock) -> Keyring:
         ring.add_project(tx, "proj_1")
         ring.add_project(tx, "proj_2")
     return ring
-
-
-def test_the_key_file_is_made_once_and_for_the_owner_alone(settings: Settings) -> None:
-    first = load_instance_key(settings)
-    path = settings.data / "keys"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert load_instance_key(settings) == first
-    assert [file.name for file in settings.data.iterdir()] == ["keys"]
-
-
-def test_the_setting_wins_over_the_file(data: Path) -> None:
-    settings = Settings.from_env({"PATCHBAY_SECRET_KEY": "s" * 40}, data=data)
-    assert load_instance_key(settings) == load_instance_key(settings)
-    assert not (data / "keys").exists()
 
 
 def test_a_wrong_key_refuses(keys: Keyring, store: SQLiteStore, clock: FakeClock) -> None:

@@ -1,72 +1,10 @@
-"""Which URLs there are, which keys, and what is refused."""
-
-from dataclasses import replace
+"""Endpoints: their keys, and which address counts as one."""
 
 import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
-from tests.fakes.receiver import Mood
-from webapp.errors import Invalid, NotFound
-from webapp.service.domain.deliveries import endpoint_state, endpoints, trigger_webhooks
-from webapp.service.domain.projects.projects import Scene
-
-
-def test_a_url_that_stays_keeps_its_id_and_key(post: DeliveryHarness) -> None:
-    trigger = post.trigger("https://a.example/1", "https://a.example/2")
-    before = {one.url: one for one in trigger_webhooks.of_trigger(post.service.store, trigger.id)}
-    with post.service.store.write() as tx:
-        trigger_webhooks.set_urls(tx, post.service, trigger, ["https://a.example/2", "https://a.example/3"])
-    after = {one.url: one for one in trigger_webhooks.of_trigger(post.service.store, trigger.id)}
-    assert list(after) == ["https://a.example/2", "https://a.example/3"]
-    assert after["https://a.example/2"] == replace(before["https://a.example/2"], position=0)
-    keys = {trigger_webhooks.signing_key(post.service, trigger.id, url) for url in after}
-    assert len(keys) == 2
-    with pytest.raises(NotFound):
-        trigger_webhooks.signing_key(post.service, trigger.id, "https://a.example/1")
-
-
-@pytest.mark.parametrize(
-    "url",
-    ["", "ftp://a.example/", "javascript:alert(1)", "//a.example/x", "https://", "https://u:p@a.example/", "a.example",
-     "https://a.example/\n", "https://a.example/" + "x" * 2_000],
-)  # fmt: skip
-def test_bad_urls_are_refused_and_nothing_changes(post: DeliveryHarness, url: str) -> None:
-    trigger = post.trigger("https://a.example/1")
-    with pytest.raises(Invalid) as caught, post.service.store.write() as tx:
-        trigger_webhooks.set_urls(tx, post.service, trigger, ["https://a.example/2", url])
-    assert caught.value.details[0].field == "webhook_urls"
-    assert post.endpoint(trigger).url == "https://a.example/1"
-
-
-def test_a_trigger_has_at_most_twenty(post: DeliveryHarness) -> None:
-    with pytest.raises(Invalid, match="at most 20"):
-        post.trigger(*(f"https://a.example/{n}" for n in range(21)))
-
-
-def test_workflows_are_those_of_the_same_scene(post: DeliveryHarness) -> None:
-    other = Scene(post.scene.project_id, "production")
-    with post.service.store.write() as tx:
-        mine = endpoints.add(tx, post.service, "workflow", post.receiver.url("/flow"), scene=post.scene, name="Flow")
-        foreign = endpoints.add(tx, post.service, "workflow", post.receiver.url(), scene=other, name="Flow")
-    assert mine.id.startswith("p_")
-    trigger = post.trigger(workflows=[mine.id])
-    post.emit(trigger)
-    post.turn()
-    assert [one.path for one in post.receiver.got] == ["/flow"]
-    for unknown in (foreign.id, "p_nothing", post.endpoint(post.trigger("https://a.example/")).id):
-        with pytest.raises(Invalid, match="no workflow"):
-            post.trigger(workflows=[unknown])
-
-
-def test_resetting_begins_anew(post: DeliveryHarness) -> None:
-    trigger = post.trigger(post.receiver.url("/", Mood(410)))
-    post.emit(trigger)
-    post.turn()
-    fresh = endpoint_state.reset(post.service, post.endpoint(trigger))
-    assert (fresh.active, fresh.state, fresh.last_error, fresh.consecutive_failures) == (True, "happy", None, 0)
-    post.receiver.moods.clear()
-    post.emit(trigger)
-    assert [one.error for one in post.turn()] == [None]
+from webapp.errors import Invalid
+from webapp.service.domain.deliveries import endpoints
 
 
 def test_keys_are_sealed(post: DeliveryHarness) -> None:
@@ -75,3 +13,25 @@ def test_keys_are_sealed(post: DeliveryHarness) -> None:
     assert post.key(trigger) == key
     files = [path.read_bytes() for path in post.service.settings.data.glob("patchbay.db*")]
     assert not any(key.encode() in content or key[6:].encode() in content for content in files)
+
+
+def test_an_address_that_is_too_long_or_none_is_refused() -> None:
+    endpoints.check_url("uri", "https://a.example/" + "x" * (endpoints.MAX_URL - 18))
+    for url in ("https://a.example/" + "x" * endpoints.MAX_URL, "ftp://a.example", "nothing"):
+        with pytest.raises(Invalid) as caught:
+            endpoints.check_url("uri", url)
+        assert [detail.field for detail in caught.value.details] == ["uri"]
+
+
+def test_the_audit_names_an_address_by_its_host_alone(post: DeliveryHarness) -> None:
+    with post.service.store.write() as tx:
+        endpoint = endpoints.add(tx, post.service, "workflow", "https://a.example/secret", scene=post.scene)
+        endpoints.move(tx, endpoint, "https://b.example/secret", post.clock())
+        endpoints.remove(tx, endpoint, post.clock())
+        endpoints.add(tx, post.service, "notification", "https://c.example/secret", scene=post.scene)
+    rows = post.service.store.all("SELECT verb, sentence FROM audit WHERE noun = 'webhook' ORDER BY id")
+    assert [(row["verb"], row["sentence"]) for row in rows] == [
+        ("created", "A webhook (workflow) was added, at a.example."),
+        ("moved", "A webhook (workflow) now leads to b.example."),
+        ("removed", "A webhook (workflow) at a.example was removed."),
+    ]
