@@ -39,7 +39,7 @@ from webapp.service.link.sign_in import redirect_uri
 from webapp.settings import Settings
 
 TARGETS = {"create token": 16, "OAuth callback": 32, "deploy a trigger": 42, "accounts page, cold": 45}
-AROUND = {"app.py", "telemetry.py", "trust.py", "service/api/base/addresses.py"}
+AROUND = {"app.py", "static_files.py", "telemetry.py", "trust.py", "service/api/base/addresses.py"}
 """What is wrapped around every request alike."""
 PACKAGE = f"{Path(webapp.__file__).parent}/"
 SANDBOX = "sandbox/"
