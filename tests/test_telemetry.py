@@ -10,7 +10,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from webapp.app import create_app
-from webapp.kit import heartbeat, request_ids
+from webapp.kit import heartbeat
+from webapp.kit.ids import begin_request, end_request, request_id
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.worker.loop import HEARTBEAT
 from webapp.settings import Settings
@@ -89,9 +90,9 @@ def test_readyz_tells_of_the_store_and_the_worker(start: Start, data: Path) -> N
 
 def test_an_id_that_was_left_behind_is_not_taken_over(start: Start) -> None:
     client = start()
-    left = request_ids.begin()
+    left = begin_request()
     try:
         ids = {ask(client, "/v1/nothing").headers["X-Request-Id"] for _ in range(2)}
-        assert len(ids) == 2 and request_ids.current() not in ids
+        assert len(ids) == 2 and request_id() not in ids
     finally:
-        request_ids.end(left)
+        end_request(left)

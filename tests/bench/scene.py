@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from webapp.kit.ids import new_id
-from webapp.service.domain.access import access_tokens, clients
+from webapp.service.domain.access import clients
 from webapp.service.domain.accounts import credentials, lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -55,7 +55,7 @@ def prepare(settings: Settings, *, account_count: int, app_count: int) -> Scener
         scene = Scene(project.id, "development")
         client, _ = clients.scripted(service)
         last = _add_accounts(service, scene, account_count)
-        return Scenery(project.id, access_tokens.issue(service, client, None).token, last)
+        return Scenery(project.id, clients.issue_token(service, client, None).token, last)
     finally:
         close_service(service)
 

@@ -17,7 +17,7 @@ from webapp.app import create_app
 from webapp.kit.clock import Clock, now
 from webapp.kit.cursors import Window
 from webapp.service.catalog.build import ensure
-from webapp.service.domain.access import access_tokens, clients, tokens
+from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -93,7 +93,7 @@ class Installation:
     def server_token(self, scope: str | None = None) -> str:
         """An OAuth access token of a client of this project."""
         client, _ = clients.create(self.service, name="Server", project_id=self.project.id)
-        return access_tokens.issue(self.service, client, scope).token
+        return clients.issue_token(self.service, client, scope).token
 
     def api(self, method: str, path: str, token: str, **more: Any) -> requests.Response:
         """One call of the API below the project, over HTTP."""

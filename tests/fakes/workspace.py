@@ -19,7 +19,7 @@ from webapp.kit.clock import now
 from webapp.kit.ids import new_id
 from webapp.people import users
 from webapp.service.api.base.operations import USER
-from webapp.service.domain.access import access_tokens, clients, tokens
+from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.accounts import credentials, lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -69,7 +69,7 @@ def _filled(made: Workspace, service: Service) -> Workspace:
     made.names |= {
         "CLIENT_ID": client.id,
         "CLIENT_SECRET": secret,
-        "TOKEN": access_tokens.issue(service, client, None).token,
+        "TOKEN": clients.issue_token(service, client, None).token,
         "PROJECT_ID": project.id,
         "OTHER_PROJECT_ID": other.id,
         "CTOK": str(tokens.create(service, scene, tokens.TokenRequest(USER), client_id=None)["token"]),

@@ -1,3 +1,4 @@
+import hashlib
 import re
 
 import pytest
@@ -31,3 +32,42 @@ def test_a_stable_id_depends_on_prefix_and_on_where_the_parts_end() -> None:
 
 def test_random_base62_has_the_length_asked_for() -> None:
     assert [len(ids.random_base62(n)) for n in (0, 1, 43)] == [0, 1, 43]
+
+
+def test_hash_token_is_sha256_in_hex() -> None:
+    assert ids.hash_token("ctok_1") == hashlib.sha256(b"ctok_1").hexdigest()
+
+
+def test_hash_token_takes_whatever_a_client_sent() -> None:
+    assert len(ids.hash_token("\ud800")) == 64
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"), [("a", "a", True), ("a", "b", False), ("a", "aa", False), ("ü", "ü", True)]
+)
+def test_same(one: str, other: str, equal: bool) -> None:
+    assert ids.same(one, other) is equal
+
+
+def test_same_takes_lone_surrogates() -> None:
+    assert not ids.same("\ud800", "x")
+
+
+def test_an_id_lasts_as_long_as_its_request() -> None:
+    before = ids.begin_request()
+    first = ids.request_id()
+    assert len(first) == 16 and before == ""
+    ids.end_request(before)
+    assert ids.request_id() == ""
+    ids.end_request(ids.begin_request())
+    assert ids.request_id() == ""
+
+
+def test_a_request_within_a_request_shares_its_id() -> None:
+    outer = ids.begin_request()
+    shared = ids.request_id()
+    inner = ids.begin_request(shared)
+    assert ids.request_id() == shared
+    ids.end_request(inner)
+    assert ids.request_id() == shared
+    ids.end_request(outer)

@@ -1,5 +1,3 @@
-import hashlib
-
 import pytest
 
 from webapp.kit import secrets
@@ -39,22 +37,3 @@ def test_derive_is_hkdf_sha256_as_rfc_5869_has_it() -> None:
     """Test case 3 of RFC 5869 (no salt, no info), its first 32 bytes."""
     expected = "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d"
     assert secrets.derive(b"\x0b" * 22, "").hex() == expected
-
-
-def test_hash_token_is_sha256_in_hex() -> None:
-    assert secrets.hash_token("ctok_1") == hashlib.sha256(b"ctok_1").hexdigest()
-
-
-def test_hash_token_takes_whatever_a_client_sent() -> None:
-    assert len(secrets.hash_token("\ud800")) == 64
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "equal"), [("a", "a", True), ("a", "b", False), ("a", "aa", False), ("ü", "ü", True)]
-)
-def test_same(one: str, other: str, equal: bool) -> None:
-    assert secrets.same(one, other) is equal
-
-
-def test_same_takes_lone_surrogates() -> None:
-    assert not secrets.same("\ud800", "x")

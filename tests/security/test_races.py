@@ -20,7 +20,7 @@ from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from webapp.kit.clock import now
-from webapp.service.domain.access import access_tokens, clients
+from webapp.service.domain.access import clients
 from webapp.service.domain.instance import rotation
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -93,7 +93,7 @@ class Crowd:
         self.installation, self.receiver, self.scene = installation, receiver, scene
         self.random = random.Random(seed)
         client, _ = clients.create(installation.service, name="Server")
-        self.server = access_tokens.issue(installation.service, client, None).token
+        self.server = clients.issue_token(installation.service, client, None).token
         self.answers: list[tuple[str, TestResponse]] = []
         self.browser = installation.app.test_client()
 

@@ -1,11 +1,9 @@
-"""Pure cryptographic helpers: sealing, deriving, hashing and masking. No keys are kept here.
+"""Pure cryptographic helpers: sealing and deriving. No keys are kept here.
 
 AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and the caller's context as additional data, so that a
 sealed value opens only in the row and field it was made for; HKDF-SHA256 (RFC 5869).
 """
 
-import hashlib
-import hmac
 import os
 import secrets
 
@@ -44,13 +42,3 @@ def open_sealed(key: bytes, sealed: bytes, context: str) -> bytes:
         return AESGCM(key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], context.encode())
     except (InvalidTag, ValueError) as error:
         raise CannotOpen(f"the sealed value for {context} does not open with this key") from error
-
-
-def hash_token(token: str) -> str:
-    """The SHA-256 of a bearer token in hex: what is stored in its place. Tokens are random, so no salt is needed."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def same(value: str, other: str) -> bool:
-    """Whether two strings are equal, in constant time."""
-    return hmac.compare_digest(value.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))

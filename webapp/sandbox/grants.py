@@ -12,7 +12,7 @@ from sqlite_utils import Database
 
 from webapp.kit import ids
 from webapp.kit.clock import DAY, MINUTE, SECOND, Clock
-from webapp.kit.secrets import hash_token
+from webapp.kit.ids import hash_token
 from webapp.sandbox.behaviours import Behaviour, behaviour_of
 from webapp.sandbox.granted import Code, Grant, Token
 from webapp.sandbox.people import Person, find_person

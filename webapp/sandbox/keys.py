@@ -5,7 +5,7 @@ They derive from the installation's secret (RFC 5869), so they are the same afte
 
 from dataclasses import dataclass
 
-from webapp.kit import secrets
+from webapp.kit import ids, secrets
 from webapp.sandbox.people import PEOPLE, Person
 
 PREFIX = "sbx_live_"
@@ -31,7 +31,7 @@ class Keys:
     def by_key(self, key: str) -> Key | None:
         """The key itself, as the header ``X-Api-Key`` carries it, or None when there is no such key."""
         return next(
-            (candidate for candidate in (*self.working, self.disabled) if secrets.same(candidate.secret, key)), None
+            (candidate for candidate in (*self.working, self.disabled) if ids.same(candidate.secret, key)), None
         )
 
     def by_account(self, account_id: str, key: str) -> Key | None:

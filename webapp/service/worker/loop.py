@@ -17,7 +17,7 @@ from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import heartbeat
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.components.runner import Runner
-from webapp.service.domain.access import access_tokens, link_sessions, tokens
+from webapp.service.domain.access import clients, link_sessions, tokens
 from webapp.service.domain.accounts import attempts, health, lifecycle, refreshing
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
@@ -78,7 +78,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
         Chore("checkpoint", MINUTE, lambda s: s.store.checkpoint()),
         Chore("end tokens", MINUTE, tokens.expire),
         Chore("purge tokens", 10 * MINUTE, tokens.purge),
-        Chore("purge access tokens", 60 * MINUTE, access_tokens.purge),
+        Chore("purge access tokens", 60 * MINUTE, clients.purge_tokens),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
         Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
         Chore("purge runs", 10 * MINUTE, runs.purge),

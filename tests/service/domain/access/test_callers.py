@@ -3,7 +3,7 @@
 import pytest
 
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
-from webapp.service.domain.access import access_tokens, callers, clients, tokens
+from webapp.service.domain.access import callers, clients, tokens
 from webapp.service.domain.access.callers import Caller
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.service import Service
@@ -20,7 +20,7 @@ def frontend(service: Service, scene: Scene) -> Caller:
 @pytest.fixture
 def server(service: Service) -> Caller:
     client, _ = clients.create(service, name="Server")
-    return callers.authenticate(service, access_tokens.issue(service, client, None).token)
+    return callers.authenticate(service, clients.issue_token(service, client, None).token)
 
 
 def test_the_two_kinds_of_token(server: Caller, frontend: Caller, project: Project) -> None:
@@ -77,7 +77,7 @@ def test_a_server_names_its_scene(service: Service, server: Caller, project: Pro
 def test_a_client_of_one_project_does_not_see_the_other(service: Service, project: Project) -> None:
     other = projects.create(service, name="Other")
     client, _ = clients.create(service, name="Server", project_id=project.id)
-    caller = callers.authenticate(service, access_tokens.issue(service, client, None).token)
+    caller = callers.authenticate(service, clients.issue_token(service, client, None).token)
     assert callers.scene(service, caller, project.id, "development").project_id == project.id
     with pytest.raises(NotFound):
         callers.scene(service, caller, other.id, "development")

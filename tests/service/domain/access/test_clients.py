@@ -5,7 +5,9 @@ import base64
 import pytest
 
 from webapp.errors import NotFound, Unauthorized
-from webapp.service.domain.access import access_tokens, clients
+from webapp.kit.clock import SECOND, FakeClock
+from webapp.service.domain.access import clients
+from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 
 
@@ -41,12 +43,12 @@ def test_the_dashboards_client_is_derived_and_never_stored(service: Service) -> 
 
 def test_rotation_ends_every_token_at_once(service: Service) -> None:
     client, secret = clients.create(service, name="Server")
-    token = access_tokens.issue(service, client, None).token
+    token = clients.issue_token(service, client, None).token
     rotated, fresh = clients.rotate(service, client.id)  # in the same millisecond
     assert clients.authenticate(service, client.id, secret) is None
     assert clients.authenticate(service, client.id, fresh) == rotated
     with pytest.raises(Unauthorized, match="revoked"):
-        access_tokens.verify(service, token)
+        clients.verify_token(service, token)
     with pytest.raises(NotFound):
         clients.rotate(service, "nobody")
 
@@ -72,3 +74,66 @@ def _basic(text: bytes) -> str:
 )
 def test_basic_authentication(header: str, found: tuple[str, str] | None) -> None:
     assert clients.parse_basic(header) == found
+
+
+def test_a_token_lives_an_hour(service: Service, clock: FakeClock) -> None:
+    client, _ = clients.create(service, name="Server")
+    token = clients.issue_token(service, client, None)
+    assert token.created_at == clock() // SECOND
+    clock.advance(3599 * SECOND)
+    assert clients.verify_token(service, token.token) == (client, frozenset({"*"}))
+    clock.advance(SECOND)
+    with pytest.raises(Unauthorized, match="expired"):
+        clients.verify_token(service, token.token)
+
+
+def test_a_token_from_a_clock_far_ahead_is_refused(service: Service, clock: FakeClock) -> None:
+    client, _ = clients.create(service, name="Server")
+    token = clients.issue_token(service, client, None).token
+    clock.advance(-61 * SECOND)
+    with pytest.raises(Unauthorized):
+        clients.verify_token(service, token)
+
+
+def test_a_request_narrows_scopes_and_never_widens(service: Service) -> None:
+    client, _ = clients.create(service, name="Server", scope="connect:accounts:read connect:actions:*")
+    assert clients.issue_token(service, client, None).scope == "connect:accounts:read connect:actions:*"
+    assert clients.issue_token(service, client, "  ").scope == "connect:accounts:read connect:actions:*"
+    assert clients.issue_token(service, client, "connect:actions:*").scope == "connect:actions:*"
+    for wider in ("*", "connect:*", "connect:accounts:write", "nonsense"):
+        with pytest.raises(scopes.UnknownScope):
+            clients.issue_token(service, client, wider)
+    with pytest.raises(scopes.UnknownScope):
+        clients.create(service, name="Bad", scope="nonsense")
+
+
+@pytest.mark.parametrize("token", ["", "x", "a.b", "ctok_" + "0" * 32, "é.è", "W10.abc", "\ud800.x", "a" * 10_000])
+def test_garbage_is_no_token(service: Service, token: str) -> None:
+    with pytest.raises(Unauthorized):
+        clients.verify_token(service, token)
+
+
+def test_a_token_changed_in_one_character_is_refused(service: Service) -> None:
+    client, _ = clients.create(service, name="Server")
+    token = clients.issue_token(service, client, None).token
+    middle = len(token) // 3
+    changed = token[:middle] + ("A" if token[middle] != "A" else "B") + token[middle + 1 :]
+    with pytest.raises(Unauthorized):
+        clients.verify_token(service, changed)
+
+
+def test_a_token_that_was_refused_as_expired_stays_so_when_the_clock_is_set_back(
+    service: Service, clock: FakeClock
+) -> None:
+    client, _ = clients.create(service, name="Server")
+    token, other = (clients.issue_token(service, client, scope).token for scope in (None, "connect:accounts:read"))
+    clock.advance(clients.LIFETIME_S * SECOND)
+    with pytest.raises(Unauthorized, match="expired"):
+        clients.verify_token(service, token)
+    clock.advance(-clients.LIFETIME_S * SECOND)
+    with pytest.raises(Unauthorized, match="expired"):
+        clients.verify_token(service, token)
+    assert clients.verify_token(service, other)[0] == client
+    assert clients.purge_tokens(service) == 0
+    clock.advance(clients.REMEMBERED + clients.LIFETIME_S * SECOND + 1)
+    assert clients.purge_tokens(service) == 1

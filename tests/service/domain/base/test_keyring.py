@@ -9,6 +9,7 @@ from webapp.kit.secrets import CannotOpen, new_key
 from webapp.service.domain.base.keyring import KeyGone, Keyring, Place, ProjectGone, WrongKey
 from webapp.store.sqlite import SQLiteStore
 
+INSTANCE_KEY = new_key()
 PLACE = Place("proj_1", "accounts", "apn_1", "credentials")
 
 
@@ -24,7 +25,7 @@ def seal_box(store: SQLiteStore, keys: Keyring, place: Place, plain: bytes) -> b
 
 @pytest.fixture
 def keys(store: SQLiteStore, clock: FakeClock) -> Keyring:
-    ring = Keyring(store, new_key(), clock)
+    ring = Keyring(store, INSTANCE_KEY, clock)
     ring.prove()
     with store.write() as tx:
         ring.add_project(tx, "proj_1")
@@ -97,7 +98,7 @@ def test_a_deleted_version_opens_nothing(store: SQLiteStore, clock: FakeClock, k
         keys.add_version(tx, "proj_1")
         tx.run("DELETE FROM data_keys WHERE owner = 'proj_1' AND version = 1")
     with pytest.raises(KeyGone):
-        Keyring(store, keys._instance_key, clock).open(PLACE, *sealed)
+        Keyring(store, INSTANCE_KEY, clock).open(PLACE, *sealed)
 
 
 def test_without_any_key_the_project_is_gone(store: SQLiteStore, clock: FakeClock, keys: Keyring) -> None:
@@ -105,7 +106,7 @@ def test_without_any_key_the_project_is_gone(store: SQLiteStore, clock: FakeCloc
     with store.write() as tx:
         keys.forget_project(tx, "proj_1")
     with pytest.raises(ProjectGone):
-        Keyring(store, keys._instance_key, clock).open(PLACE, *sealed)
+        Keyring(store, INSTANCE_KEY, clock).open(PLACE, *sealed)
     with pytest.raises(ProjectGone):
         seal(store, keys, PLACE, b"canary")
 
@@ -117,7 +118,7 @@ def test_data_keys_survive_a_change_of_the_instance_key(store: SQLiteStore, keys
     Keyring(store, new, clock).prove()
     assert Keyring(store, new, clock).open(PLACE, *sealed) == b"canary"
     with pytest.raises(WrongKey):
-        Keyring(store, keys._instance_key, clock).prove()
+        Keyring(store, INSTANCE_KEY, clock).prove()
 
 
 def test_purposes_give_unrelated_keys(keys: Keyring) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from webapp.errors import Conflict, Invalid, Unauthorized
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import access_tokens, clients
+from webapp.service.domain.access import clients
 from webapp.service.domain.base.keyring import Place, WrongKey
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import instance_key
@@ -57,7 +57,7 @@ def test_what_is_derived_changes_and_scripts_get_their_secret_from_init(
     before = open_service(settings, clock)
     client, secret = clients.scripted(before)
     own, own_secret = clients.create(before, name="Server")
-    token = access_tokens.issue(before, client, None).token
+    token = clients.issue_token(before, client, None).token
     close_service(before)
     instance_key.rotate(settings, clock)
     after = open_service(settings, clock)
@@ -68,7 +68,7 @@ def test_what_is_derived_changes_and_scripts_get_their_secret_from_init(
     assert clients.authenticate(after, client.id, secret) is None
     assert clients.authenticate(after, own.id, own_secret), "a secret that was made at random stays"
     with pytest.raises(Unauthorized):
-        access_tokens.verify(after, token)
+        clients.verify_token(after, token)
 
 
 def test_a_key_from_the_settings_is_replaced_by_the_one_given(

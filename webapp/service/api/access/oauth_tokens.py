@@ -13,7 +13,7 @@ from webapp.service.api.access import models
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, holds_nul, read_json
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
-from webapp.service.domain.access import access_tokens, clients
+from webapp.service.domain.access import clients
 from webapp.service.domain.access.clients import Client
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
@@ -42,14 +42,14 @@ def create_access_token(call: Call) -> Response:
     _check_grant(fields)
     client = _client(call.service, call.request, fields)
     try:
-        token = access_tokens.issue(call.service, client, fields.get("scope"))
+        token = clients.issue_token(call.service, client, fields.get("scope"))
     except scopes.UnknownScope as error:
         raise OAuthProblem("invalid_scope", str(error)) from error
     return answer(
         {
             "access_token": token.token,
             "token_type": "Bearer",
-            "expires_in": access_tokens.LIFETIME_S,
+            "expires_in": clients.LIFETIME_S,
             "scope": token.scope,
             "created_at": token.created_at,
         }

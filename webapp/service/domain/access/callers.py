@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from webapp.audit import Actor
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.people import api_keys
-from webapp.service.domain.access import access_tokens, tokens
+from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
@@ -70,7 +70,7 @@ def authenticate(service: Service, bearer: str) -> Caller:
         return Caller(token.scopes, project_id=token.scene.project_id, connect=token)
     if bearer.startswith(api_keys.PREFIX):
         return Caller(frozenset({scopes.ALL}), person_id=_person(service, bearer))
-    client, granted = access_tokens.verify(service, bearer)
+    client, granted = clients.verify_token(service, bearer)
     return Caller(granted, client_id=client.id, project_id=client.project_id)
 
 

@@ -1,19 +1,25 @@
-"""OAuth clients of the workspace (table ``oauth_clients``; contract "Access tokens"; RFC 6749).
+"""OAuth clients of the workspace and their access tokens (table ``oauth_clients``; contract "Access tokens"; RFC 6749).
 
 Clients use client credentials alone. A secret is stored as its SHA-256; the scripted client that ``patchbay init``
-prints derives its secret from the instance key instead, so that it can be printed again. Their access tokens stand in
-:mod:`access_tokens`.
+prints derives its secret from the instance key instead, so that it can be printed again.
+
+Access tokens are signed, not stored, so checking one is cheap; each carries a mark of its client's secret and dies with
+it. Those refused as expired are remembered (table ``ended_access_tokens``), so that a clock set back revives none.
 """
 
 import base64
+import functools
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import unquote_plus
 
+from itsdangerous import BadData, URLSafeSerializer
+
 from webapp import audit
-from webapp.errors import NotFound
-from webapp.kit import secrets
-from webapp.kit.ids import random_base62
+from webapp.errors import NotFound, Unauthorized, Unavailable
+from webapp.kit.clock import DAY, SECOND
+from webapp.kit.ids import hash_token, random_base62, same
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.base.service import Service
@@ -83,7 +89,7 @@ def rotate(service: Service, client_id: str) -> tuple[Client, str]:
         now = max(service.clock(), client.rotated_at + 1)
         scripted = client.origin == "init"
         secret = _derived_secret(service.keys, client.id, client.created_at, now) if scripted else random_base62(43)
-        rotated = replace(client, secret_hash=secrets.hash_token(secret), rotated_at=now)
+        rotated = replace(client, secret_hash=hash_token(secret), rotated_at=now)
         _CLIENTS.update(tx, client.id, secret_hash=rotated.secret_hash, rotated_at=now)
         _note(tx, now, client, "rotated", "has a new secret; the old one and its tokens ended")
     return rotated, secret
@@ -93,7 +99,7 @@ def derive_again(tx: Tx, keys: Keyring) -> None:
     """Give the clients of scripts the secrets that follow from another instance key."""
     for client in _CLIENTS.all(tx, "origin = 'init'"):
         secret = _derived_secret(keys, client.id, client.created_at, client.rotated_at)
-        _CLIENTS.update(tx, client.id, secret_hash=secrets.hash_token(secret))
+        _CLIENTS.update(tx, client.id, secret_hash=hash_token(secret))
 
 
 def every(reader: Reader) -> list[Client]:
@@ -105,15 +111,15 @@ def find(service: Service, client_id: str) -> Client | None:
     """The client under ``client_id``, the dashboard's own included."""
     own_id, own_secret = dashboard(service)
     if client_id == own_id:
-        return Client(own_id, None, "Dashboard", scopes.ALL, secrets.hash_token(own_secret), "dashboard", 0, 0)
+        return Client(own_id, None, "Dashboard", scopes.ALL, hash_token(own_secret), "dashboard", 0, 0)
     return _CLIENTS.get(service.store, client_id)
 
 
 def authenticate(service: Service, client_id: str, client_secret: str) -> Client | None:
     """The client whose id and secret these are, or None. An unknown id takes the same path as a wrong secret."""
     client = find(service, client_id)
-    known = client.secret_hash if client else secrets.hash_token("")
-    right = secrets.same(known, secrets.hash_token(client_secret))
+    known = client.secret_hash if client else hash_token("")
+    right = same(known, hash_token(client_secret))
     return client if right else None
 
 
@@ -146,7 +152,7 @@ def _new(
 ) -> Client:
     scopes.parse(scope)
     now = service.clock() if now is None else now
-    return Client(client_id, project_id, name, scope, secrets.hash_token(secret), origin, now, now)
+    return Client(client_id, project_id, name, scope, hash_token(secret), origin, now, now)
 
 
 def _insert(service: Service, client: Client) -> None:
@@ -158,3 +164,85 @@ def _insert(service: Service, client: Client) -> None:
 def _note(tx: Tx, at: int, client: Client, verb: str, what: str) -> None:
     sentence = f"The OAuth client {client.name} {what}."
     audit.write(tx, at, "client", client.id, verb, sentence, project=client.project_id)
+
+
+LIFETIME_S = 3600
+REMEMBERED = 30 * DAY
+PURPOSE = "access-tokens"  # what the key that signs them is derived for
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """An access token that was just issued (RFC 6749 section 5.1). ``created_at`` is in Unix seconds."""
+
+    token: str
+    scope: str
+    created_at: int
+
+
+def issue_token(service: Service, client: Client, scope: str | None) -> AccessToken:
+    """An access token for ``client``, narrowed to ``scope`` when that is given.
+
+    Raises :class:`webapp.service.domain.base.scopes.UnknownScope` for a scope that is unknown or beyond the
+    client's own.
+    """
+    own = scopes.parse(client.scope)
+    requested = scopes.parse(scope) if scope and scope.strip() else own
+    for name in requested:
+        if not scopes.covers(own, name):
+            raise scopes.UnknownScope(f"This client may not ask for the scope {name!r}.")
+    now = service.clock() // SECOND
+    granted = " ".join(requested)
+    signed = _serializer(service.keys.derive(PURPOSE)).dumps([client.id, granted, now, client.secret_hash[:16]])
+    return AccessToken(signed if isinstance(signed, str) else signed.decode(), granted, now)
+
+
+def verify_token(service: Service, token: str) -> tuple[Client, frozenset[str]]:
+    """The client and the scopes of an access token. Raises :class:`Unauthorized`."""
+    try:
+        client_id, granted, issued, mark = _signed_by(service.keys.derive(PURPOSE), token)
+    except (BadData, ValueError, TypeError, UnicodeError) as error:
+        raise Unauthorized("The access token is not valid; get a new one at /v1/oauth/token.") from error
+    age = service.clock() // SECOND - issued
+    if not -60 <= age < LIFETIME_S or _has_ended(service, token):
+        if age >= LIFETIME_S:
+            _end(service, token)
+        raise Unauthorized("The access token has expired; get a new one at /v1/oauth/token.")
+    client = find(service, client_id)
+    if client is None or client.secret_hash[:16] != mark:
+        raise Unauthorized("The access token was revoked; get a new one at /v1/oauth/token.")
+    return client, frozenset(granted.split())
+
+
+def purge_tokens(service: Service) -> int:
+    """Forget those that were refused more than 30 days ago; how many there were."""
+    limit = {"limit": service.clock() - REMEMBERED}
+    if service.store.one("SELECT 1 FROM ended_access_tokens WHERE ended_at < :limit LIMIT 1", limit) is None:
+        return 0
+    with service.store.write() as tx:
+        return tx.run("DELETE FROM ended_access_tokens WHERE ended_at < :limit", limit)
+
+
+def _has_ended(service: Service, token: str) -> bool:
+    """Whether ``token`` was refused as expired before."""
+    sql = "SELECT 1 FROM ended_access_tokens WHERE token_hash = :hash"
+    return service.store.one(sql, {"hash": hash_token(token)}) is not None
+
+
+def _end(service: Service, token: str) -> None:
+    """Remember that ``token`` has expired. It is refused either way, so a store that is busy does not matter."""
+    if _has_ended(service, token):
+        return
+    sql = "INSERT INTO ended_access_tokens (token_hash, ended_at) VALUES (:hash, :now) ON CONFLICT DO NOTHING"
+    with suppress(Unavailable), service.store.write() as tx:
+        tx.run(sql, {"hash": hash_token(token), "now": service.clock()})
+
+
+@functools.lru_cache(maxsize=1024)  # whose signature it is never changes; whether it still counts is asked each time
+def _signed_by(key: bytes, token: str) -> tuple[str, str, int, str]:
+    client_id, granted, issued, mark = _serializer(key).loads(token)
+    return client_id, granted, issued, mark
+
+
+def _serializer(key: bytes) -> URLSafeSerializer:
+    return URLSafeSerializer(key, salt="oauth")

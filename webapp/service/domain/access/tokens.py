@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from webapp.errors import Invalid, Unauthorized
 from webapp.kit.clock import MINUTE, SECOND, iso
-from webapp.kit.secrets import hash_token
+from webapp.kit.ids import hash_token
 from webapp.service.domain.access import origins
 from webapp.service.domain.access.origins import REMEMBERED
 from webapp.service.domain.base import scopes
@@ -24,7 +24,7 @@ from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
-from webapp.store import records
+from webapp.store import table
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
@@ -95,7 +95,7 @@ _SELECT = (
     f"SELECT {', '.join(f't.{column.name}' for column in _TOKENS.fields)}, u.external_id "  # noqa: S608
     "FROM connect_tokens t JOIN external_users u ON u.id = t.external_user_id WHERE t.token_hash = :hash"
 )
-_make = records.maker(ConnectToken)
+_make = table.maker(ConnectToken)
 
 
 def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: str | None) -> dict[str, Any]:

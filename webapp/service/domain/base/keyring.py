@@ -8,6 +8,7 @@ once a new version is committed, nothing is sealed with an older one any more, i
 (:mod:`instance.rotation` relies on it).
 """
 
+import functools
 import threading
 from dataclasses import dataclass
 
@@ -57,9 +58,10 @@ class Keyring:
     """Seals and opens fields with the data keys of the projects. Safe to share between threads."""
 
     def __init__(self, store: Store, instance_key: bytes, clock: Clock) -> None:
-        self._store, self._instance_key, self._clock = store, instance_key, clock
+        self._store, self._clock = store, clock
         self._keys: dict[tuple[str, int], bytes] = {}
-        self._derived: dict[str, bytes] = {}
+        self.derive = functools.cache(functools.partial(secrets.derive, instance_key))
+        """A key of the whole installation for one purpose, which is its argument."""
         self._lock = threading.Lock()
 
     def prove(self) -> None:
@@ -71,13 +73,6 @@ class Keyring:
                 self._insert(tx, INSTANCE, 2, secrets.new_key())
                 return
         self._unwrap(row["wrapped"], INSTANCE, 1)
-
-    def derive(self, purpose: str) -> bytes:
-        """A key of the whole installation for one purpose."""
-        known = self._derived.get(purpose)
-        if known is None:
-            known = self._derived[purpose] = secrets.derive(self._instance_key, purpose)
-        return known
 
     def add_project(self, tx: Tx, project_id: str) -> None:
         """Give a new project its first data key, in the transaction that makes it."""

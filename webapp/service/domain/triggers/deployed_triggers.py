@@ -21,7 +21,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
-from webapp.store import records
+from webapp.store import table
 from webapp.store.contract import Reader, Tx
 
 Emitter = Literal["source", "http", "timer", "email"]
@@ -91,8 +91,8 @@ class DeployedTrigger:
         return ExternalUser(self.external_user_id, self.external_id, self.scene)
 
 
-_COLUMNS = ", ".join(column.name for column in records.columns(DeployedTrigger))
-_make = records.maker(DeployedTrigger)
+_COLUMNS = ", ".join(column.name for column in table.columns(DeployedTrigger))
+_make = table.maker(DeployedTrigger)
 CONFIGURED, ENDPOINT = SealedColumn(TABLE, "configured_sealed"), SealedColumn(TABLE, "endpoint_sealed")
 SEALED = (CONFIGURED, ENDPOINT)
 
