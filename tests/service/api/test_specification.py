@@ -246,8 +246,9 @@ def test_every_field_is_there_in_its_type(seen: Mapping[str, list[Any]], section
 
 def test_values_that_the_specification_names(seen: Mapping[str, list[Any]], shared: World, server: str) -> None:
     """Sections 2.3, 2.5, 2.6 and 2.7: the few values that are given, and the form of ids and versions."""
-    keys, oauth = (good(shared.get(f"/v1/connect/apps/{slug}", server))["data"] for slug in ("tinykeys", "tinyoauth"))
-    assert keys["auth_type"] == "keys"
+    slugs = ("tinykeys", "tinyoauth", "schedule")
+    keys, oauth, neither = (good(shared.get(f"/v1/connect/apps/{slug}", server))["data"] for slug in slugs)
+    assert [one["auth_type"] for one in (keys, oauth, neither)] == ["keys", "oauth", "none"]
     assert oauth["scope_profiles"] == [{"name": "read_only", "scopes": ["profile"]}]
     categories = good(shared.get("/v1/connect/app_categories", server))
     assert all(re.fullmatch(r"appcat_[a-zA-Z0-9]+", one["id"]) for one in categories)

@@ -25,7 +25,8 @@ def test_the_answer(world: Any, server: str) -> None:
     assert answer.status_code == 200 and set(answer.json) == {"token", "expires_at", "connect_link_url"}
     assert re.fullmatch(r"ctok_[0-9a-f]{32}", answer.json["token"])
     assert parse_iso(answer.json["expires_at"]) == world.clock() + 14_400 * SECOND
-    assert answer.json["connect_link_url"].endswith(f"connect.html?token={answer.json['token']}&connectLink=true")
+    address = "http://localhost:8600/_static/connect.html"
+    assert answer.json["connect_link_url"] == f"{address}?token={answer.json['token']}&connectLink=true"
 
 
 def test_everything_that_may_be_asked_is_kept(world: Any, server: str) -> None:

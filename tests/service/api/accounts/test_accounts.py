@@ -54,6 +54,23 @@ class TestShape:
         assert found["expires_at"] == iso(account.expires_at)
         assert found["authorized_scopes"] == ["profile", "tasks"]
 
+    def test_a_passing_failure_and_the_end_are_told_apart(self, world: Any, server: str) -> None:
+        states = ((True, False, None), (False, False, "It is down."), (False, True, "It was revoked."))
+        for healthy, dead, error in states:
+            account = world.plant(healthy=healthy, dead=dead, error=error)
+            found = world.get(f"P/accounts/{account.id}", server).json
+            assert (found["healthy"], found["dead"], found["error"]) == (healthy, dead, error)
+
+    def test_every_time_is_its_own(self, world: Any, server: str) -> None:
+        names = ("created_at", "updated_at", "last_refreshed_at", "next_refresh_at", "expires_at")
+        times = {name: 1_800_000_000_001 + number * MINUTE for number, name in enumerate(names)}
+        found = world.get(f"P/accounts/{oauth_account(world, None, **times).id}", server).json
+        assert {name: found[name] for name in names} == {
+            "created_at": "2027-01-15T08:00:00.001Z", "updated_at": "2027-01-15T08:01:00.001Z",
+            "last_refreshed_at": "2027-01-15T08:02:00.001Z", "next_refresh_at": "2027-01-15T08:03:00.001Z",
+            "expires_at": "2027-01-15T08:04:00.001Z",
+        }  # fmt: skip
+
     def test_extensions_add_and_never_change(self, world: Any, server: str) -> None:
         account = world.plant()
         plain = world.get(f"P/accounts/{account.id}", server).json

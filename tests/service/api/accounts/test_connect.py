@@ -1,6 +1,7 @@
 """Connecting an account by its keys over the API."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ class TestCreate:
         answer = world.post("P/accounts", server, json=self.body(world.frontend(), name="Work", extra=True))
         assert answer.status_code == 200 and set(answer.json) == SHAPE
         assert (answer.json["name"], answer.json["external_id"], answer.json["healthy"]) == ("Work", "alice", True)
+        assert re.fullmatch(r"apn_[a-zA-Z0-9]+", answer.json["id"])
         assert provider.calls and CANARY not in answer.text
         shown = world.get(f"P/accounts/{answer.json['id']}?extensions=true", server).json
         assert shown["identity"] == {"id": "u-1", "name": "Ada"}

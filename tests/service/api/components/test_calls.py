@@ -1,5 +1,6 @@
 """Configure, reload and run over HTTP, with the tests' own components in a real runner."""
 
+import time
 from typing import Any
 
 import pytest
@@ -48,7 +49,9 @@ class TestConfigure:
     def test_what_it_logs_is_told_without_the_credential(self, world: Any, account: dict[str, str]) -> None:
         body = {"id": TASK, "prop_name": "project_id", "configured_props": {"account": account}}
         answer = ask(world, "P/actions/configure", body)
-        assert answer.json["observations"][0]["msg"].startswith("looked up")
+        logged = answer.json["observations"][0]
+        assert logged["msg"].startswith("looked up") and logged["k"] == "log"
+        assert abs(logged["ts"] - time.time() * 1000) < 60_000
         assert GOOD_KEY not in answer.text
 
     def test_options_of_a_trigger_that_fail_are_errors_of_a_good_answer(
@@ -60,7 +63,10 @@ class TestConfigure:
             assert answer["errors"] == ["The lists cannot be read."]
             assert answer["options"] is None and answer["context"] is None
             assert answer["observations"][-1]["k"] == "error"
-            assert set(answer["observations"][-1]["err"]) == {"name", "message", "stack"}
+            error = answer["observations"][-1]["err"]
+            assert set(error) == {"name", "message", "stack"}
+            assert (error["name"], error["message"]) == ("ComponentError", "The lists cannot be read.")
+            assert error["stack"].lstrip().startswith('File "')
         assert ask(world, "P/actions/configure", body).status_code == 404
 
     def test_fixed_options_are_given_without_running_anything(self, world: Any) -> None:

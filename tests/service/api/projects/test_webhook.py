@@ -18,10 +18,13 @@ def test_the_project_webhook_from_nothing_to_nothing(world: World) -> None:
     assert key == signing_keys.of_scene(world.service, world.scene)
     at = world.clock() // 1000
     assert made == {"id": made["id"], "url": URL, "signing_key_set": True, "created_at": at, "updated_at": at}
+    assert made["id"].startswith("wh_")
     assert world.get("P/webhook", server).get_json() == {"data": made}
+    world.clock.advance(2_000)
     moved = world.call("PUT", "P/webhook", server, json={"url": f"{URL}/2"}).get_json()["data"]
     assert (moved["id"], moved["url"]) == (made["id"], f"{URL}/2")
     assert "signing_key" not in moved
+    assert (moved["created_at"], moved["updated_at"]) == (at, at + 2)
     fresh = world.post("P/webhook/regenerate_signing_key", server).get_json()["data"]
     assert fresh["signing_key"] not in ("", key)
     assert world.call("DELETE", "P/webhook", server).status_code == 204

@@ -43,8 +43,11 @@ def test_a_project_is_made_changed_and_found(world: Any) -> None:
 
 @pytest.mark.parametrize(
     "field, value",
-    [("name", ""), ("name", "x" * 101), ("name", "a\nb"), ("app_name", " \t"), ("support_email", "nobody")],
-)
+    [
+        ("name", ""), ("name", "x" * 101), ("name", "a\nb"), ("app_name", " \t"), ("support_email", "nobody"),
+        ("support_email", "help@"), ("support_email", "@shop.example"), ("support_email", "a b@shop.example"),
+    ],
+)  # fmt: skip
 def test_what_is_no_project_is_refused(shared: Any, field: str, value: str) -> None:
     server = shared.server()
     bad = {"name": "Shop"} | {field: value}

@@ -31,6 +31,10 @@ def test_deploy_gives_the_trigger_and_the_key_to_whoever_named_a_webhook(world: 
     assert trigger["configured_props"] == {**values, "token": None}
     assert (trigger["owner_id"], trigger["type"]) == (account.external_user_id, "DeployedComponent")
     assert trigger["created_at"] == world.clock.at
+    declared = world.get(f"P/triggers/{trigger['component_id']}", frontend).json["data"]
+    assert trigger["component_id"].startswith("sc_")
+    assert trigger["component_key"] == declared["key"] == "~/poll"
+    assert trigger["configurable_props"] == declared["configurable_props"] != []
     seen = world.get(at(trigger), frontend).json["data"]
     assert seen == {**trigger, "webhook_signing_key": ""}
     assert world.get(at(trigger), world.server()).json["data"] == trigger

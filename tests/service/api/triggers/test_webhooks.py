@@ -28,7 +28,7 @@ def at(trigger: DeployedTrigger, rest: str, user: str | None = "alice") -> str:
 def test_the_list_with_keys_for_servers_and_without_for_frontends(world: World, trigger: DeployedTrigger) -> None:
     found = world.get(at(trigger, "webhooks"), world.server()).get_json()
     (entry,) = found["webhooks"]
-    assert found["webhook_urls"] == [A]
+    assert found["webhook_urls"] == [A] and entry["id"].startswith("wh_")
     assert entry == {
         "id": entry["id"], "url": A, "signing_key_set": True, "active": True,
         "signing_key": trigger_webhooks.signing_key(world.service, trigger.id, A),
