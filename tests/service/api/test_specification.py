@@ -279,6 +279,7 @@ def test_lists_are_paged_by_after_before_and_limit(
     everything, whole = page(limit=100)
     assert whole["total_count"] == len(everything) >= 3 and whole["end_cursor"] == ""
     assert page()[0] == everything[:20]
+    assert page(limit=len(everything))[1]["end_cursor"] == ""  # nothing follows a page that is just full
     first, info = page(limit=2)
     assert (first, info["total_count"]) == (everything[:2], len(everything))
     after, behind = page(limit=1, after=info["end_cursor"])
@@ -432,7 +433,9 @@ def test_the_scope_of_workflows_opens_nothing_else(shared: World) -> None:
 def test_a_projects_id_in_a_path(shared: World, server: str, project: str) -> None:
     """Section 4: ``^proj_[a-zA-Z0-9]+$``; what does not match is no project's path, and what matches may be none."""
     headers = {"x-pd-environment": "development"}
-    assert shared.get(f"/v1/connect/{project}/accounts", server, headers=headers).status_code == 404
+    refused = shared.get(f"/v1/connect/{project}/accounts", server, headers=headers)
+    absent = "There is no such project." if project == "proj_none" else "There is nothing at this address"
+    assert refused.status_code == 404 and refused.get_json()["error"].startswith(absent)
     assert shared.get(f"/v1/connect/{shared.scene.project_id}/accounts", server, headers=headers).status_code == 200
 
 

@@ -22,6 +22,7 @@ def slugs(world: Any, query: str = "") -> list[str]:
 def test_every_app_has_the_whole_shape(shared: Any) -> None:
     answer = shared.get("/v1/connect/apps", shared.server()).json
     assert answer["page_info"]["count"] == len(answer["data"]) > 2
+    assert {"github", "slack", "tinykeys", "tinyoauth"} <= set(slugs(shared))
     for app in answer["data"]:
         assert set(app) == APP
         assert app["auth_type"] in ("oauth", "keys", "none")
@@ -61,6 +62,9 @@ def test_has_filters_narrow_when_true(shared: Any) -> None:
     for name in ("has_components", "has_actions", "has_triggers"):
         assert slugs(shared, f"{name}=false") == everything
         assert "tinykeys" not in slugs(shared, f"{name}=true")
+    found = {name: set(slugs(shared, f"has_{name}=true")) for name in ("components", "actions", "triggers")}
+    assert {"airtable", "email"} <= found["components"]
+    assert "airtable" in found["actions"] - found["triggers"] and "email" in found["triggers"] - found["actions"]
 
 
 def test_pages(shared: Any) -> None:

@@ -43,6 +43,10 @@ class TestConfigure:
         assert first["context"] == {"start": 50, "account": "eu"}
         more = good(ask(world, "P/actions/configure", {**body, "page": 1, "prev_context": first["context"]}))
         assert more["options"][0]["value"] == "p50"
+        second = good(ask(world, "P/actions/configure", {**body, "page": 2}))
+        assert second["options"][0]["value"] == "p100"  # counted by the page alone
+        third = good(ask(world, "P/actions/configure", {**body, "page": 1, "prev_context": {"start": 150}}))
+        assert third["options"][0]["value"] == "p150"  # by what the page before answered
         found = good(ask(world, "P/actions/configure", {**body, "query": "project 199", "blocking": True}))
         assert found["options"] == [{"label": "Project 199", "value": "p199"}]
 

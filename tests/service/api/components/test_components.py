@@ -47,6 +47,8 @@ def test_one_component_in_its_highest_release_or_the_one_asked_for(shared: Any) 
         found = shared.get(path, token).json["data"]
         assert (found["key"], found["version"], found["component_type"]) == ("~/make-task", "1.1.0", "action")
     assert shared.get("P/actions/~/make-task?version=1.0.0", token).json["data"]["version"] == "1.0.0"
+    assert shared.get("P/triggers/~/make-task", token).status_code == 404
+    assert shared.get("P/components/~/make-tas", token).status_code == 404
     for wrong in ("1.0", "2.0.0", "latest"):
         answer = shared.get(f"P/actions/~/make-task?version={wrong}", token)
         assert (answer.status_code, wrong in answer.json["error"]) == (404, True)

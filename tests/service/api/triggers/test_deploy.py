@@ -39,6 +39,15 @@ def test_deploy_gives_the_trigger_and_the_key_to_whoever_named_a_webhook(world: 
     assert seen == {**trigger, "webhook_signing_key": ""}
     assert world.get(at(trigger), world.server()).json["data"] == trigger
     assert b"canary-token" not in world.get(at(trigger, "?extensions=true"), world.server()).data
+    assert deploy(world, world.frontend("bob")).status_code == 403
+
+
+@pytest.mark.parametrize(("given", "emits"), [({}, True), (None, True), (True, True), (False, False)])
+def test_what_is_there_already_is_emitted_unless_that_is_declined(world: Any, given: Any, emits: bool) -> None:
+    token, body = world.server(), {} if given == {} else {"emit_on_deploy": given}
+    trigger = deploy(world, token, **body).json["data"]
+    assert trigger["emit_on_deploy"] is emits
+    assert len(world.get(at(trigger, "/events"), token).json["data"]) == (1 if emits else 0)
 
 
 @pytest.mark.parametrize(
