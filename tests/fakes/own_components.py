@@ -31,6 +31,8 @@ class MakeTask(Action):
         ctx.log("reloading for", ctx.props.project_id)
         if ctx.props.project_id == "p13":
             raise ComponentError("Project 13 cannot be read.")
+        if ctx.props.project_id == "p14":
+            return {{"size": integer(label="Size", default="many")}}
         return {{
             "colour": string(label="Colour", options=columns),
             "size": integer(label="Size", min=1, max=9, optional=True),

@@ -90,6 +90,8 @@ def test_an_unknown_client_and_a_wrong_secret_look_alike(world: Any, server: tup
         ({"json": {"grant_type": "authorization_code"}}, "unsupported_grant_type"),
         ({"json": {"grant_type": 1}}, "invalid_request"),
         ({"json": {**GRANT, "client_id": ["x"]}}, "invalid_request"),
+        ({"json": {**GRANT, "client_id": 5, "client_secret": "x"}}, "invalid_request"),
+        ({"json": {**GRANT, "client_id": "x", "client_secret": 5}}, "invalid_request"),
         ({"json": {**GRANT, "client_id": "x\0"}}, "invalid_request"),
         ({"data": {**GRANT, "client_id": "x\0"}}, "invalid_request"),
         ({"data": {"grant_type": ["client_credentials", "client_credentials"]}}, "invalid_request"),

@@ -120,6 +120,12 @@ class TestReload:
         answer = good(ask(world, "P/components/props", {"id": TASK, "configured_props": values}))
         assert (answer["errors"], answer["dynamicProps"]) == (["Project 13 cannot be read."], None)
 
+    def test_what_a_component_gives_wrongly_is_told(self, world: Any, account: dict[str, str]) -> None:
+        values = {"account": account, "project_id": "p14"}
+        answer = good(ask(world, "P/components/props", {"id": TASK, "configured_props": values}))
+        assert answer["errors"] == ["The component gave size a default of another type; it was left out."]
+        assert "default" not in answer["dynamicProps"]["configurableProps"][-1]
+
     def test_a_component_without_dynamic_props_keeps_its_own(self, world: Any) -> None:
         found = good(ask(world, "P/triggers/props", {"id": "~/watch"}))["dynamicProps"]
         assert [prop["name"] for prop in found["configurableProps"]] == ["account", "list_id", "kind"]
