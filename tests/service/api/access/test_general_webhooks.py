@@ -12,7 +12,9 @@ URL = "https://a.example/hook"
 
 def test_a_general_webhook(world: World) -> None:
     query = urlencode({"url": "http://hooks.example:8080/x", "name": "Ops", "description": "For the pager"})
-    found = world.post(f"/v1/webhooks?{query}", world.server("*")).get_json()["data"]
+    answer = world.post(f"/v1/webhooks?{query}", world.server("*"))
+    assert answer.status_code == 200
+    found = answer.get_json()["data"]
     at = world.clock() // 1000
     assert found == {
         "id": found["id"], "user_id": found["user_id"], "name": "Ops", "description": "For the pager",

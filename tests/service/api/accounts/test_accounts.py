@@ -46,6 +46,12 @@ class TestShape:
         assert (found["healthy"], found["dead"], found["error"], found["name"]) == (True, False, None, None)
         assert found["created_at"] == found["updated_at"] == iso(world.clock())
         assert found["authorized_scopes"] == []
+        made = found["created_at"]
+        world.clock.advance(MINUTE)
+        named = world.call("PATCH", f"P/accounts/{account.id}", server, json={"name": "Work"})
+        assert named.status_code == 200
+        found = world.get(f"P/accounts/{account.id}", server).json
+        assert (found["name"], found["created_at"], found["updated_at"]) == ("Work", made, iso(world.clock()))
 
     def test_expiry_is_there_when_there_is_one(self, world: Any, server: str) -> None:
         account = oauth_account(world, None, expires_at=world.clock() + 3600 * SECOND)

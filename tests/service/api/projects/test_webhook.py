@@ -6,6 +6,7 @@ import pytest
 
 from tests.service.api.conftest import World
 from webapp.service.domain.deliveries import signing_keys
+from webapp.service.domain.projects import projects
 
 URL = "https://a.example/hook"
 
@@ -36,6 +37,9 @@ def test_each_environment_has_its_own(world: World) -> None:
     server = world.server()
     world.call("PUT", "P/webhook", server, json={"url": URL})
     assert world.get("P/webhook", server, env="production").get_json() == {"data": None}
+    other = projects.create(world.service, name="Other")
+    headers = {"x-pd-environment": "development"}
+    assert world.get(f"/v1/connect/{other.id}/webhook", server, headers=headers).get_json() == {"data": None}
 
 
 def test_frontends_may_not(world: World) -> None:

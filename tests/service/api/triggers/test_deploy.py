@@ -51,6 +51,22 @@ def test_what_is_there_already_is_emitted_unless_that_is_declined(world: Any, gi
 
 
 @pytest.mark.parametrize(
+    ("given", "emits"),
+    [
+        ({}, True),
+        ({"emit_on_deploy": None}, True),
+        ({"emit_on_deploy": True}, True),
+        ({"emit_on_deploy": False}, False),
+    ],
+)
+def test_it_emits_what_is_there_already_unless_told_otherwise(world: Any, given: dict[str, Any], emits: bool) -> None:
+    server = world.server()
+    trigger = deploy(world, server, configured_props={"ids": ["a"]}, **given).json["data"]
+    events = world.get(at(trigger, "/events"), server).json["data"]
+    assert (trigger["emit_on_deploy"], [event["sum"] for event in events]) == (emits, ["Was there before"] * emits)
+
+
+@pytest.mark.parametrize(
     ("body", "status", "field"),
     [
         ({"id": "~/none"}, 404, None),

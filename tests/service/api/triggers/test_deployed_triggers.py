@@ -100,6 +100,7 @@ def test_lists_filter_and_page(world: Any) -> None:
     assert listed(world, token, "") == ["One", "Two", "Three"]
     assert listed(world, token, "external_user_id=alice") == ["One", "Two"]
     assert listed(world, token, "external_user_id=nobody") == []
+    assert world.get("P/deployed-triggers?emitter_type=all", token, env="production").json["data"] == []
     assert listed(world, token, "emitter_type=all&app=tinykeys") == ["One", "Two", "Three"]
     assert listed(world, token, "emitter_type=all") == ["One", "Two", "Three", "Hourly"]
     assert listed(world, world.frontend("bob"), "") == ["Three"]

@@ -50,6 +50,13 @@ def test_putting_a_list(world: World, trigger: DeployedTrigger) -> None:
     bad = world.call("PUT", at(trigger, "webhooks", None), token, json={"webhook_urls": ["ftp://x"]})
     assert (bad.status_code, bad.get_json()["details"][0]["field"]) == (400, "webhook_urls")
     assert world.call("PUT", at(trigger, "webhooks", None), token, json={}).status_code == 400
+    server = world.server()
+    answer = world.call("PUT", at(trigger, "webhooks"), server, json={"webhook_urls": [B]}).get_json()
+    assert answer == world.get(at(trigger, "webhooks"), server).get_json()
+    (entry,) = answer["webhooks"]
+    assert set(entry) == {"id", "url", "signing_key_set", "signing_key", "active", "delivery_state"}
+    assert entry["id"].startswith("wh_") and entry["signing_key"].startswith("whsec_")
+    assert (entry["url"], entry["signing_key_set"]) == (B, True)
 
 
 def test_lists_stay_in_the_order_in_which_they_are_given(world: World, trigger: DeployedTrigger) -> None:

@@ -53,6 +53,11 @@ def test_a_connection_is_told_to_the_tokens_webhook(post: DeliveryHarness) -> No
     assert (told["event"], told["connect_token"], told["environment"]) == ("CONNECTION_SUCCESS", clear, "development")
     assert told["account"]["id"] == account.id
     assert told["connect_session_id"].startswith("cs_")
+    assert set(told["account"]) == {
+        "id", "name", "external_id", "healthy", "dead", "app", "created_at", "updated_at", "authorized_scopes", "error",
+        "last_refreshed_at", "next_refresh_at",
+    }  # fmt: skip
+    assert (told["account"]["external_id"], told["account"]["app"]["name_slug"]) == ("alice", "tinykeys")
     assert "credentials" not in told["account"]
     assert GOOD_KEY not in json.dumps(told)
 
@@ -92,7 +97,7 @@ def test_general_webhooks_hear_of_everything_in_their_reach(post: DeliveryHarnes
             endpoints.add(
                 tx, post.service, "general", post.receiver.url(path), scene=None, project_id=project_id, name="Ops"
             )
-    clear, token = token_of(post)
+    clear, token = token_of(post, post.receiver.url("/told"))
     account = connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
     lifecycle.mark_dead(post.service, account, "The key was revoked.")
     trigger = post.trigger()
@@ -105,6 +110,7 @@ def test_general_webhooks_hear_of_everything_in_their_reach(post: DeliveryHarnes
         assert told["CONNECTION_SUCCESS"]["connect_token"] == clear
         assert (told["ACCOUNT_DEAD"]["account"]["id"], told["ACCOUNT_DEAD"]["account"]["dead"]) == (account.id, True)
         assert told["TRIGGER_DEACTIVATED"]["trigger"]["id"] == trigger.id
+    assert [one["event"] for one in delivered(post, "/told")] == ["CONNECTION_SUCCESS"]
 
 
 def test_neither_keys_nor_tokens_stand_in_the_database(post: DeliveryHarness) -> None:
