@@ -230,7 +230,7 @@
     refreshTimes();
   });
 
-  /* Relative times count on, worded as webapp/kit/moments.py words them. Past a week the server's date stands. */
+  /* Relative times count on, worded as webapp/kit/translation.py words them. Past a week the server's date stands. */
   const UNITS = [
     ["minute", 60, 3600],
     ["hour", 3600, 86400],

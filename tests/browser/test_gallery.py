@@ -14,7 +14,7 @@ from simpleicons.all import icons
 from werkzeug.serving import make_server
 
 from webapp import frontend
-from webapp.kit import moments, templates
+from webapp.kit import templates, translation
 
 pytestmark = pytest.mark.browser
 
@@ -75,7 +75,7 @@ def gallery() -> flask.Flask:
             ],
             "nav_build": [{"label": "Embed", "url": "#", "icon": "embed"}],
             "person": {"email": "alice@example.com", "role": "owner", "initials": "AL"},
-            "times": [moments.moment(NOW - ago, NOW) for ago in (180_000, 7_200_000, 40 * 86_400_000)],
+            "times": [translation.moment(NOW - ago, NOW) for ago in (180_000, 7_200_000, 40 * 86_400_000)],
             "bars": [{"height": (i * 37 % 16 + 6) / 22, "tone": "x" if i in (39, 40) else "ok"} for i in range(48)],
             "logos": {"GitHub": "/logo/github.svg", "Stripe": "/logo/stripe.svg"},
         }

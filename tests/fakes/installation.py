@@ -24,8 +24,7 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.resolver import Resolver
+from webapp.service.outbound.guard import Guard, Resolver
 from webapp.settings import Settings
 
 KEY = "an-instance-key-for-tests-0123456789"

@@ -29,7 +29,7 @@ WORK = """
 import itertools, json, os, random, sys
 from webapp.kit.ids import new_id
 from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import accounts, connecting, credentials, provider_clients, refreshing
+from webapp.service.domain.accounts import accounts, connecting, credentials, provider_clients
 from webapp.service.domain.instance.opening import open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -53,7 +53,7 @@ for turn in itertools.count():
         print(json.dumps({"connected": account.id}), flush=True)
     else:
         account = accounts.get(service.store, scene, random.choice(mine))
-        after = refreshing.refresh(service, account)
+        after = credentials.refresh(service, account)
         assert credentials.read(service, after)["oauth_refresh_token"]
         print(json.dumps({"refreshed": after.id}), flush=True)
 """

@@ -4,7 +4,7 @@ import socket
 import sys
 from ipaddress import ip_address
 
-from webapp.service.outbound.addresses import Address
+from webapp.service.outbound.guard import Address
 
 connects: list[object] = []
 """Every address that any socket of this process was told to connect to. Tests clear it."""

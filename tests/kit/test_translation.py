@@ -9,8 +9,7 @@ import pytest
 
 from tests.fakes.catalogs import Plurals, Words, teach
 from webapp.kit import translation
-from webapp.kit.moments import moment
-from webapp.kit.translation import gettext, language, lazy, ngettext, speak
+from webapp.kit.translation import gettext, language, lazy, moment, ngettext, speak
 
 CLOSE = lazy("Close")  # a constant, made before anybody speaks
 POLISH = {("{count} app", "{count} apps"): ("{count} aplikacja", "{count} aplikacje", "{count} aplikacji")}
@@ -95,3 +94,31 @@ def test_times_are_told_in_the_language_that_is_spoken() -> None:
     assert (english.words, english.exact) == ("6 Dec 2026", "6 Dec 2026, 08:00:00 UTC")
     assert (german.words, german.exact) == ("6. Dez. 2026", "6. Dez. 2026, 08:00:00 UTC")
     assert moment(now - 3_600_000, now).words == "vor 1 Stunde"
+
+
+NOW = 1_800_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("ago_s", "words"),
+    [
+        (0, "just now"),
+        (44, "just now"),
+        (45, "1 minute ago"),
+        (119, "1 minute ago"),
+        (3 * 3600, "3 hours ago"),
+        (2 * 86400, "2 days ago"),
+        (-10, "in a moment"),
+        (-7200, "in 2 hours"),
+        (7 * 86400, "8 Jan"),
+        (40 * 86400, "6 Dec 2026"),
+    ],
+)
+def test_moment(ago_s: int, words: str) -> None:
+    moment = translation.moment(NOW - ago_s * 1000, NOW)
+    assert moment.words == words
+    assert moment.exact.endswith("UTC")
+
+
+def test_moment_says_the_exact_time() -> None:
+    assert translation.moment(NOW, NOW) == ("2027-01-15T08:00:00Z", "just now", "15 Jan 2027, 08:00:00 UTC")

@@ -15,8 +15,7 @@ from webapp.dashboard import gate, shell
 from webapp.dashboard.pages import for_htmx, page_before, status
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.ids import new_id
-from webapp.kit.moments import duration
-from webapp.kit.translation import gettext
+from webapp.kit.translation import duration, gettext
 from webapp.kit.translation import lazy as _
 
 log = logging.getLogger(__name__)

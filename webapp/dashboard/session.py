@@ -10,8 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import gate
 from webapp.dashboard.dashboard import dashboard, session_now
 from webapp.dashboard.pages import go, safe_next
-from webapp.kit.moments import duration
-from webapp.kit.translation import gettext
+from webapp.kit.translation import duration, gettext
 from webapp.kit.translation import lazy as _
 from webapp.people import attempts, preferences, sessions, users
 from webapp.people.users import User

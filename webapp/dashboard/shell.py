@@ -18,8 +18,7 @@ from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound
 from webapp.frontend import asset_url
 from webapp.kit.clock import parse_iso
-from webapp.kit.moments import Moment, moment
-from webapp.kit.translation import count_of, gettext, language, ngettext
+from webapp.kit.translation import Moment, count_of, gettext, language, moment, ngettext
 from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences
 from webapp.people.users import User
 

@@ -8,11 +8,9 @@ import pytest
 from tests.service.catalog.samples import KEYS, OAUTH
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
-from webapp.service.outbound.credentials import Placement, apply
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.probe import BodyRule, RefusalRules
-from webapp.service.outbound.templates import TemplateError, fill_hosts, fill_url
-from webapp.service.outbound.urls import Url, parse_url
+from webapp.service.outbound.templates import Placement, TemplateError, apply, fill_hosts, fill_url
+from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 Declare = Callable[[str, str], Path]
 

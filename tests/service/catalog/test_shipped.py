@@ -8,9 +8,8 @@ from webapp.service.catalog.requests import absolute, host_rule
 from webapp.service.catalog.sources import read
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.catalog.variables import expand
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.templates import fill_hosts, fill_url
-from webapp.service.outbound.urls import Url, parse_url
+from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 VARIABLES = {"sandbox": "http://localhost:8001"}
 SPECS = {source.spec.slug: source.spec for source in read().apps}

@@ -3,7 +3,7 @@
 import orjson
 
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.outbound.credentials import Placement
+from webapp.service.outbound.templates import Placement
 
 
 def test_a_call_arrives_as_it_left() -> None:

@@ -13,8 +13,8 @@ import pytest
 
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
+from webapp.service.outbound.urls import HostRules
 
 SLACK_S = 2.0  # beyond a deadline, for a machine that is busy with other things; measured idle: 0.03
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 8\r\n\r\n" + b'{"a": 1}'

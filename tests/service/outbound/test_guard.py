@@ -1,6 +1,8 @@
 """The SSRF table: whatever is not public stays unreached, however it is written, named or renamed."""
 
 import socket
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from ipaddress import ip_address
@@ -8,11 +10,59 @@ from ipaddress import ip_address
 import pytest
 
 from tests.fakes.ssrf import VECTORS, answers
-from webapp.service.outbound.addresses import Address, is_nameable, is_public
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.deadline import Deadline
-from webapp.service.outbound.guard import Guard, parse_allow_entry
+from webapp.service.outbound.guard import METADATA, Address, Guard, is_nameable, is_public, parse_allow_entry, resolve
 from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.sockets import Deadline
+
+
+def test_finds_localhost_without_repeats() -> None:
+    found = resolve("localhost", 5)
+    assert ip_address("127.0.0.1") in found
+    assert len(found) == len(set(found))
+
+
+def test_an_unknown_name_is_an_oserror() -> None:
+    with pytest.raises(OSError, match=r".+"):
+        resolve("no-such-name.invalid", 10)
+
+
+def test_a_hanging_look_up_is_abandoned_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = threading.Event()
+
+    def hang(*_: object, **__: object) -> list[object]:
+        released.wait(10)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    started = time.monotonic()
+    with pytest.raises(TimeoutError):
+        resolve("slow.test", 0.2)
+    assert 0.15 < time.monotonic() - started < 2.2
+    released.set()
+
+
+@pytest.mark.parametrize("text", ["1.1.1.1", "8.8.8.8", "2606:4700::1111"])
+def test_global_unicast_is_public(text: str) -> None:
+    assert is_public(ip_address(text)) and not is_nameable(ip_address(text))
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1", "10.1.2.3", "192.168.0.1", "172.31.0.1", "100.64.0.1", "::1", "fd12::1"])
+def test_private_addresses_may_be_named_alone(text: str) -> None:
+    assert is_nameable(ip_address(text)) and not is_public(ip_address(text))
+
+
+@pytest.mark.parametrize("network", METADATA, ids=str)
+def test_metadata_services_are_neither(network: object) -> None:
+    address = ip_address(str(network).partition("/")[0])
+    assert not is_public(address) and not is_nameable(address)
+
+
+@pytest.mark.parametrize(
+    "text", ["0.0.0.0", "224.0.0.1", "255.255.255.255", "192.0.2.1", "2001:db8::1", "2002:7f00:1::", "::"]
+)
+def test_special_addresses_are_neither(text: str) -> None:
+    assert not is_public(ip_address(text)) and not is_nameable(ip_address(text))
 
 
 @pytest.fixture(scope="module")

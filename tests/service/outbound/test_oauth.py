@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.oauth import (
     Provider,
     authorization_url,
@@ -19,6 +18,7 @@ from webapp.service.outbound.oauth import (
     revoke,
 )
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult, failure_for
+from webapp.service.outbound.urls import HostRules
 
 VERIFIER = "v" * 43
 CALLBACK = "http://localhost:8000/oauth/callback"

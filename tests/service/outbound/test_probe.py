@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from webapp.service.outbound.credentials import Placement
 from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec, identity, probe
+from webapp.service.outbound.templates import Placement
 
 SLACK = RefusalRules(body=BodyRule("ok", False, "error", frozenset({"invalid_auth"})))
 

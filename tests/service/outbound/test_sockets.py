@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from webapp.service.outbound.deadline import Deadline
 from webapp.service.outbound.exchange import tls_context
-from webapp.service.outbound.sockets import BudgetExceeded, LimitedSocket, Limits, connect, secure
+from webapp.service.outbound.sockets import BudgetExceeded, Deadline, LimitedSocket, Limits, connect, secure
 
 LOOPBACK = ip_address("127.0.0.1")
 
@@ -102,3 +101,16 @@ def test_a_handshake_checks_the_name_and_keeps_the_limits(listener: socket.socke
         secure(plain, client, "other.example")
     assert plain.fileno() == -1
     thread.join()
+
+
+def test_what_is_left_shrinks_and_ends_in_an_error() -> None:
+    deadline = Deadline(0.05)
+    assert 0 < deadline.remaining() <= 0.05
+    time.sleep(0.06)
+    with pytest.raises(TimeoutError):
+        deadline.remaining()
+
+
+def test_the_sooner_of_two_holds() -> None:
+    assert Deadline(100).at_most(1).remaining() <= 1
+    assert Deadline(1).at_most(100).remaining() <= 1

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from webapp.service.outbound.deadline import Deadline
-from webapp.service.outbound.exchange import Transport, tls_context
+from webapp.service.outbound.exchange import Transport, compose, tls_context
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.messages import compose
+from webapp.service.outbound.sockets import Deadline
 from webapp.service.outbound.streams import BLOCK, Broken, Stream, Upload
 from webapp.service.outbound.urls import Url, parse_url
 

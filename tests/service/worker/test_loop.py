@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import DAY, HOUR, MINUTE
-from webapp.service.domain.accounts import accounts, lifecycle, refreshing
+from webapp.service.domain.accounts import accounts, credentials, lifecycle
 from webapp.service.worker import loop
 from webapp.service.worker.clock_monitor import ClockMonitor
 
@@ -37,7 +37,7 @@ def test_one_dead_account_does_not_hold_up_another(bench: Any) -> None:
     bench.clock.advance(MINUTE)
     alive = bench.connect()
     bench.clock.advance(HOUR)
-    refreshing.ensure_fresh(bench.service, alive)
+    credentials.ensure_fresh(bench.service, alive)
     bench.clock.advance(HOUR)
     bench.acme.me_status = 200
     one_turn(bench)

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from webapp.service.catalog import variables
 from webapp.service.catalog.requests import absolute, host_rule
 from webapp.service.catalog.spec import AppSpec
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.templates import TemplateError, fields_in, fill_hosts, fill_url
-from webapp.service.outbound.urls import Url, parse_url
+from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 KNOWN_VARIABLES = {"sandbox": "http://localhost:8001"}
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")

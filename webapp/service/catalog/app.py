@@ -13,9 +13,9 @@ import orjson
 from webapp.service.catalog.oauth import OAuth
 from webapp.service.catalog.requests import Request, absolute, host_rule
 from webapp.service.catalog.spec import AppSpec, AuthType, CustomField
-from webapp.service.outbound.credentials import Placement
 from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.probe import RefusalRules, RequestSpec
+from webapp.service.outbound.templates import Placement
 
 SANDBOX = "sandbox"
 _NO_CLIENT = b'"oauth_app_id":null}'

@@ -7,11 +7,10 @@ from pydantic import Field
 
 from webapp.service.catalog.facts import Address, Facts, FieldName, Slug, Text
 from webapp.service.catalog.requests import Request, host_rule
-from webapp.service.outbound.credentials import Placement
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.oauth import Provider
-from webapp.service.outbound.templates import fill_url
+from webapp.service.outbound.templates import Placement, fill_url
 from webapp.service.outbound.tokens import OAuthFailureKind
+from webapp.service.outbound.urls import HostRules
 
 
 class Scope(Facts):

@@ -8,10 +8,9 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from webapp.service.catalog.facts import Address, Facts, Text
-from webapp.service.outbound.credentials import Placement
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.probe import BodyRule, RefusalRules
-from webapp.service.outbound.templates import TemplateError
+from webapp.service.outbound.templates import Placement, TemplateError
 from webapp.service.outbound.urls import parse_url
 
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from webapp.service.outbound.credentials import Placement
+from webapp.service.outbound.templates import Placement
 
 Method = Literal["declare", "options", "reload", "run", "deploy", "activate", "deactivate"]
 ErrorKind = Literal[

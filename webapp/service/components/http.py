@@ -12,10 +12,9 @@ from urllib.parse import urlencode
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.errors import HttpError
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.credentials import Applied, apply
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.outcomes import Failure, Response, at_path, parse_json
-from webapp.service.outbound.templates import TemplateError
+from webapp.service.outbound.templates import Applied, TemplateError, apply
+from webapp.service.outbound.urls import HostRules
 
 HOPS = 3
 _MESSAGES = (

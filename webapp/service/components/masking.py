@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote, quote_plus
 
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.outbound.credentials import apply
-from webapp.service.outbound.templates import TemplateError
+from webapp.service.outbound.templates import TemplateError, apply
 
 MASK = "••••••"
 SHORTEST = 4  # a shorter value would blot out ordinary words

@@ -11,14 +11,12 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urljoin
 
-from webapp.service.outbound.deadline import Deadline
-from webapp.service.outbound.exchange import Transport, tls_context
+from webapp.service.outbound.exchange import Body, Message, Transport, compose, follow, location, tls_context
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.hosts import HostRules
-from webapp.service.outbound.messages import Body, Message, compose, follow, location
 from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.sockets import Deadline
 from webapp.service.outbound.streams import Stream, Upload
-from webapp.service.outbound.urls import Url
+from webapp.service.outbound.urls import HostRules, Url
 
 DEADLINE_S = 20.0
 MAX_BYTES = 10 * 1024 * 1024

@@ -16,7 +16,6 @@ from authlib.oauth2.rfc7009 import prepare_revoke_token_request
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.outcomes import Failure, Response
 from webapp.service.outbound.tokens import (
     OAuthFailure,
@@ -26,6 +25,7 @@ from webapp.service.outbound.tokens import (
     read_refusal,
     read_token,
 )
+from webapp.service.outbound.urls import HostRules
 
 R = TypeVar("R", TokenResult | OAuthFailure, OAuthFailure | None)
 TokenAuthMethod = Literal["client_secret_basic", "client_secret_post", "none"]

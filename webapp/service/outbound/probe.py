@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 from webapp.kit.text import one_line
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.credentials import Placement, apply
-from webapp.service.outbound.hosts import HostRules
 from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
-from webapp.service.outbound.templates import Fields, TemplateError, fill, fill_hosts, fill_url
+from webapp.service.outbound.templates import Fields, Placement, TemplateError, apply, fill, fill_hosts, fill_url
+from webapp.service.outbound.urls import HostRules
 
 MAX_ANSWER = 1024 * 1024
 MAX_TEXT = 500

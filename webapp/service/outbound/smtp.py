@@ -14,12 +14,12 @@ from ipaddress import ip_address
 from typing import Literal
 
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.deadline import Deadline
 from webapp.service.outbound.failures import connect_failure
 from webapp.service.outbound.guard import MAIL_PORTS
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.sockets import (
     BudgetExceeded,
+    Deadline,
     LimitedSocket,
     LimitedTLSSocket,
     Limits,

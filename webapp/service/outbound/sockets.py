@@ -6,11 +6,33 @@ ever. These set the timeout to what is left of the deadline before each operatio
 
 import socket
 import ssl
+import time
 from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
-from webapp.service.outbound.addresses import Address
-from webapp.service.outbound.deadline import Deadline
+
+class Deadline:
+    """Counts down from the moment it is made, by a clock that nobody sets; `remaining` is in seconds."""
+
+    __slots__ = ("_ends",)
+
+    def __init__(self, seconds: float) -> None:
+        self._ends = time.monotonic() + seconds
+
+    def remaining(self) -> float:
+        """Seconds left, always above zero; raises TimeoutError when there are none."""
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the deadline has passed")
+        return left
+
+    def at_most(self, seconds: float) -> "Deadline":
+        """The sooner of this deadline and one that starts now."""
+        sooner = Deadline(seconds)
+        sooner._ends = min(sooner._ends, self._ends)
+        return sooner
+
 
 CONNECT_TIMEOUT_S = 5.0
 MAX_ADDRESSES = 4
@@ -64,7 +86,7 @@ class LimitedTLSSocket(ssl.SSLSocket):
         return super().send(*args, **kwargs)
 
 
-def connect(addresses: Sequence[Address], port: int, limits: Limits) -> LimitedSocket:
+def connect(addresses: Sequence[IPv4Address | IPv6Address], port: int, limits: Limits) -> LimitedSocket:
     """Connect to the first address that answers, in order, within 5 s for all; raises OSError."""
     deadline = limits.deadline.at_most(CONNECT_TIMEOUT_S)
     tried = addresses[:MAX_ADDRESSES]
@@ -97,7 +119,7 @@ def secure(sock: LimitedSocket, context: ssl.SSLContext, server_name: str) -> Li
     return secured
 
 
-def _connect_one(address: Address, port: int, timeout_s: float, limits: Limits) -> LimitedSocket:
+def _connect_one(address: IPv4Address | IPv6Address, port: int, timeout_s: float, limits: Limits) -> LimitedSocket:
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     sock = LimitedSocket(family, socket.SOCK_STREAM)
     sock.limits = limits

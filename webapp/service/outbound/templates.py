@@ -1,14 +1,20 @@
-"""Filling `{field}` into what an app declares, so that a field's value can never mean more than its place allows.
+"""Filling the fields of an account into what an app declares: `{field}` in addresses, and placements of credentials.
+
+A field's value can never mean more than its place allows.
 
 In the host it is one label (`https://{subdomain}.example.com`), or, where it is the whole host, one host name; as
 a port it is digits; in path, query and fragment-free rest it is percent-encoded. Only a template that begins with
-the field (`{base_url}/api`) lets a person name a whole address, which the guard then judges like any other.
+the field (`{base_url}/api`) lets a person name a whole address, which the guard then judges like any other. A
+placement puts a credential into a request (:func:`apply`); what comes of it prints without its secret values.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 from urllib.parse import quote
 
+from webapp.service.outbound.exchange import basic
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_host, parse_port, parse_url
 
@@ -134,3 +140,47 @@ def _plain(name: str, fields: Fields) -> str:
 def _title(name: str) -> str:
     words = name.replace("_", " ").strip()
     return words[:1].upper() + words[1:]
+
+
+PlacementKind = Literal["bearer", "header", "query", "basic", "body"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where one credential goes.
+
+    bearer: `Authorization: Bearer <value>` (RFC 6750) · header and query: `name` = value · body: `name` = value in
+    a JSON object or form · basic: `username` and `password` (RFC 7617), either of which may be empty.
+    `value`, `username` and `password` are templates such as `Token token={api_key}`.
+    """
+
+    kind: PlacementKind
+    name: str = ""
+    value: str = "{access_token}"
+    username: str = ""
+    password: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What to add to a request: headers, query parameters and members of the body."""
+
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    params: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def apply(placements: Sequence[Placement], fields: Fields) -> Applied:
+    """Fill every placement; raises TemplateError for a missing field or a value that does not fit."""
+    headers: dict[str, str] = {}
+    params: dict[str, str] = {}
+    body: dict[str, str] = {}
+    for placement in placements:
+        if placement.kind == "bearer":
+            headers["Authorization"] = f"Bearer {fill(placement.value, fields)}"
+        elif placement.kind == "basic":
+            headers["Authorization"] = basic(fill(placement.username, fields), fill(placement.password, fields))
+        else:
+            place = {"header": headers, "query": params, "body": body}[placement.kind]
+            place[placement.name] = fill(placement.value, fields)
+    return Applied(headers, params, body)

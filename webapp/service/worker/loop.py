@@ -18,7 +18,7 @@ from webapp.kit import heartbeat
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.components.runner import Runner
 from webapp.service.domain.access import clients, link_sessions, tokens
-from webapp.service.domain.accounts import attempts, health, lifecycle, refreshing
+from webapp.service.domain.accounts import attempts, credentials, health, lifecycle
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.instance import retention
@@ -129,8 +129,8 @@ def turn(service: Service, chores: list[Chore], pool: ThreadPoolExecutor) -> Non
 
 
 def _refresh(service: Service, pool: ThreadPoolExecutor) -> None:
-    due = refreshing.due(service, REFRESHES_AT_ONCE * 4)
-    list(pool.map(lambda account: _logged("refresh an account", lambda: refreshing.refresh(service, account)), due))
+    due = credentials.due(service, REFRESHES_AT_ONCE * 4)
+    list(pool.map(lambda account: _logged("refresh an account", lambda: credentials.refresh(service, account)), due))
 
 
 def _check(service: Service, pool: ThreadPoolExecutor) -> None:
@@ -151,7 +151,7 @@ def _logged(name: str, verb: Callable[[], object]) -> None:
 def pause_s(service: Service) -> float:
     """How long nothing is due, in seconds; a moment when the store cannot tell."""
     try:
-        due = [at for at in (refreshing.next_due_at(service), health.next_due_at(service)) if at is not None]
+        due = [at for at in (credentials.next_due_at(service), health.next_due_at(service)) if at is not None]
     except Unavailable:
         return 1.0
     if not due:

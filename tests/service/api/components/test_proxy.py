@@ -23,11 +23,10 @@ from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import proxying
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.outbound.addresses import Address
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.hosts import HostRules
+from webapp.service.outbound.guard import Address, Guard
 from webapp.service.outbound.streams import Broken
+from webapp.service.outbound.urls import HostRules
 from webapp.settings import Settings
 
 KEY = "canary-proxy-key"

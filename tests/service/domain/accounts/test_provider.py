@@ -23,7 +23,7 @@ from webapp import frontend
 from webapp.errors import Refused, UpstreamFailed
 from webapp.kit import cursors
 from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, health, refreshing
+from webapp.service.domain.accounts import accounts, attempts, credentials, health
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
 from webapp.service.domain.base.failures import ProviderDown, WrongAccount
@@ -186,7 +186,7 @@ def test_at_a_refresh_the_account_retries_and_recovers(bench: Any, what: str) ->
     bench.acme.plays["/token"] = PLAYS[what]
     bench.clock.advance(2 * HOUR)
     with pytest.raises(UpstreamFailed):
-        refreshing.ensure_fresh(bench.service, account)
+        credentials.ensure_fresh(bench.service, account)
     after = again(bench, account)
     assert (after.healthy, after.dead, after.failures) == (False, False, 1)
     assert TOKEN[what] in str(after.error) and one_sentence(after.error)
@@ -194,7 +194,7 @@ def test_at_a_refresh_the_account_retries_and_recovers(bench: Any, what: str) ->
     assert credentials.read(bench.service, after) == credentials.read(bench.service, account)
     bench.acme.plays.clear()
     bench.clock.advance(HOUR)
-    healed = refreshing.refresh(bench.service, again(bench, account))
+    healed = credentials.refresh(bench.service, again(bench, account))
     assert (healed.healthy, healed.error, healed.failures) == (True, None, 0)
 
 
@@ -227,7 +227,7 @@ def test_a_redirect_to_a_private_address_is_not_followed(bench: Any, forbidden: 
     bench.acme.plays = {"/token": elsewhere}
     bench.clock.advance(2 * HOUR)
     with pytest.raises(UpstreamFailed, match="status 302"):
-        refreshing.ensure_fresh(bench.service, account)
+        credentials.ensure_fresh(bench.service, account)
     after = again(bench, account)
     assert (after.healthy, after.dead) == (False, False) and "status 302" in str(after.error)
 
@@ -317,7 +317,7 @@ def test_a_provider_that_does_not_say_when_its_token_expires(bench: Any) -> None
     account = bench.connect(expires_in=None)
     assert (account.healthy, account.expires_at, account.next_refresh_at) == (True, None, None)
     bench.clock.advance(30 * 24 * HOUR)
-    assert refreshing.ensure_fresh(bench.service, account) == account and bench.acme.token_calls == 0
+    assert credentials.ensure_fresh(bench.service, account) == account and bench.acme.token_calls == 0
     refusals = iter([401])
     bench.acme.plays["/me"] = lambda handler: answer(b'{"id": "u1"}', next(refusals, 200))(handler)
     bench.acme.expires_in = None
@@ -335,14 +335,14 @@ def test_a_senseless_expiry_is_as_good_as_none(bench: Any, value: str) -> None:
     assert account.healthy
     far = account.expires_at is not None and account.expires_at - bench.clock() > 300 * 24 * HOUR
     assert account.expires_at is None or far
-    assert refreshing.due(bench.service, 10) == []
+    assert credentials.due(bench.service, 10) == []
 
 
 def test_a_rotated_refresh_token_replaces_the_old_one_and_an_absent_one_leaves_it(bench: Any) -> None:
     account, held = bench.connect(), []
     for bench.acme.send_refresh in (True, False, True):
         bench.clock.advance(HOUR)
-        account = refreshing.ensure_fresh(bench.service, account)
+        account = credentials.ensure_fresh(bench.service, account)
         held.append(credentials.read(bench.service, account)["oauth_refresh_token"])
     assert held == ["r1", "r1", "r3"] and account.healthy and not bench.acme.dead
 
@@ -355,7 +355,7 @@ def test_without_any_refresh_token_the_account_works_to_its_end_and_then_says_wh
     assert account.healthy and account.next_refresh_at == account.expires_at
     bench.clock.advance(2 * HOUR)
     with pytest.raises(Refused):
-        refreshing.ensure_fresh(bench.service, account)
+        credentials.ensure_fresh(bench.service, account)
     after = again(bench, account)
     assert (after.healthy, after.dead, after.next_refresh_at) == (False, True, None)
     assert after.error == "The access has expired and Acme gave no way to renew it. Reconnect the account."
@@ -365,7 +365,7 @@ def test_a_hostile_refresh_token_is_not_kept(bench: Any) -> None:
     account = bench.connect()
     bench.acme.token_body = json.dumps({"access_token": "a1", "refresh_token": "r" * 20_000}).encode()
     bench.clock.advance(HOUR)
-    after = refreshing.ensure_fresh(bench.service, account)
+    after = credentials.ensure_fresh(bench.service, account)
     assert after.healthy and credentials.read(bench.service, after)["oauth_refresh_token"] == "r0"
 
 
@@ -390,5 +390,5 @@ def test_a_hostile_error_code_is_not_repeated(bench: Any) -> None:
     account = bench.connect()
     bench.clock.advance(2 * HOUR)
     with pytest.raises(UpstreamFailed):
-        refreshing.ensure_fresh(bench.service, account)
+        credentials.ensure_fresh(bench.service, account)
     assert (again(bench, account).dead, again(bench, account).error) == (False, ended.error_sentence)

@@ -16,7 +16,7 @@ from tests.fakes.provider import FakeProvider
 from webapp.errors import Conflict
 from webapp.kit import secrets
 from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, provider_clients, refreshing
+from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, provider_clients
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import Service
@@ -114,7 +114,7 @@ def test_a_refresh_under_way_is_neither_lost_nor_overwritten(bench: Any, open_be
     claimed = lifecycle.claim_refresh(other, account)  # it has its lease, and talks to the provider
     assert claimed is not None
     rotation.rotate(bench.service)
-    after = refreshing._exchange(other, claimed)
+    after = credentials._exchange(other, claimed)
     assert (after.revision, after.credentials_key) == (account.revision + 1, 2)
     assert credentials.read(bench.service, after)["oauth_refresh_token"] == "r1"
 
@@ -128,7 +128,7 @@ def test_a_refresh_between_two_batches_keeps_its_tokens(bench: Any, monkeypatch:
     def reseal(*args: Any) -> None:
         walk(*args)
         monkeypatch.setattr(rotation, "_reseal", walk)
-        monkeypatch.setattr(time, "sleep", lambda _: [refreshing.refresh(service, one) for one in made])
+        monkeypatch.setattr(time, "sleep", lambda _: [credentials.refresh(service, one) for one in made])
 
     monkeypatch.setattr(rotation, "_reseal", reseal)
     rotation.rotate(service)

@@ -34,12 +34,7 @@ from webapp.service.api.base.operations import (
     Operations,
     PathParameter,
 )
-from webapp.service.domain.accounts import (
-    accounts,
-    apps,
-    credentials,
-    refreshing,
-)
+from webapp.service.domain.accounts import accounts, apps, credentials
 from webapp.service.domain.accounts.accounts import Account, Filter
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import disconnecting
@@ -179,10 +174,10 @@ def _check_credentials(call: Call, query: AccountOptions) -> None:
 
 def _fresh(call: Call, account: Account) -> Account:
     """``account`` with a token that still works. Where that cannot be had, its own state says why."""
-    if refreshing.is_fresh(call.service, account) or credentials.for_developer(call.service, account) is None:
+    if credentials.is_fresh(call.service, account) or credentials.for_developer(call.service, account) is None:
         return account
     try:
-        return refreshing.ensure_fresh(call.service, account)
+        return credentials.ensure_fresh(call.service, account)
     except (Refused, UpstreamFailed, UpstreamTimedOut):
         return load(call)
 

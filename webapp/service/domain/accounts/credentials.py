@@ -1,19 +1,30 @@
-"""The credentials of an account: sealed in its row, opened only to be used (contract "Credentials").
+"""The credentials of an account, sealed in its row and opened only to be used, and how they are kept fresh.
 
-They are one JSON object of strings. An OAuth account holds ``oauth_access_token``, perhaps
+They are one JSON object of strings (contract "Credentials"). An OAuth account holds ``oauth_access_token``, perhaps
 ``oauth_refresh_token`` and ``oauth_uid``, and the app's own fields; a key account holds the app's fields.
+
+Refreshing is single-flight: of all who find a token expired, one refreshes and the others wait for it. The lock is a
+lease in the account's row, so that every process honours it, and it lasts longer than the request's deadline. Whoever
+gets it works on the revision that it read under the lock. After a passing failure there is a cool-down in which no call
+is made; only ``invalid_grant`` and its like make an account dead. An answer without a refresh token keeps the old one
+(RFC 6749 section 6).
 """
 
 import json
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from webapp.errors import NotFound
-from webapp.service.domain.accounts import accounts, provider_clients
+from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
+from webapp.kit.clock import SECOND
+from webapp.service.domain.accounts import accounts, lifecycle, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.keyring import KeyGone, Place
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.store.contract import Tx
 
 ACCESS_TOKEN = "oauth_access_token"  # noqa: S105 - the name of a field
@@ -60,3 +71,108 @@ def _place(project_id: str, account_id: str) -> Place:
 
 
 SEALED = SealedColumn("accounts", "credentials_sealed", version="credentials_key")
+
+
+MARGIN = 30 * SECOND
+WAIT_S = 45.0
+_POLL_S = 0.05
+
+
+def ensure_fresh(service: Service, account: Account) -> Account:
+    """``account`` with a token that is good for at least 30 seconds more, refreshed when it must be.
+
+    Raises :class:`Refused` (dead: the person must reconnect), :class:`UpstreamFailed` (the provider does not refresh
+    now), :class:`UpstreamTimedOut` (another process is at it for too long), :class:`NotFound` (removed meanwhile).
+    """
+    if account.dead:
+        raise Refused(account.error)
+    return account if is_fresh(service, account) else refresh(service, account)
+
+
+def is_fresh(service: Service, account: Account) -> bool:
+    """Whether the token of ``account`` is good for at least 30 seconds more, or never expires."""
+    return account.expires_at is None or account.expires_at - MARGIN > service.clock()
+
+
+def refresh(service: Service, account: Account) -> Account:
+    """Refresh ``account`` now, or wait for whoever is doing it. Raises like :func:`ensure_fresh`."""
+    give_up = time.monotonic() + WAIT_S
+    while time.monotonic() < give_up:
+        current = accounts.get(service.store, account.scene, account.id)
+        if current.dead:
+            raise Refused(current.error)
+        if current.revision != account.revision:
+            return current
+        if current.failures and (current.next_refresh_at or 0) > service.clock():
+            return _cooling_down(service, current)
+        claimed = lifecycle.claim_refresh(service, current)
+        if claimed is not None:
+            return _exchange(service, claimed)
+        time.sleep(_POLL_S)
+    raise UpstreamTimedOut("The account's token is being refreshed for too long; try again in a minute.")
+
+
+def due(service: Service, limit: int) -> list[Account]:
+    """Accounts whose token wants refreshing now, the most urgent first."""
+    now = service.clock()
+    rows = service.store.all(
+        "SELECT id, project_id, environment FROM accounts WHERE next_refresh_at IS NOT NULL "
+        "AND next_refresh_at <= :now AND lease_until <= :now AND dead = 0 ORDER BY next_refresh_at LIMIT :limit",
+        {"now": now, "limit": limit},
+    )
+    due = []
+    for row in rows:
+        with suppress(NotFound):
+            due.append(accounts.get(service.store, Scene(row["project_id"], row["environment"]), row["id"]))
+    return due
+
+
+def next_due_at(service: Service) -> int | None:
+    """When the next token wants refreshing, in epoch milliseconds."""
+    row = service.store.one("SELECT MIN(next_refresh_at) AS at FROM accounts WHERE next_refresh_at IS NOT NULL")
+    return row["at"] if row else None
+
+
+def _cooling_down(service: Service, account: Account) -> Account:
+    if account.expires_at is not None and account.expires_at > service.clock():
+        return account
+    raise UpstreamFailed(account.error)
+
+
+def _exchange(service: Service, account: Account) -> Account:
+    """Refresh under the lease, and write down what came of it."""
+    values = read(service, account)
+    if not values.get(REFRESH_TOKEN):
+        lifecycle.mark_dead(service, account, _not_renewable(service, account))
+        raise Refused(_not_renewable(service, account))
+    try:
+        result = provider.refresh(service, account, values)
+    except NotFound:
+        sentence = "The OAuth client of this account was removed; its operator must add it again."
+        lifecycle.mark_retrying(service, account, sentence)
+        raise UpstreamFailed(sentence) from None
+    if isinstance(result, OAuthFailure):
+        return _failed(service, account, result)
+    return lifecycle.save_refresh(service, account, _merged(values, result), lifecycle.expiry_time(service, result))
+
+
+def _merged(values: dict[str, str], result: TokenResult) -> dict[str, str]:
+    """The credentials after a refresh: the new tokens over what was there."""
+    merged = {**values, ACCESS_TOKEN: result.access_token}
+    if result.refresh_token:
+        merged[REFRESH_TOKEN] = result.refresh_token
+    return merged
+
+
+def _failed(service: Service, account: Account, failure: OAuthFailure) -> Account:
+    if failure.kind == "grant_dead":
+        lifecycle.mark_dead(service, account, failure.sentence)
+        raise Refused(failure.sentence)
+    after = lifecycle.mark_retrying(service, account, failure.sentence)
+    return _cooling_down(service, after)
+
+
+def _not_renewable(service: Service, account: Account) -> str:
+    app = service.catalog.app(account.app)
+    name = app.name if app else account.app
+    return f"The access has expired and {name} gave no way to renew it. Reconnect the account."

@@ -2,7 +2,7 @@
 
 from webapp.errors import Conflict, PatchbayError, Refused, UpstreamFailed
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import credentials, lifecycle, provider, refreshing
+from webapp.service.domain.accounts import credentials, lifecycle, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history
@@ -18,7 +18,7 @@ def check(service: Service, account: Account) -> Account:
         return account
     app = service.app(account.app)
     try:
-        account = refreshing.ensure_fresh(service, account)
+        account = credentials.ensure_fresh(service, account)
     except PatchbayError:
         with service.store.write() as tx:
             return lifecycle.reread(tx, account)
@@ -47,7 +47,7 @@ def revoke(service: Service, account: Account) -> Account:
     if account.dead:
         raise Conflict("The access to this account has already ended.")
     if app.revocation_request is not None:
-        account = refreshing.ensure_fresh(service, account)  # an expired token would look like one that is revoked
+        account = credentials.ensure_fresh(service, account)  # an expired token would look like one that is revoked
     outcome = provider.revoke(service, account, credentials.read(service, account))
     if isinstance(outcome, OAuthFailure):
         raise UpstreamFailed(outcome.sentence)
@@ -63,7 +63,7 @@ def _refused(service: Service, app: App, account: Account, sentence: str) -> Acc
     if not values.get(credentials.REFRESH_TOKEN):
         return lifecycle.mark_dead(service, account, sentence)
     try:
-        account = refreshing.refresh(service, account)
+        account = credentials.refresh(service, account)
     except (Refused, UpstreamFailed):
         with service.store.write() as tx:
             return lifecycle.reread(tx, account)

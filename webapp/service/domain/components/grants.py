@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from webapp.errors import Detail, Invalid, NotFound, PatchbayError, Refused
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant
-from webapp.service.domain.accounts import accounts, credentials, refreshing
+from webapp.service.domain.accounts import accounts, credentials
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components.prop_values import FIELD
@@ -73,7 +73,7 @@ def credentials_of(service: Service, account: Account) -> dict[str, str]:
 def _values(service: Service, app: App, account: Account) -> dict[str, str]:
     name = account.name or account.identity_name or account.id
     try:
-        fresh = refreshing.ensure_fresh(service, account)
+        fresh = credentials.ensure_fresh(service, account)
     except NotFound as error:
         raise AccountUnusable(f"The {app.name} account {name} was disconnected; choose another.") from error
     except Refused as error:

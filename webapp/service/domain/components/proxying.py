@@ -16,17 +16,16 @@ import orjson
 from webapp.errors import Forbidden, Invalid, PatchbayError, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.masking import MASK, Mask
-from webapp.service.domain.accounts import credentials, refreshing
+from webapp.service.domain.accounts import credentials
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.projects import usage
-from webapp.service.outbound.credentials import Applied, apply
-from webapp.service.outbound.hosts import HostRules
-from webapp.service.outbound.messages import RESERVED
+from webapp.service.outbound.exchange import RESERVED
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.streams import Stream, Upload
-from webapp.service.outbound.templates import TemplateError
+from webapp.service.outbound.templates import Applied, TemplateError, apply
+from webapp.service.outbound.urls import HostRules
 
 DEADLINE_S = 30.0
 HOPS = 3
@@ -82,7 +81,7 @@ def send(service: Service, account: Account, request: ProxyRequest) -> Stream:
 
 def _given(service: Service, account: Account) -> AccountGrant:
     """What a request as ``account`` needs, with a token that still works."""
-    values = credentials.read(service, refreshing.ensure_fresh(service, account))
+    values = credentials.read(service, credentials.ensure_fresh(service, account))
     values.pop(credentials.REFRESH_TOKEN, None)
     try:
         return grants.account_grant(service.app(account.app), values)

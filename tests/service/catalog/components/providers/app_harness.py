@@ -18,8 +18,7 @@ from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.calls import AccountGrant, Call, Reply
 from webapp.service.components.runner import Runner
-from webapp.service.outbound.credentials import apply
-from webapp.service.outbound.templates import fill_url
+from webapp.service.outbound.templates import apply, fill_url
 
 FORM = "application/x-www-form-urlencoded"
 

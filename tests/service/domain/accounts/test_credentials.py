@@ -9,12 +9,12 @@ import pytest
 
 from webapp.errors import Refused, UpstreamFailed
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
-from webapp.service.domain.accounts import accounts, credentials, lifecycle, refreshing
+from webapp.service.domain.accounts import accounts, credentials, lifecycle
 
 
 def test_a_good_token_is_left_alone(bench: Any) -> None:
     account = bench.connect()
-    assert refreshing.ensure_fresh(bench.service, account) == account
+    assert credentials.ensure_fresh(bench.service, account) == account
     assert bench.acme.token_calls == 0
 
 
@@ -27,7 +27,7 @@ def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench: Any, open_
     def use(index: int) -> str:
         gate.wait()
         service = (bench if index % 2 else other).service
-        return str(credentials.read(service, refreshing.ensure_fresh(service, account))["oauth_access_token"])
+        return str(credentials.read(service, credentials.ensure_fresh(service, account))["oauth_access_token"])
 
     with ThreadPoolExecutor(50) as pool:
         assert set(pool.map(use, range(50))) == {"a1"}
@@ -38,7 +38,7 @@ def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench: Any, open_
 def test_what_a_refresh_writes(bench: Any) -> None:
     account = bench.connect()
     bench.clock.advance(HOUR)
-    after = refreshing.ensure_fresh(bench.service, account)
+    after = credentials.ensure_fresh(bench.service, account)
     values = credentials.read(bench.service, after)
     assert (values["oauth_access_token"], values["oauth_refresh_token"]) == ("a1", "r1")
     assert after.expires_at == bench.clock() + HOUR
@@ -51,10 +51,10 @@ def test_an_answer_without_a_refresh_token_keeps_the_old_one(bench: Any) -> None
     account = bench.connect()
     bench.acme.send_refresh = False
     bench.clock.advance(HOUR)
-    account = refreshing.ensure_fresh(bench.service, account)
+    account = credentials.ensure_fresh(bench.service, account)
     assert credentials.read(bench.service, account)["oauth_refresh_token"] == "r0"
     bench.clock.advance(HOUR)
-    assert refreshing.ensure_fresh(bench.service, account).healthy
+    assert credentials.ensure_fresh(bench.service, account).healthy
 
 
 def test_invalid_grant_makes_the_account_dead_at_once(bench: Any) -> None:
@@ -62,12 +62,12 @@ def test_invalid_grant_makes_the_account_dead_at_once(bench: Any) -> None:
     bench.acme.dead = True
     bench.clock.advance(HOUR)
     with pytest.raises(Refused):
-        refreshing.ensure_fresh(bench.service, account)
+        credentials.ensure_fresh(bench.service, account)
     after = accounts.get(bench.service.store, bench.scene, account.id)
     assert (after.dead, after.healthy, after.next_refresh_at) == (True, False, None)
     assert "Connect the account again" in str(after.error)
     with pytest.raises(Refused):
-        refreshing.ensure_fresh(bench.service, after)
+        credentials.ensure_fresh(bench.service, after)
     assert bench.acme.token_calls == 1
 
 
@@ -77,29 +77,29 @@ def test_a_provider_that_is_down_is_left_in_peace_and_the_account_recovers(bench
     bench.clock.advance(2 * HOUR)
     for _ in range(20):
         with pytest.raises(UpstreamFailed):
-            refreshing.ensure_fresh(bench.service, account)
+            credentials.ensure_fresh(bench.service, account)
     assert bench.acme.token_calls == 1
     for _ in range(6 * 60):  # six hours, minute by minute, as the worker would
         bench.clock.advance(MINUTE)
-        for due in refreshing.due(bench.service, 10):
+        for due in credentials.due(bench.service, 10):
             with pytest.raises(UpstreamFailed):
-                refreshing.refresh(bench.service, due)
+                credentials.refresh(bench.service, due)
     assert 5 <= bench.acme.token_calls <= 15
     down = accounts.get(bench.service.store, bench.scene, account.id)
     assert (down.healthy, down.dead) == (False, False)
     bench.acme.token_status = 200
     bench.clock.advance(HOUR)
-    (due,) = refreshing.due(bench.service, 10)
-    assert refreshing.refresh(bench.service, due).healthy
+    (due,) = credentials.due(bench.service, 10)
+    assert credentials.refresh(bench.service, due).healthy
 
 
 def test_a_failed_early_refresh_lets_the_old_token_serve_until_it_expires(bench: Any) -> None:
     account = bench.connect()
     bench.acme.token_status = 500
     bench.clock.advance(56 * MINUTE)
-    (due,) = refreshing.due(bench.service, 10)
-    assert refreshing.refresh(bench.service, due).healthy is False
-    assert refreshing.ensure_fresh(bench.service, due).id == account.id
+    (due,) = credentials.due(bench.service, 10)
+    assert credentials.refresh(bench.service, due).healthy is False
+    assert credentials.ensure_fresh(bench.service, due).id == account.id
 
 
 def test_a_holder_that_died_gives_way_when_its_lease_ends(bench: Any) -> None:
@@ -108,7 +108,7 @@ def test_a_holder_that_died_gives_way_when_its_lease_ends(bench: Any) -> None:
     assert lifecycle.claim_refresh(bench.service, account) is not None  # and is then killed
     assert lifecycle.claim_refresh(bench.service, account) is None
     bench.clock.advance(lifecycle.REFRESH_LEASE + SECOND)
-    assert refreshing.ensure_fresh(bench.service, account).healthy
+    assert credentials.ensure_fresh(bench.service, account).healthy
 
 
 def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any) -> None:
@@ -117,8 +117,8 @@ def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any)
     end = bench.clock() + DAY
     while bench.clock() < end:
         bench.clock.advance(SECOND * 48)
-        for due in refreshing.due(bench.service, 10):
-            refreshing.refresh(bench.service, due)
+        for due in credentials.due(bench.service, 10):
+            credentials.refresh(bench.service, due)
     assert DAY // MINUTE <= bench.acme.token_calls <= DAY // (48 * SECOND) + 1
     assert accounts.get(bench.service.store, bench.scene, account.id).healthy
 
@@ -126,9 +126,9 @@ def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any)
 def test_an_expired_token_without_a_refresh_token_needs_the_person(bench: Any) -> None:
     account = bench.connect(refresh_token=None)
     bench.clock.advance(HOUR)
-    (due,) = refreshing.due(bench.service, 10)
+    (due,) = credentials.due(bench.service, 10)
     with pytest.raises(Refused, match="no way to renew it"):
-        refreshing.refresh(bench.service, due)
+        credentials.refresh(bench.service, due)
     assert accounts.get(bench.service.store, bench.scene, account.id).dead
     assert bench.acme.token_calls == 0
 
@@ -139,7 +139,7 @@ def test_a_hostile_answer_is_passing_trouble(bench: Any, body: bytes) -> None:
     bench.acme.token_body = body
     bench.clock.advance(HOUR)
     with pytest.raises(UpstreamFailed):
-        refreshing.ensure_fresh(bench.service, account)
+        credentials.ensure_fresh(bench.service, account)
     after = accounts.get(bench.service.store, bench.scene, account.id)
     assert (after.healthy, after.dead) == (False, False)
     assert after.error
