@@ -4,7 +4,7 @@ import pytest
 
 from tests.ways import TARGETS, count
 
-MEASURED = {"create token": 17, "OAuth callback": 48, "deploy a trigger": 56, "accounts page, cold": 52}
+MEASURED = {"OAuth callback": 42, "deploy a trigger": 53, "accounts page, cold": 50}
 """What is true today; each falls to its target and then goes away."""
 
 
@@ -16,4 +16,4 @@ def ways() -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_way_goes_through_few_files(ways: dict[str, list[str]], name: str) -> None:
-    assert len(ways[name]) <= max(TARGETS[name], MEASURED[name]), "\n".join(ways[name])
+    assert len(ways[name]) <= MEASURED.get(name, TARGETS[name]), "\n".join(ways[name])

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from werkzeug.datastructures import MultiDict
 
 from webapp.kit import cursors
+from webapp.service.domain.components.prop_values import MAX_DEPTH
 from webapp.service.domain.projects import external_users
 
 T = TypeVar("T")
@@ -55,6 +56,17 @@ def _split(given: list[str]) -> list[str]:
     return [part for text in given for part in text.split(",") if part]
 
 
+def _shallow(value: dict[str, Any]) -> dict[str, Any]:
+    """Refuse what is nested deeper than a person would: nobody below must follow it."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        containers = [item for item in level if isinstance(item, dict | list)]
+        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
+        if not level:
+            return value
+    raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
+
+
 def _flag(text: str) -> bool:
     if text not in ("true", "false"):
         raise ValueError("Use true or false.")
@@ -86,6 +98,7 @@ ExternalUserId = Annotated[
         }
     ),
 ]
+JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
 ProjectId = Annotated[str, Field(pattern=r"^proj_[a-zA-Z0-9]+$")]
 AppName = Annotated[str | None, Field(description="The app's slug or id.")]
 SearchWords = Annotated[str | None, Field(description="Words to search for.")]

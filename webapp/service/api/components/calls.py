@@ -9,30 +9,18 @@ from functools import partial
 from typing import Annotated, Any
 
 from flask import Response
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Body, ExternalUserId
+from webapp.service.api.base.models import Body, ExternalUserId, JsonObject
 from webapp.service.api.base.operations import USER, Example, Operations
 from webapp.service.api.components import models
 from webapp.service.api.components.components import ACTIONS, COMPONENTS, NOUNS, TRIGGERS, ComponentVersion, Noun
 from webapp.service.domain.base import scopes
 from webapp.service.domain.components import components, file_stash
 from webapp.service.domain.components.components import ComponentRequest, OptionsQuery
-from webapp.service.domain.components.prop_values import MAX_DEPTH
 
 MAX_PAGE = 1_000_000
-
-
-def _shallow(value: dict[str, Any]) -> dict[str, Any]:
-    """Refuse what is nested deeper than a person would: nobody below must follow it."""
-    level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        containers = [item for item in level if isinstance(item, dict | list)]
-        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
-        if not level:
-            return value
-    raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
 
 
 def _page_number(value: Any) -> int:
@@ -47,7 +35,6 @@ def _stash_id(value: Any) -> Any:
     return value
 
 
-JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
 PageNumber = Annotated[
     int, BeforeValidator(_page_number), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_PAGE})
 ]

@@ -101,7 +101,8 @@ _make = table.maker(ConnectToken)
 def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: str | None) -> dict[str, Any]:
     """Make a token and answer as contract "Connect tokens" has it. Raises :class:`Invalid`."""
     token, now = PREFIX + random.token_hex(16), service.clock()
-    allowed_origins, scope = origins.checked(request.allowed_origins), _scope(request.scope)
+    allowed_origins = origins.checked(request.allowed_origins) if request.allowed_origins else ()
+    scope = _scope(request.scope)
     for name in ("success_redirect_uri", "error_redirect_uri", "webhook_uri"):
         _check_uri(name, getattr(request, name))
     with service.store.write() as tx:
@@ -123,7 +124,8 @@ def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: 
             token_sealed=_sealed(service, tx, scene, request, token),
         )
         _TOKENS.insert(tx, stored)
-        origins.remember(tx, stored.allowed_origins, stored.expires_at)
+        if stored.allowed_origins:
+            origins.remember(tx, stored.allowed_origins, stored.expires_at)
     link = f"{service.settings.public_url}/_static/connect.html?token={token}&connectLink=true"
     return {"token": token, "expires_at": iso(stored.expires_at), "connect_link_url": link}
 
