@@ -87,6 +87,7 @@ def test_an_unknown_client_and_a_wrong_secret_look_alike(world: Any, server: tup
         ({"data": {}}, "invalid_request"),
         ({"data": {"grant_type": ""}}, "invalid_request"),
         ({"data": {"grant_type": "password"}}, "unsupported_grant_type"),
+        ({"data": {"grant_type": "refresh_token"}}, "unsupported_grant_type"),
         ({"json": {"grant_type": "authorization_code"}}, "unsupported_grant_type"),
         ({"json": {"grant_type": 1}}, "invalid_request"),
         ({"json": {**GRANT, "client_id": ["x"]}}, "invalid_request"),

@@ -115,6 +115,7 @@ def test_health_tells_passing_trouble_from_a_refusal(bench: Any) -> None:
     down = health.check(bench.service, account)
     assert (down.healthy, down.dead) == (False, False)
     assert down.error
+    assert bench.acme.token_calls == 0  # its token is not to blame, so none is asked for
     assert down.next_check_at == bench.clock() + 30_000
     bench.acme.me_status = 200
     up = health.check(bench.service, down)
