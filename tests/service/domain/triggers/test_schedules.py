@@ -94,6 +94,7 @@ def test_what_may_be_kept(given: dict[str, Any], floor: int, kept: dict[str, Any
     [
         ({"intervalSeconds": 14}, "every 15 seconds"),
         ({"intervalSeconds": 10**12}, "at most 366 days"),
+        ({"intervalSeconds": 31_622_401}, "at most 366 days"),
         ({"cron": "* * * *"}, "five fields"),
         ({"cron": "* * * * * *"}, "five fields"),
         ({"cron": "61 * * * *"}, "cannot be read"),
