@@ -100,7 +100,8 @@ def _try_all(chosen: list[Mutant], copies: list[Path], show_idle: bool) -> list[
 
 
 def _try(copy: Path, mutant: Mutant) -> Verdict:
-    place, source = copy / mutant.file, source_of(mutant)
+    place = copy / mutant.file
+    source = source_of(mutant, copy)
     place.write_text(mutant.mutated(source), "utf-8")
     try:
         done = _pytest(copy, list(mutant.cites.tests))
