@@ -1,0 +1,32 @@
+"""Apps as a project meets them: found by slug or id, still named when they are gone, and connectable or not."""
+
+from dataclasses import replace
+
+from webapp.service.domain.accounts import apps, provider_clients
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Project
+
+
+def test_a_filter_takes_slug_and_id(service: Service) -> None:
+    app = service.app("tinykeys")
+    assert apps.slug_of(service, app.id) == apps.slug_of(service, "tinykeys") == "tinykeys"
+    assert apps.slug_of(service, "no-such-app") == "no-such-app"
+
+
+def test_an_app_that_left_the_catalog_is_still_named(service: Service) -> None:
+    known, gone = apps.facts(service, "tinykeys"), apps.facts(service, "departed")
+    assert known["name"] == "Tiny Keys"
+    assert (gone["name_slug"], gone["name"], gone["auth_type"]) == ("departed", "departed", "none")
+    assert gone["description"] == "This app is no longer in the catalog."
+    assert set(gone) <= set(known)
+
+
+def test_why_an_app_cannot_be_connected(service: Service, project: Project) -> None:
+    keys, oauth = service.app("tinykeys"), service.app("tinyoauth")
+    assert apps.why_not(service, keys, project.id) is None
+    assert "`patchbay oauth-app add --app tinyoauth`" in str(apps.why_not(service, oauth, project.id))
+    provider_clients.add(service, app="tinyoauth", client_id="c", client_secret="s", project_id=project.id)
+    assert apps.why_not(service, oauth, project.id) is None
+    assert apps.why_not(service, oauth, "proj_other") is not None
+    bare = replace(keys, auth_type="none")
+    assert apps.why_not(service, bare, project.id) == "Tiny Keys needs no account."

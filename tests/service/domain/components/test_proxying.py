@@ -1,0 +1,83 @@
+"""The proxy's rules before anything is sent: the app's own hosts alone, the credential put in and never replaced."""
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from webapp.errors import Forbidden, Invalid
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import proxying
+from webapp.service.domain.components.proxying import ProxyRequest
+from webapp.service.outbound.credentials import Applied
+from webapp.service.outbound.streams import Upload
+
+Plant = Callable[..., Account]
+
+
+def upload(raw: bytes) -> Upload:
+    return Upload(io.BytesIO(raw), len(raw))
+
+
+def test_the_credential_goes_to_the_app_and_the_caller_cannot_replace_it(
+    service: Service, plant: Plant, provider: Any
+) -> None:
+    answer = proxying.send(service, plant(), ProxyRequest("GET", "/me", headers={"X-Api-Key": "stolen"}))
+    assert (answer.status, b"".join(answer.blocks())) == (200, b'{"id": "u-1", "name": "Ada"}')
+    assert provider.calls == ["/me"]
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://example.com/me",
+        "http://127.0.0.1:1/me",
+        "http://169.254.169.254/latest",
+        "file:///etc/passwd",
+        "http://user:password@127.0.0.1/",
+        "https://",
+    ],
+)
+def test_nothing_is_sent_anywhere_else(service: Service, plant: Plant, provider: Any, target: str) -> None:
+    with pytest.raises((Forbidden, Invalid)):
+        proxying.send(service, plant(), ProxyRequest("GET", target))
+    assert provider.calls == []
+
+
+def test_an_app_without_a_base_address_needs_a_whole_one(service: Service, plant: Plant) -> None:
+    given = replace(proxying._given(service, plant()), base_url=None)
+    with pytest.raises(Invalid, match="begin it with https://"):
+        proxying._absolute(given, "/me")
+    assert proxying._absolute(given, "https://api.example/me") == "https://api.example/me"
+
+
+def test_the_query_of_the_credential_stands_alone() -> None:
+    credential = Applied(params={"token": "canary"}, headers={}, body={})
+    url = proxying._with_query("https://a.example/x?a=1&to%6ben=own", [("token", "own"), ("b", "2")], credential)
+    assert url == "https://a.example/x?a=1&b=2"
+
+
+@pytest.mark.parametrize(
+    ("media", "raw", "body"),
+    [
+        ("application/json; charset=utf-8", b'{"a": 1, "key": "own"}', b'{"a":1,"key":"canary"}'),
+        ("application/x-www-form-urlencoded", b"a=1&key=own&b=", b"a=1&b=&key=canary"),
+    ],
+)
+def test_a_credential_in_the_body_takes_the_place_of_the_callers(media: str, raw: bytes, body: bytes) -> None:
+    credential = Applied(params={}, headers={}, body={"key": "canary"})
+    request = ProxyRequest("POST", "/x", headers={"content-type": media}, body=upload(raw))
+    assert proxying._body(request, credential) == body
+
+
+@pytest.mark.parametrize(
+    ("media", "raw"), [("application/json", b"[1]"), ("application/json", b"{"), ("text/plain", b"x")]
+)
+def test_a_body_that_cannot_hold_the_credential_is_refused(media: str, raw: bytes) -> None:
+    credential = Applied(params={}, headers={}, body={"key": "canary"})
+    with pytest.raises(Invalid) as refusal:
+        proxying._body(ProxyRequest("POST", "/x", headers={"content-type": media}, body=upload(raw)), credential)
+    assert "canary" not in str(refusal.value)

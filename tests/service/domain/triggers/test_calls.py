@@ -1,0 +1,68 @@
+"""Calls of a trigger's component: what cannot run is a failed reply, and what a hook remembered is kept at once."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.triggers import deploy
+from webapp.errors import Conflict, Invalid, Unavailable
+from webapp.kit import cursors
+from webapp.service.components.calls import ErrorInfo, Reply
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, memory, runs
+from webapp.service.domain.triggers.calls import HookFailed
+
+
+def test_a_component_that_left_the_catalog_fails_with_a_sentence(service: Service, scene: Scene) -> None:
+    gone = replace(deploy(service, scene), component_version="9.9.9")
+    assert calls.component_of(service, gone) is None
+    reply = calls.call(service, gone, "run", state={})
+    assert reply.error is not None
+    assert reply.error.message == ("~/poll 9.9.9 is no longer in the catalog; delete this trigger and deploy it again.")
+    assert (reply.error.name, reply.ok) == (calls.UNUSABLE, False)
+
+
+def test_values_that_do_not_fit_any_more_fail_too(service: Service, scene: Scene) -> None:
+    reply = calls.call(service, deploy(service, scene), "run", state={}, configured={"ids": 1})
+    assert reply.error is not None
+    assert "ids" in reply.error.message
+
+
+def test_what_a_hook_remembered_is_kept_even_where_it_fails(service: Service, scene: Scene) -> None:
+    trigger = deploy(service, scene)
+    before = memory.read(service, trigger)["hooks"]
+    with pytest.raises(HookFailed) as failure:
+        calls.run_hooks(service, trigger, ["activate"], {"fail": "subscribe"})
+    assert (failure.value.hook, failure.value.sentence) == ("activate", "The app refused to subscribe.")
+    assert not failure.value.unusable
+    assert memory.read(service, trigger)["hooks"] == [*before, "subscribe"]
+    newest = runs.page(service, trigger, cursors.Window()).items[0]
+    assert (newest["cause"], newest["ok"]) == ("activate", False)
+
+
+def test_a_hook_of_which_nothing_depends_is_tried(service: Service, scene: Scene) -> None:
+    trigger = deploy(service, scene)
+    assert calls.try_hook(service, trigger, "deactivate", {}) is None
+    failure = calls.try_hook(service, trigger, "deactivate", {"fail": "leave"})
+    assert failure is not None
+    assert failure.sentence == "The app refused to leave."
+
+
+def test_a_trigger_that_was_deleted_meanwhile_keeps_nothing(service: Service, scene: Scene) -> None:
+    trigger = deploy(service, scene)
+    with service.store.write() as tx:
+        lifecycle.remove(tx, trigger.id)
+    assert deployed_triggers.find(service.store, trigger.id) is None
+    with pytest.raises(Conflict):
+        calls.run_hooks(service, trigger, ["deploy"], {})
+
+
+def test_what_a_caller_is_told_of_a_failed_hook() -> None:
+    refused = Reply(None, error=ErrorInfo("exception", "ComponentError", "No."))
+    away = Reply(None, error=ErrorInfo("runner", "Runner", "Not now."))
+    account = Reply(None, error=ErrorInfo("exception", calls.UNUSABLE, "Reconnect."))
+    assert isinstance(HookFailed("deploy", refused).to_error(), Invalid)
+    assert isinstance(HookFailed("deploy", away).to_error(), Unavailable)
+    assert HookFailed("deploy", account).unusable
+    assert HookFailed("deploy", Reply(None)).sentence == "It failed and did not say why."

@@ -1,0 +1,40 @@
+"""A deployed trigger as the API shows it: no value of a secret prop, and a key only for those who may see it."""
+
+from tests.fakes.triggers import deploy
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import serialization
+
+
+def test_secrets_are_shown_as_null(service: Service, scene: Scene) -> None:
+    trigger = deploy(service, scene, given={"ids": ["x"], "token": "canary-token"})
+    shown = serialization.to_json(service, trigger)
+    assert shown["configured_props"] == {"ids": ["x"], "token": None}
+    assert "canary" not in str(serialization.to_json(service, trigger, extensions=True))
+
+
+def test_a_signing_key_is_shown_only_where_it_is_given(service: Service, scene: Scene) -> None:
+    trigger = deploy(service, scene, webhook_url="https://hooks.example/a")
+    key = serialization.signing_key(service, trigger)
+    assert key is not None
+    assert serialization.to_json(service, trigger)["webhook_signing_key"] == ""
+    assert serialization.to_json(service, trigger, signing_key=key)["webhook_signing_key"] == key
+    assert serialization.signing_key(service, deploy(service, scene, user="bob")) is None
+
+
+def test_extensions_come_only_when_asked_for(service: Service, scene: Scene) -> None:
+    trigger, other = deploy(service, scene), deploy(service, scene)
+    plain = serialization.listed(service, [trigger, other])
+    assert [shown["id"] for shown in plain] == [trigger.id, other.id]
+    assert "version" not in plain[0]
+    (shown,) = serialization.listed(service, [trigger], extensions=True)
+    assert (shown["external_user_id"], shown["waits"], shown["accounts"]) == ("alice", None, [])
+    assert serialization.listed(service, [], extensions=True) == []
+
+
+def test_an_address_to_enter_by_hand_is_an_extension(service: Service, scene: Scene) -> None:
+    trigger = deploy(service, scene, "~/echo")
+    assert "endpoint_url" not in serialization.to_json(service, trigger)
+    address = serialization.to_json(service, trigger, extensions=True)["endpoint_url"]
+    assert address.startswith(service.settings.public_url)
+    assert "/h/" in address

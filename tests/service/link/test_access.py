@@ -1,0 +1,43 @@
+"""What access a person can give: the usual one once, each profile with its grants in words, and one that is chosen."""
+
+from dataclasses import replace
+from typing import Any
+
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import provider_clients
+from webapp.service.link.access import EVERYTHING, choices, scopes_of
+from webapp.service.link.visit import Visit
+
+
+def offered(world: Any, **parameters: str) -> list[Any]:
+    token = tokens.recall(world.service.store, world.token())
+    assert token is not None
+    return choices(world.service, Visit(token, world.project, parameters), world.service.app("sandbox"))
+
+
+def test_exactly_one_is_chosen_whatever_the_link_says(world: Any) -> None:
+    for profile in ("", "read_only", "full", "no-such-profile"):
+        found = offered(world, **({"oauthScopeProfile": profile} if profile else {}))
+        assert sum(choice.chosen for choice in found) == 1
+        names = [choice.name for choice in found]
+        assert len(set(names)) == len(names)
+        if profile in names:
+            assert next(choice.name for choice in found if choice.chosen) == profile
+
+
+def test_grants_are_in_words_and_never_twice(world: Any) -> None:
+    for choice in offered(world):
+        assert choice.label and choice.scopes
+        assert len(set(choice.grants)) == len(choice.grants)
+        assert all(grant[0].isupper() and not grant.endswith(".") for grant in choice.grants)
+
+
+def test_a_client_says_which_scopes_are_usual_and_adds_its_own(world: Any) -> None:
+    app = world.service.app("sandbox")
+    client = provider_clients.choose(world.service.store, world.project.id, "sandbox")
+    assert client is not None
+    own = replace(client, scopes=("webhooks",), additional_scopes=("profile", "webhooks"))
+    assert scopes_of(app, own, EVERYTHING) == ("webhooks", "profile")
+    assert scopes_of(app, None, EVERYTHING) == tuple(app.default_scopes)
+    profile = app.spec.scope_profiles[0].name
+    assert scopes_of(app, own, profile) == app.profile_scopes(profile)

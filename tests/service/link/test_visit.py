@@ -1,0 +1,77 @@
+"""Who visits the Connect Link, and by what right: a token, a session with its cookie and proof, and nothing else."""
+
+from typing import Any
+
+import pytest
+from flask import Flask, request
+
+from webapp.kit.clock import HOUR
+from webapp.service.domain.access import tokens
+from webapp.service.domain.base.failures import LinkExpired
+from webapp.service.link import visit
+from webapp.service.link.endings import COOKIE_GONE, NO_SUCH_OVERRIDE, TOKEN_MISSING, TOKEN_UNKNOWN, Ended
+
+APP = Flask("visits")
+
+
+def arriving(world: Any, query: str) -> dict[str, str]:
+    with APP.test_request_context(f"/?{query}"):
+        return visit.arriving(world.service, request)[2]
+
+
+def posted(world: Any, form: dict[str, str]) -> visit.Visit:
+    with APP.test_request_context("/", method="POST", data=form):
+        return visit.of_form(world.service, request)
+
+
+def test_only_known_parameters_are_read_and_cut(world: Any) -> None:
+    raw = world.token()
+    given = arriving(world, f"token={raw}&app=%20sandbox%20&evil=1&oauthAppId=&accountId={'x' * 999}")
+    assert given == {"app": "sandbox", "accountId": "x" * visit.MAX_PARAMETER}
+
+
+@pytest.mark.parametrize(("query", "ending"), [("", TOKEN_MISSING), ("token=ctok_nothing", TOKEN_UNKNOWN)])
+def test_without_a_token_that_is_known_it_ends(world: Any, query: str, ending: object) -> None:
+    with pytest.raises(Ended) as ended:
+        arriving(world, query)
+    assert ended.value.ending == ending
+
+
+def test_an_expired_token_ends_too(world: Any) -> None:
+    raw = world.token()
+    world.clock.advance(5 * HOUR)
+    with pytest.raises(LinkExpired):
+        arriving(world, f"token={raw}")
+    with pytest.raises(LinkExpired):
+        posted(world, {"token": raw})
+
+
+@pytest.mark.parametrize("proof", ["", "0" * 64, "ü"])
+def test_a_form_of_a_session_needs_its_proof(world: Any, proof: str) -> None:
+    with pytest.raises(Ended) as ended:
+        posted(world, {"session": "ls_1", "proof": proof})
+    assert ended.value.ending == COOKIE_GONE
+
+
+def test_the_proof_alone_is_not_enough(world: Any) -> None:
+    proof = visit.session_proof(world.service, "ls_1")
+    assert proof != visit.session_proof(world.service, "ls_2")
+    with pytest.raises(Ended) as ended:
+        posted(world, {"session": "ls_1", "proof": proof})
+    assert ended.value.ending == COOKIE_GONE
+
+
+def test_a_framed_page_carries_its_token_and_parameters(world: Any) -> None:
+    raw = world.token()
+    current = posted(world, {"token": raw, "app": "sandbox", "hideClose": "TRUE"})
+    assert (current.framed, current.app, current.closable, current.url) == (True, "sandbox", False, visit.COOKIE_PATH)
+    assert current.hidden == {"token": raw, "app": "sandbox", "hideClose": "TRUE"}
+    assert raw not in repr(current)
+
+
+def test_an_override_that_is_not_there_ends_it(world: Any) -> None:
+    token = tokens.recall(world.service.store, raw := world.token())
+    assert token is not None
+    with APP.test_request_context("/"), pytest.raises(Ended) as ended:
+        visit.framed(world.service, raw, token, {"appOverrideId": "aov_none"})
+    assert ended.value.ending == NO_SUCH_OVERRIDE
