@@ -1,0 +1,73 @@
+"""What components declare: a file that cannot be loaded is a problem, a runner that is away is no verdict."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.errors import Unavailable
+from webapp.service.catalog.declaring import declared, faults
+from webapp.service.catalog.sources import BUILT_IN, Component
+from webapp.service.components.calls import Call, ErrorInfo, Reply
+
+FACTS: dict[str, Any] = {
+    "kind": "action", "name": "Do it", "description": "Does it.", "app": None, "configurable_props": [],
+    "annotations": {}, "has_reload": False, "dedupe": None, "hooks": [], "stash": None, "problems": [],
+}  # fmt: skip
+
+
+def component(name: str = "do-it", kind: Any = "action", root: Path = BUILT_IN) -> Component:
+    return Component(f"acme-{name}", "1.0.0", kind, "acme", f"acme/actions/{name}/1.0.0.py", root)
+
+
+def reply(**changes: Any) -> Reply:
+    return Reply({**FACTS, **changes})
+
+
+def failed(kind: Any) -> Reply:
+    return Reply(None, error=ErrorInfo(kind, "LoadError", "It holds no component."))
+
+
+def test_what_is_declared_becomes_a_row() -> None:
+    found, problems = declared([component()], lambda _: reply())
+    assert problems == []
+    row = found[0].row(BUILT_IN)
+    assert (row["key"], row["kind"], row["name"], row["root"]) == ("acme-do-it", "action", "Do it", None)
+
+
+def test_a_folder_of_the_operators_is_found_from_beside_the_catalog(tmp_path: Path) -> None:
+    (own,), _ = declared([component(root=tmp_path / "data" / "apps")], lambda _: reply())
+    assert own.row(tmp_path / "data")["root"] == "apps"
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (failed("exception"), "It holds no component."),
+        (reply(kind="source"), "it holds a trigger, but stands in the folder of actions."),
+        (reply(name=""), "it has no name; say what it is called."),
+        (reply(description=None), "its description must be text."),
+    ],
+)
+def test_what_is_wrong_is_told_and_left_out_and_the_rest_goes_on(answer: Reply, sentence: str) -> None:
+    def declare(call: Call) -> Reply:
+        return answer if "broken" in call.path else reply()
+
+    found, problems = declared([component("broken"), component()], declare)
+    assert problems == [f"acme/actions/broken/1.0.0.py: {sentence}"]
+    assert [one.component.key for one in found] == ["acme-do-it"]
+    assert faults([component("broken")], declare) == problems
+
+
+def test_a_runner_that_is_away_says_nothing_of_a_component() -> None:
+    for judge in (declared, faults):
+        with pytest.raises(Unavailable, match="The catalog cannot be built"):
+            judge([component()], lambda _: failed("runner"))
+
+
+def test_the_author_hears_what_the_checker_says_once() -> None:
+    said = faults([component()], lambda _: reply(name="", problems=["it is odd.", "it is odd."]))
+    assert [sentence.partition(": ")[2] for sentence in said] == [
+        "it has no name; say what it is called.",
+        "it is odd.",
+    ]
