@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-from webapp.service.outbound.deadline import Deadline
 
 from webapp.errors import NotFound
 from webapp.service.domain.base.service import Service, wake_nobody
 from webapp.service.outbound.guard import Target
 from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.sockets import Deadline
 from webapp.service.outbound.urls import Url, parse_url
 
 

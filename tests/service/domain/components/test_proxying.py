@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from webapp.service.outbound.credentials import Applied
 
 from webapp.errors import Forbidden, Invalid
 from webapp.service.domain.accounts.accounts import Account
@@ -14,6 +13,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import proxying
 from webapp.service.domain.components.proxying import ProxyRequest
 from webapp.service.outbound.streams import Upload
+from webapp.service.outbound.templates import Applied
 
 Plant = Callable[..., Account]
 
