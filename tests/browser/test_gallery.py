@@ -13,7 +13,7 @@ import pytest
 from simpleicons.all import icons
 from werkzeug.serving import make_server
 
-from webapp import frontend
+from webapp import frontend, static_files
 from webapp.kit import templates, translation
 
 pytestmark = pytest.mark.browser
@@ -47,6 +47,8 @@ def gallery() -> flask.Flask:
     """An application with the real layouts and macros; ``app.reports`` counts what browsers report."""
     app = flask.Flask(__name__, static_folder=str(frontend.static_dir()))
     folders = [str(frontend.templates_dir()), str(HERE / "gallery")]
+    # As the product sends them: style sheets in one piece.
+    app.view_functions["static"] = lambda filename: static_files.sent(filename) or app.send_static_file(filename)
     app.jinja_loader = jinja2.FileSystemLoader(folders)
     app.jinja_env.undefined = jinja2.StrictUndefined
     templates.prepare(app.jinja_env)

@@ -41,7 +41,7 @@ def test_a_line_break_is_a_space_unless_it_stands_beside_a_box(source: str, html
             "{% macro m() %}\n  <b>{{ caller() }}</b>\n{% endmacro %}a {% call m() %}\n c\n{% endcall %}\nd",
             "a <b>c</b> d",
         ),
-        ("{% set y %}\n  a\n{% endset %}\n{{ y }}{% block z %}\n  b\n{% endblock %}", "ab"),
+        ("a{% set y %}\n  a\n{% endset %}\n{{ y }}{% block z %}\n  b\n{% endblock %}", "aab"),
     ],
 )
 def test_statements_show_nothing_themselves(source: str, html: str) -> None:

@@ -86,7 +86,9 @@ def _pieces(tokens: Sequence[Token]) -> Iterator[_Piece]:
         elif token.type == "block_begin":
             statement = tokens[number + 1].value
             translated = statement == "trans" or (translated and statement != "endtrans")
-            if not markup.in_tag:
+            if statement == "set" and tokens[number + 3].type == "block_end":
+                yield _Piece(number, _Kind.EDGE)
+            elif not markup.in_tag:
                 yield from (_Piece(number, kind) for kind in _STATEMENTS.get(statement, ()))
         elif token.type == "variable_begin" and not markup.in_tag:
             yield _Piece(number, _Kind.TEXT)
