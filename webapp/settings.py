@@ -8,6 +8,7 @@ import ipaddress
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -33,7 +34,7 @@ def _setting(default: Any, reader: Callable[[str, str], Any], summary: str, *, s
     return field(default=default, repr=not secret, metadata={"read": reader, "help": summary})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """Everything that an operator decides. Paths are absolute; times carry their unit in the name."""
 
@@ -106,17 +107,17 @@ class Settings:
         """The scheme, host and port under which people and clients reach the service."""
         return self.public_url
 
-    @property
+    @cached_property
     def secure(self) -> bool:
         """Whether people reach the service over HTTPS (cookies are then marked Secure)."""
         return self.public_url.startswith("https://")
 
-    @property
+    @cached_property
     def loopback(self) -> bool:
         """Whether the public address is this machine alone."""
         return is_loopback(urlsplit(self.public_url).hostname or "")
 
-    @property
+    @cached_property
     def sandbox_url(self) -> str:
         """Where the built-in third party answers: the same host name, its own port."""
         parts = urlsplit(self.public_url)

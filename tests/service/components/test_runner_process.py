@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from webapp.service.components.calls import Call
-from webapp.service.components.runner import Runner
-from webapp.service.components.runner_process import command
+from webapp.service.components.runner import Runner, command
 
 
 @contextmanager

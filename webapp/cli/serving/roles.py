@@ -17,8 +17,7 @@ from webapp.cli.serving.httpd import serve
 from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
 from webapp.sandbox.app import create_sandbox
-from webapp.service.components import runner_process
-from webapp.service.components.runner import Runner
+from webapp.service.components.runner import Runner, command
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.worker import loop
 from webapp.settings import BadSetting, Settings
@@ -72,7 +71,7 @@ def runner(path: Path, stop: Stop) -> NoReturn:
     environment with keys, no thread, no module above it."""
     lifeline = stop.lifeline if stop.lifeline is not None else os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(lifeline, True)
-    arguments, environment = runner_process.command(path, lifeline)
+    arguments, environment = command(path, lifeline)
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # one that comes now waits for the program, which unblocks it
     if stop.is_set():
         raise SystemExit(0)

@@ -2,7 +2,7 @@
 
 It never opens the store. Its loop accepts connections, waits for what happens to any of them, and ends a child, with
 every process below it, at its deadline, at its limit of output, or when the asker is gone. What is done for one
-connection is ``runner_job``'s. Start it with :func:`command`; ask it with ``runner.Runner``.
+connection is ``runner_job``'s. ``runner`` starts it and asks it.
 """
 
 import gc
@@ -11,7 +11,6 @@ import os
 import selectors
 import shutil
 import signal
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -25,20 +24,6 @@ from webapp.service.outbound.guard import Guard
 
 GRACE_S = 8.0
 _PRELOADED = ("webapp.service.outbound.postgres_query", "feedparser")  # slow to import, used by some components
-_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
-
-
-def command(path: Path, lifeline: int) -> tuple[list[str], dict[str, str]]:
-    """Arguments and environment of a runner that listens at ``path`` until the descriptor ``lifeline`` closes.
-
-    The environment carries no setting of ours, so that no component meets a key in it.
-    """
-    program = (
-        f"import sys; sys.path[:] = {[entry for entry in sys.path if entry]!r}; sys.dont_write_bytecode = True\n"
-        f"from webapp.service.components.runner_process import main; main({str(path)!r}, {lifeline})"
-    )
-    environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
-    return [sys.executable, "-c", program], environment
 
 
 def main(path: str, lifeline: int) -> None:
