@@ -8,74 +8,39 @@ be called ``name_``); its methods get one :class:`Context`. The manual has a who
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from webapp.service.components.context import Account, Context
-from webapp.service.components.errors import ComponentError, HttpError
-from webapp.service.components.http import Http, HttpResponse
-from webapp.service.components.prop_types import (
-    airtable_base,
-    airtable_field,
-    airtable_table,
-    airtable_view,
-    alert,
-    any_,
-    app,
-    apphook,
-    boolean,
-    data_store,
-    dir_,
-    discord_channel,
-    discord_channel_list,
-    http_interface,
-    http_request,
-    integer,
-    integer_list,
-    object_,
-    service_db,
-    sql,
-    string,
-    string_list,
-    timer,
-)
-from webapp.service.components.props import FindOptions, Option, Options, Prop
-
-__all__ = [
-    "Account",
-    "Action",
-    "Component",
-    "ComponentError",
-    "Context",
-    "FindOptions",
-    "Http",
-    "HttpError",
-    "HttpResponse",
-    "Option",
-    "Options",
-    "Prop",
-    "Trigger",
-    "airtable_base",
-    "airtable_field",
-    "airtable_table",
-    "airtable_view",
-    "alert",
-    "any_",
-    "app",
-    "apphook",
-    "boolean",
-    "data_store",
-    "dir_",
-    "discord_channel",
-    "discord_channel_list",
-    "http_interface",
-    "http_request",
-    "integer",
-    "integer_list",
-    "object_",
-    "service_db",
-    "sql",
-    "string",
-    "string_list",
-    "timer",
-]
+from webapp.service.components.context import Account as Account
+from webapp.service.components.context import Context as Context
+from webapp.service.components.errors import ComponentError as ComponentError
+from webapp.service.components.errors import HttpError as HttpError
+from webapp.service.components.http import Http as Http
+from webapp.service.components.http import HttpResponse as HttpResponse
+from webapp.service.components.prop_types import airtable_base as airtable_base
+from webapp.service.components.prop_types import airtable_field as airtable_field
+from webapp.service.components.prop_types import airtable_table as airtable_table
+from webapp.service.components.prop_types import airtable_view as airtable_view
+from webapp.service.components.prop_types import alert as alert
+from webapp.service.components.prop_types import any_ as any_
+from webapp.service.components.prop_types import app as app
+from webapp.service.components.prop_types import apphook as apphook
+from webapp.service.components.prop_types import boolean as boolean
+from webapp.service.components.prop_types import data_store as data_store
+from webapp.service.components.prop_types import dir_ as dir_
+from webapp.service.components.prop_types import discord_channel as discord_channel
+from webapp.service.components.prop_types import discord_channel_list as discord_channel_list
+from webapp.service.components.prop_types import http_interface as http_interface
+from webapp.service.components.prop_types import http_request as http_request
+from webapp.service.components.prop_types import integer as integer
+from webapp.service.components.prop_types import integer_list as integer_list
+from webapp.service.components.prop_types import object_ as object_
+from webapp.service.components.prop_types import service_db as service_db
+from webapp.service.components.prop_types import sql as sql
+from webapp.service.components.prop_types import string as string
+from webapp.service.components.prop_types import string_list as string_list
+from webapp.service.components.prop_types import timer as timer
+from webapp.service.components.props import FindOptions as FindOptions
+from webapp.service.components.props import Option as Option
+from webapp.service.components.props import Options as Options
+from webapp.service.components.props import Prop as Prop
 
 
 class Component:

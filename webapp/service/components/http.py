@@ -5,7 +5,7 @@ raised as an :class:`HttpError` with the provider's own message, unless ``check=
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -33,18 +33,8 @@ Params = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class HttpResponse:
-    """An answer. Header names are matched without regard to case."""
-
-    status: int
-    headers: Mapping[str, str] = field(repr=False)
-    body: bytes = field(repr=False)
-    url: str = field(repr=False)
-
-    @property
-    def ok(self) -> bool:
-        """True for 200 to 299."""
-        return 200 <= self.status < 300
+class HttpResponse(Response):
+    """An answer, with its body as text and as JSON."""
 
     @property
     def text(self) -> str:
@@ -182,12 +172,13 @@ def _form(fields: Params) -> bytes:
 
 
 def _pairs(fields: Params) -> list[tuple[str, str]]:
-    several = ((name, value if _is_list(value) else [value]) for name, value in fields.items() if value is not None)
-    return [(name, _text(value)) for name, values in several for value in values]
+    return [(name, _text(value)) for name, values in fields.items() for value in _values(values)]
 
 
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str)
+def _values(value: Any) -> Sequence[Any]:
+    if value is None:
+        return ()
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
 
 
 def _text(value: Any) -> str:

@@ -3,11 +3,22 @@
 A webhook is registered and told apart as https://docs.github.com/en/webhooks/using-webhooks says.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from webapp.service.catalog.shared import webhooks
-from webapp.service.components.authoring import ComponentError, Context, Option, Options, integer, string, string_list
+from webapp.service.components.authoring import (
+    ComponentError,
+    Context,
+    FindOptions,
+    Option,
+    Options,
+    Trigger,
+    app,
+    integer,
+    string,
+    string_list,
+)
 
 PER_PAGE = 100
 PAGES_SEARCHED = 5
@@ -26,19 +37,9 @@ def find_repositories(ctx: Context) -> Options:
     return _names(found, "full_name")
 
 
-def find_labels(ctx: Context) -> Options:
-    """The labels of the chosen repository."""
-    return _names(_page(ctx, of_repository(ctx, "labels")), "name")
-
-
-def find_assignees(ctx: Context) -> Options:
-    """Who may be assigned to an issue of the chosen repository."""
-    return _names(_page(ctx, of_repository(ctx, "assignees")), "login")
-
-
-def find_branches(ctx: Context) -> Options:
-    """The branches of the chosen repository."""
-    return _names(_page(ctx, of_repository(ctx, "branches")), "name")
+def of_the_repository(kind: str, key: str = "name") -> FindOptions:
+    """Finds what the chosen repository has of a ``kind``, such as its labels, each by its ``key``."""
+    return lambda ctx: _names(_page(ctx, of_repository(ctx, kind)), key)
 
 
 def find_issues(ctx: Context) -> Options:
@@ -49,9 +50,11 @@ def find_issues(ctx: Context) -> Options:
 
 repository = string(label="Repository", description="As owner/name.", options=find_repositories, use_query=True)
 issue_number = integer(label="Issue", description="Issue or pull request.", options=find_issues, min=1)
-labels = string_list(label="Labels", options=find_labels, optional=True)
-assignees = string_list(label="Assignees", options=find_assignees, optional=True)
-branch = string(label="Branch", description="The default branch unless given.", options=find_branches, optional=True)
+labels = string_list(label="Labels", options=of_the_repository("labels"), optional=True)
+assignees = string_list(label="Assignees", options=of_the_repository("assignees", "login"), optional=True)
+branch = string(
+    label="Branch", description="The default branch unless given.", options=of_the_repository("branches"), optional=True
+)
 
 
 def of_repository(ctx: Context, *rest: str) -> str:
@@ -72,30 +75,35 @@ def given(ctx: Context, *names: str) -> dict[str, Any]:
     return {name: ctx.props[name] for name in names if ctx.props[name] is not None}
 
 
-def add_webhook(ctx: Context, event: str) -> None:
-    """Register a webhook of the chosen repository for ``event``, in activate()."""
-    secret = webhooks.new_secret()
-    config = {"url": ctx.endpoint, "content_type": "json", "secret": secret, "insecure_ssl": "0"}
-    webhook = {"name": "web", "active": True, "events": [event], "config": config}
-    place = of_repository(ctx, "hooks")
-    created = ctx.http.post(place, json=webhook).json()
-    webhooks.remember(ctx, f"{place}/{created['id']}", secret)
+class WebhookTrigger(Trigger):
+    """Emits what a webhook of the chosen repository reports of one ``event``; subclasses add ``http`` and ``db``."""
 
+    dedupe = "unique"
+    event: ClassVar[str]
 
-def remove_webhook(ctx: Context) -> None:
-    """Remove the webhook, in deactivate()."""
-    if place := webhooks.registered_id(ctx):
-        webhooks.remove(ctx, place)
+    account = app("github")
+    repository = repository
 
+    def activate(self, ctx: Context) -> None:
+        secret = webhooks.new_secret()
+        config = {"url": ctx.endpoint, "content_type": "json", "secret": secret, "insecure_ssl": "0"}
+        webhook = {"name": "web", "active": True, "events": [self.event], "config": config}
+        place = of_repository(ctx, "hooks")
+        created = ctx.http.post(place, json=webhook).json()
+        webhooks.remember(ctx, f"{place}/{created['id']}", secret)
 
-def signed_event(ctx: Context, event: str) -> dict[str, Any] | None:
-    """The body that GitHub signed for ``event``; None for a ping, another event, or a wrong signature."""
-    expected = "sha256=" + webhooks.hmac_sha256(webhooks.shared_secret(ctx), ctx.event["bodyRaw"])
-    if not webhooks.equal(webhooks.header(ctx, "X-Hub-Signature-256"), expected):
-        webhooks.log_forged(ctx, "GitHub")
-        return None
-    payload: dict[str, Any] = ctx.event["body"]
-    return payload if webhooks.header(ctx, "X-GitHub-Event") == event else None
+    def deactivate(self, ctx: Context) -> None:
+        if place := webhooks.registered_id(ctx):
+            webhooks.remove(ctx, place)
+
+    def signed_event(self, ctx: Context) -> dict[str, Any] | None:
+        """The body that GitHub signed; None for a ping, another event, or a wrong signature."""
+        expected = "sha256=" + webhooks.hmac_sha256(webhooks.shared_secret(ctx), ctx.event["bodyRaw"])
+        if not webhooks.equal(webhooks.header(ctx, "X-Hub-Signature-256"), expected):
+            webhooks.log_forged(ctx, "GitHub")
+            return None
+        payload: dict[str, Any] = ctx.event["body"]
+        return payload if webhooks.header(ctx, "X-GitHub-Event") == self.event else None
 
 
 def delivery(ctx: Context) -> str:

@@ -1,36 +1,28 @@
 """Emits pushes to a branch, which a webhook of GitHub reports."""
 
 from webapp.service.catalog.shared.hints import counted
-from webapp.service.components.authoring import Context, Trigger, app, http_interface, service_db
+from webapp.service.components.authoring import Context, http_interface, service_db
 
 from .. import common
 
 BRANCH = "refs/heads/"
 
 
-class NewPush(Trigger):
+class NewPush(common.WebhookTrigger):
     name = "New push"
     description = (
         "Emits each push to a branch of a repository, at once, as GitHub's webhook tells it; tags and the deletion of "
         "a branch are left out. "
         "[See the documentation](https://docs.github.com/en/webhooks/webhook-events-and-payloads#push)"
     )
-    dedupe = "unique"
+    event = "push"
 
-    account = app("github")
-    repository = common.repository
     branch = common.branch.but(description="Every branch unless given.")
     http = http_interface()
     db = service_db()
 
-    def activate(self, ctx: Context) -> None:
-        common.add_webhook(ctx, "push")
-
-    def deactivate(self, ctx: Context) -> None:
-        common.remove_webhook(ctx)
-
     def run(self, ctx: Context) -> None:
-        event = common.signed_event(ctx, "push")
+        event = self.signed_event(ctx)
         if event is None or event["deleted"] or not event["ref"].startswith(BRANCH):
             return
         name = event["ref"].removeprefix(BRANCH)
