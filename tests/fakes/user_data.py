@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.fakes.deployed import emit
-from tests.fakes.planting import plant_trigger
+from tests.fakes.deployed import emit, plant_trigger_of
 from webapp.kit.cursors import Window
 from webapp.kit.ids import new_id
 from webapp.service.domain.accounts import app_overrides, provider_clients
@@ -45,7 +44,7 @@ def absent_user_data(scene: Scene, user: str) -> UserData:
 def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scene, user: str) -> UserData:
     """Give ``user`` an account, a deployed trigger with an event on its way, a run, a file and dynamic props; and the
     project an OAuth client, an override and a workflow. ``plant`` puts an account into ``scene``."""
-    trigger, _ = plant_trigger(service, scene, TIMER, {"cron": {"intervalSeconds": 900}}, user=user)
+    trigger, _ = plant_trigger_of(service, scene, TIMER, {"cron": {"intervalSeconds": 900}}, user=user)
     mark = new_id("x").replace("_", "-")
     with service.store.write() as tx:
         trigger_webhooks.set_targets(tx, service, trigger, [HOOK + mark])

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.deployed import bodies, plant_trigger_of
 from tests.fakes.installation import Installation, copied, free_port, prepared
-from tests.fakes.planting import bodies, plant_trigger
 from tests.fakes.thirdparty import ThirdParty
 from webapp.kit.clock import MINUTE, FakeClock
 from webapp.service.components.calls import Emitted
@@ -87,7 +87,7 @@ REQUESTS: dict[str, tuple[bytes, bytes, bytes, int]] = {  # the target, headers,
 
 def test_requests(installation: Installation, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
-    trigger, key = plant_trigger(installation.service, installation.scene, "http-new-requests")
+    trigger, key = plant_trigger_of(installation.service, installation.scene, "http-new-requests")
     taken, host = 0, installation.url.removeprefix("http://").encode()
     for name, (target, headers, body, status) in REQUESTS.items():
         target = target.replace(b"KEY", key.encode())
@@ -128,7 +128,7 @@ def test_what_components_emit(installation: Installation) -> None:
         ("log", "logged", None),
     ]  # fmt: skip
     for how, summary, ts in expected:
-        trigger, _ = plant_trigger(service, installation.scene, "~/say")
+        trigger, _ = plant_trigger_of(service, installation.scene, "~/say")
         inbox.add(service, trigger, {"body": how})
         receiving.run_queued(service, waiting(installation))
         (event,) = events.page_of_trigger(service.store, trigger.id)
@@ -140,7 +140,7 @@ def test_what_components_emit(installation: Installation) -> None:
 
 def test_what_no_database_holds_is_told_and_tried_again(installation: Installation, clock: FakeClock) -> None:
     service = installation.service
-    trigger, _ = plant_trigger(service, installation.scene, "~/say")
+    trigger, _ = plant_trigger_of(service, installation.scene, "~/say")
     inbox.add(service, trigger, {"body": "half"})
     inbox.add(service, trigger, {"body": "number"})
     for pause in (0, *inbox.RETRIES_S):
@@ -154,7 +154,7 @@ def test_a_fault_of_ours_does_not_hold_up_what_comes_after_it(
     installation: Installation, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = installation.service
-    trigger, _ = plant_trigger(service, installation.scene, "~/say")
+    trigger, _ = plant_trigger_of(service, installation.scene, "~/say")
     inbox.add(service, trigger, {"body": "number"})
     inbox.add(service, trigger, {"body": "log"})
     with monkeypatch.context() as patch:
@@ -192,7 +192,7 @@ MAILS = {
 def test_mails(installation: Installation, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     service = installation.service
-    trigger, _ = plant_trigger(service, installation.scene, "email-new-email")
+    trigger, _ = plant_trigger_of(service, installation.scene, "email-new-email")
     address = f"{trigger.email_local}@{service.settings.mail_domain}".encode()
     server = MailServer(service)
     server.start()
@@ -217,7 +217,7 @@ def test_mails(installation: Installation, caplog: pytest.LogCaptureFixture) -> 
 def test_large_events_come_in_pages(installation: Installation) -> None:
     """Whoever looks at a hundred of them need not hold them all at once."""
     service = installation.service
-    trigger, _ = plant_trigger(service, installation.scene, "http-new-requests")
+    trigger, _ = plant_trigger_of(service, installation.scene, "http-new-requests")
     for size in (1, 6, 6, 6, 17, 1):
         firing.emit(service, trigger, [Emitted("x" * size * 2**20, None, None, service.clock())])
     pages, after = list[int](), None

@@ -16,8 +16,8 @@ import pytest
 
 from tests.browser.conftest import chromium, contexts
 from tests.fakes.delivery_harness import DeliveryHarness
+from tests.fakes.deployed import plant_trigger_of
 from tests.fakes.installation import Installation, copied, prepared
-from tests.fakes.planting import plant_trigger
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from webapp.kit.clock import FakeClock
@@ -117,7 +117,7 @@ def filled(installation: Installation, receiver: Receiver, party: ThirdParty, cl
         body = {"id": "~/act", "external_user_id": ada.id, "configured_props": {"text": text}, "stash_id": "NEW"}
         assert installation.api("POST", "actions/run", token, json=body).status_code == 200
     for key, configured in (("~/see", {"text": EVIL}), ("http-new-requests", {})):
-        trigger, _ = plant_trigger(service, installation.scene, key, configured, user=ada.id)
+        trigger, _ = plant_trigger_of(service, installation.scene, key, configured, user=ada.id)
         with service.store.write() as tx:
             trigger_webhooks.set_targets(tx, service, trigger, [receiver.url("/evil")])
             tx.run("UPDATE deployed_triggers SET name = :name, last_error = :name WHERE id = :id",

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from tests.fakes.browser import Browser
-from tests.fakes.deployed import emit
+from tests.fakes.deployed import emit, plant_trigger_of
 from tests.fakes.installation import prepared
-from tests.fakes.planting import plant_trigger
 from tests.fakes.tenants import Tenants, comparable, connected
 from tests.fakes.thirdparty import CLIENT_SECRET, ThirdParty
 from webapp.kit.cursors import Window
@@ -83,7 +82,7 @@ class Belongings:
 def settle(tenants: Tenants, account: Account) -> Belongings:
     """Give the owner of ``account`` one of everything."""
     service, scene, user = tenants.installation.service, account.scene, account.external_id
-    trigger, _ = plant_trigger(service, scene, TIMER, EVERY, user=user)
+    trigger, _ = plant_trigger_of(service, scene, TIMER, EVERY, user=user)
     mark = new_id("x").replace("_", "-")
     with service.store.write() as tx:
         trigger_webhooks.set_targets(tx, service, trigger, [f"https://events.example.com/{mark}"])

@@ -13,7 +13,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from tests.fakes.planting import bodies, plant_trigger, switch
+from tests.fakes.deployed import bodies, plant_trigger_of, switch
 from webapp.app import create_app
 from webapp.cli.serving.httpd import listen, serve
 from webapp.cli.serving.stopping import Stop
@@ -40,7 +40,7 @@ def events(service: Service, trigger: Any) -> list[Any]:
 def test_a_request_becomes_an_event_with_the_documented_payload(
     web: FlaskClient, service: Service, scene: Scene
 ) -> None:
-    trigger, key = plant_trigger(service, scene, HTTP)
+    trigger, key = plant_trigger_of(service, scene, HTTP)
     answer = send(
         web,
         f"/h/{key}/in/box?a=1&b=2&b=%C3%A9",
@@ -86,7 +86,7 @@ def test_the_url_that_a_deployment_answers_takes_requests(web: FlaskClient, serv
 def test_any_method_is_taken_and_nothing_is_said_to_other_origins(
     web: FlaskClient, service: Service, scene: Scene, method: str
 ) -> None:
-    trigger, key = plant_trigger(service, scene, HTTP)
+    trigger, key = plant_trigger_of(service, scene, HTTP)
     answer = send(web, f"/h/{key}", method, headers={"Origin": "https://evil.example"})
     assert answer.status_code == 200
     assert events(service, trigger)[0]["method"] == method
@@ -103,7 +103,7 @@ def test_the_person_chooses_the_answer(web: FlaskClient, service: Service, scene
         "response_content_type": "text/html",
         "response_body": "<script>alert(1)</script>é",
     }
-    _, key = plant_trigger(service, scene, HTTP, chosen)
+    _, key = plant_trigger_of(service, scene, HTTP, chosen)
     answer = send(web, f"/h/{key}")
     assert (answer.status_code, answer.text) == (202, chosen["response_body"])
     assert answer.headers["Content-Type"] == "text/html"
@@ -133,16 +133,16 @@ def test_the_person_chooses_the_answer(web: FlaskClient, service: Service, scene
 def test_an_answer_is_made_sound(
     web: FlaskClient, service: Service, scene: Scene, chosen: dict[str, Any], status: int, body: str, content_type: str
 ) -> None:
-    _, key = plant_trigger(service, scene, HTTP, chosen)
+    _, key = plant_trigger_of(service, scene, HTTP, chosen)
     answer = send(web, f"/h/{key}")
     assert (answer.status_code, answer.text, answer.headers["Content-Type"]) == (status, body, content_type)
     assert "Set-Cookie" not in answer.headers
 
 
 def test_unknown_paused_and_deleted_cannot_be_told_apart(web: FlaskClient, service: Service, scene: Scene) -> None:
-    paused, paused_key = plant_trigger(service, scene, HTTP)
+    paused, paused_key = plant_trigger_of(service, scene, HTTP)
     switch(service, paused, active=False)
-    gone, gone_key = plant_trigger(service, scene, HTTP)
+    gone, gone_key = plant_trigger_of(service, scene, HTTP)
     with service.store.write() as tx:
         tx.run("DELETE FROM deployed_triggers WHERE id = :id", {"id": gone.id})
     answers = [send(web, f"/h/{key}", data=b"x") for key in (paused_key, gone_key, "nobody", "%00", "%ED%A0%80", "é")]
@@ -173,7 +173,7 @@ def test_unknown_paused_and_deleted_cannot_be_told_apart(web: FlaskClient, servi
 def test_bodies_of_every_kind(
     web: FlaskClient, service: Service, scene: Scene, raw: bytes, content_type: str, body: Any
 ) -> None:
-    trigger, key = plant_trigger(service, scene, HTTP)
+    trigger, key = plant_trigger_of(service, scene, HTTP)
     assert send(web, f"/h/{key}", data=raw, content_type=content_type).status_code == 200
     (event,) = events(service, trigger)
     assert event["body"] == body
@@ -181,14 +181,14 @@ def test_bodies_of_every_kind(
 
 
 def test_what_is_nested_beyond_reason_stays_text(web: FlaskClient, service: Service, scene: Scene) -> None:
-    trigger, key = plant_trigger(service, scene, HTTP)
+    trigger, key = plant_trigger_of(service, scene, HTTP)
     deep = "[" * 10_000 + "]" * 10_000
     assert send(web, f"/h/{key}", data=deep, content_type="application/json").status_code == 200
     assert events(service, trigger)[0]["body"] == deep
 
 
 def test_ten_mebibytes_are_taken_and_not_a_byte_more(web: FlaskClient, service: Service, scene: Scene) -> None:
-    trigger, key = plant_trigger(service, scene, HTTP)
+    trigger, key = plant_trigger_of(service, scene, HTTP)
     assert send(web, f"/h/{key}", data=b"x" * 10 * 2**20).status_code == 200
     answer = send(web, f"/h/{key}", data=b"x" * (10 * 2**20 + 1))
     assert (answer.status_code, answer.get_json()["error"]) == (413, "The body is larger than 10 MiB; send less.")
@@ -196,7 +196,7 @@ def test_ten_mebibytes_are_taken_and_not_a_byte_more(web: FlaskClient, service: 
 
 
 def test_a_path_may_hold_anything(web: FlaskClient, service: Service, scene: Scene) -> None:
-    trigger, key = plant_trigger(service, scene, HTTP)
+    trigger, key = plant_trigger_of(service, scene, HTTP)
     for path in ("/a%0Ab", "/%00", "/%F0%28", "//x", "/"):
         assert send(web, f"/h/{key}{path}", "GET").status_code == 200
     assert [event["path"] for event in events(service, trigger)] == ["/a\nb", "/\x00", "/\ufffd(", "/x", "/"]
@@ -205,7 +205,7 @@ def test_a_path_may_hold_anything(web: FlaskClient, service: Service, scene: Sce
 def test_a_source_gets_its_requests_from_the_worker_in_order(
     web: FlaskClient, service: Service, scene: Scene, clock: FakeClock
 ) -> None:
-    trigger, key = plant_trigger(service, scene, "~/hook")
+    trigger, key = plant_trigger_of(service, scene, "~/hook")
     for number in (1, 2):
         assert send(web, f"/h/{key}", json={"n": number}, headers={"X-Id": str(number)}).get_json() == {"success": True}
     sealed = service.store.all("SELECT request_sealed FROM trigger_inbox")
@@ -226,7 +226,7 @@ def test_a_source_gets_its_requests_from_the_worker_in_order(
 def test_a_failing_request_is_tried_again_and_given_up_and_holds_up_those_behind_it(
     web: FlaskClient, service: Service, scene: Scene, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    trigger, key = plant_trigger(service, scene, "~/hook")
+    trigger, key = plant_trigger_of(service, scene, "~/hook")
     send(web, f"/h/{key}", json={"fail": True})
     send(web, f"/h/{key}", json={"n": 2})
     waits = []
@@ -255,7 +255,7 @@ def test_a_failing_request_is_tried_again_and_given_up_and_holds_up_those_behind
 def test_a_paused_source_keeps_what_it_accepted(
     web: FlaskClient, service: Service, scene: Scene, clock: FakeClock
 ) -> None:
-    trigger, key = plant_trigger(service, scene, "~/hook")
+    trigger, key = plant_trigger_of(service, scene, "~/hook")
     send(web, f"/h/{key}", json={"n": 1})
     switch(service, trigger, active=False)
     waiting = inbox.claim(service)
@@ -272,7 +272,7 @@ def test_a_paused_source_keeps_what_it_accepted(
 
 
 def test_a_source_that_answers_is_run_at_once(web: FlaskClient, service: Service, scene: Scene) -> None:
-    trigger, key = plant_trigger(service, scene, "~/answering")
+    trigger, key = plant_trigger_of(service, scene, "~/answering")
     told = {"status": 201, "text": "hello é", "headers": {
         "X-Hook-Secret": "abc", "Content-Type": "text/plain", "Set-Cookie": "a=b", "Location": "https://evil.example",
         "Content-Security-Policy": "default-src *", "Access-Control-Allow-Origin": "*", "X-Accel-Redirect": "/etc",
@@ -289,7 +289,7 @@ def test_a_source_that_answers_is_run_at_once(web: FlaskClient, service: Service
 
 
 def test_a_source_that_fails_says_so_without_its_reasons(web: FlaskClient, service: Service, scene: Scene) -> None:
-    trigger, key = plant_trigger(service, scene, "~/answering")
+    trigger, key = plant_trigger_of(service, scene, "~/answering")
     answer = send(web, f"/h/{key}", json={"fail": True})
     assert answer.status_code == 500
     assert "canary" not in answer.text
@@ -300,14 +300,14 @@ def test_a_source_that_fails_says_so_without_its_reasons(web: FlaskClient, servi
 def test_a_full_inbox_asks_to_come_back(
     web: FlaskClient, service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, key = plant_trigger(service, scene, "~/hook")
+    _, key = plant_trigger_of(service, scene, "~/hook")
     monkeypatch.setattr(inbox, "MAX_WAITING", 2)
     assert [send(web, f"/h/{key}").status_code for _ in range(3)] == [200, 200, 429]
     assert send(web, f"/h/{key}").headers["Retry-After"] == "60"
 
 
 def test_what_no_run_could_take_is_refused(web: FlaskClient, service: Service, scene: Scene) -> None:
-    _, key = plant_trigger(service, scene, "~/hook")
+    _, key = plant_trigger_of(service, scene, "~/hook")
     assert send(web, f"/h/{key}", data=b'["' + b"\x01" * 9 * 2**20).status_code == 413
 
 
@@ -315,7 +315,7 @@ def test_trouble_names_no_key(
     web: FlaskClient, service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    _, key = plant_trigger(service, scene, HTTP)
+    _, key = plant_trigger_of(service, scene, HTTP)
     monkeypatch.setattr(firing, "emit", lambda *_, **__: 1 / 0)
     answer = send(web, f"/h/{key}")
     assert answer.status_code == 500
@@ -337,7 +337,7 @@ def port(service: Service) -> Iterator[int]:
 
 
 def test_over_a_socket(port: int, service: Service, scene: Scene) -> None:
-    trigger, key = plant_trigger(service, scene, HTTP)
+    trigger, key = plant_trigger_of(service, scene, HTTP)
     head = (
         f"BREW /h/{key}/pot?x=%00 HTTP/1.1\r\nHost: localhost:8600\r\nX-Two: a\r\nX-Two: b\r\nX-Name: J\xc3\xbcrgen\r\n"
     )
@@ -353,7 +353,7 @@ def test_over_a_socket(port: int, service: Service, scene: Scene) -> None:
 
 
 def test_a_flood_of_headers_is_refused_by_the_server(port: int, service: Service, scene: Scene) -> None:
-    trigger, key = plant_trigger(service, scene, HTTP)
+    trigger, key = plant_trigger_of(service, scene, HTTP)
     with socket.create_connection(("127.0.0.1", port), timeout=10) as line:
         line.sendall(f"GET /h/{key} HTTP/1.1\r\nHost: localhost:8600\r\n".encode())
         line.sendall(b"".join(b"X-%d: %s\r\n" % (number, b"x" * 100) for number in range(800)) + b"\r\n")

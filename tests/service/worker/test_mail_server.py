@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.fakes.planting import bodies, plant_trigger, switch
+from tests.fakes.deployed import bodies, plant_trigger_of, switch
 from tests.service.domain.conftest import Bench
 from webapp.errors import Unavailable
 from webapp.service.domain.base.service import Service
@@ -64,7 +64,7 @@ def post(server: MailServer) -> Iterator[smtplib.SMTP]:
 
 
 def planted(service: Service, scene: Scene, **given: Any) -> tuple[DeployedTrigger, str]:
-    trigger, _ = plant_trigger(service, scene, EMAIL, **given)
+    trigger, _ = plant_trigger_of(service, scene, EMAIL, **given)
     return trigger, f"{trigger.email_local}@in.example.com"
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.planting import plant_trigger
+from tests.fakes.deployed import plant_trigger_of
 from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.service.domain.base.service import Service
@@ -21,8 +21,8 @@ def ids(service: Service, scene: Scene, **filters: Any) -> list[str]:
 
 
 def test_a_trigger_is_found_through_its_owner(service: Service, scene: Scene) -> None:
-    trigger, key = plant_trigger(service, scene, "http-new-requests", {"a": 1})
-    plant_trigger(service, scene, "http-new-requests", user="bob")
+    trigger, key = plant_trigger_of(service, scene, "http-new-requests", {"a": 1})
+    plant_trigger_of(service, scene, "http-new-requests", user="bob")
     alice, bob = (external_users.find(service.store, scene, user) for user in ("alice", "bob"))
     assert deployed_triggers.get(service.store, scene, trigger.id, user=alice) == trigger
     for where, user in ((scene, bob), (Scene(scene.project_id, "production"), None)):
@@ -35,14 +35,14 @@ def test_a_trigger_is_found_through_its_owner(service: Service, scene: Scene) ->
 
 
 def test_a_mail_address_is_found_whatever_its_case(service: Service, scene: Scene) -> None:
-    trigger, _ = plant_trigger(service, scene, "email-new-email")
+    trigger, _ = plant_trigger_of(service, scene, "email-new-email")
     assert trigger.email_local is not None
     assert deployed_triggers.by_email(service.store, trigger.email_local.upper()) == trigger
 
 
 def test_filters_and_lists(service: Service, scene: Scene) -> None:
-    http, timer = (plant_trigger(service, scene, key)[0] for key in ("http-new-requests", "schedule-cron"))
-    bobs, _ = plant_trigger(service, scene, "schedule-cron", user="bob")
+    http, timer = (plant_trigger_of(service, scene, key)[0] for key in ("http-new-requests", "schedule-cron"))
+    bobs, _ = plant_trigger_of(service, scene, "schedule-cron", user="bob")
     assert set(ids(service, scene)) == {http.id, timer.id, bobs.id}
     assert ids(service, scene, external_id="bob") == [bobs.id]
     assert ids(service, scene, emitter="http") == [http.id]

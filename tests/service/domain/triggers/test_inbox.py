@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fakes.planting import plant_trigger
+from tests.fakes.deployed import plant_trigger_of
 from tests.service.domain.conftest import Bench
 from webapp.errors import Conflict, Throttled
 from webapp.kit.clock import SECOND
@@ -14,7 +14,7 @@ from webapp.service.domain.triggers.inbox import QueuedRequest
 
 @pytest.fixture
 def triggers(bench: Bench) -> list[DeployedTrigger]:
-    return [plant_trigger(bench.service, bench.scene, "http-new-requests")[0] for _ in range(2)]
+    return [plant_trigger_of(bench.service, bench.scene, "http-new-requests")[0] for _ in range(2)]
 
 
 def claimed(bench: Bench) -> list[QueuedRequest]:
