@@ -4,6 +4,7 @@
 """
 
 import ast
+import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,6 +15,11 @@ ROOT = Path(__file__).parent.parent
 WEBAPP = ROOT / "webapp"
 MAX_FILES_IN_A_FOLDER = 25
 ROUTES = {"get", "post", "put", "patch", "delete", "route"}
+TOP_LEVEL = {
+    *("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml", "instance", "static", "templates", "tests"),
+    *("package-lock.json", "package.json", "requirements-dev.lock", "requirements-node.lock", "requirements.lock"),
+    "webapp",
+}
 STILL = {
     "95 of 100 Python files": 203,
 }
@@ -54,6 +60,14 @@ def test_route_handlers_are_short() -> None:
 def test_folders_are_small(root: str) -> None:
     folders = Counter(_name(file.parent) for file in (ROOT / root).rglob("*.py") if file.name != "__init__.py")
     assert {name: count for name, count in folders.items() if count > MAX_FILES_IN_A_FOLDER} == {}
+
+
+def test_the_top_level_holds_what_it_is_meant_to() -> None:
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listing.returncode:
+        pytest.skip("not a checkout of git")
+    names = {line.split("/")[0] for line in listing.stdout.splitlines()}
+    assert {name for name in names if not name.startswith(".")} == TOP_LEVEL
 
 
 def _handlers(file: Path) -> Iterator[ast.FunctionDef]:
