@@ -1,9 +1,11 @@
 """Present or alone, never both; and whoever dies has left."""
 
+import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from webapp.errors import Conflict, Unavailable
 from webapp.store import presence
+from webapp.store.presence import WorkersPlace
 from webapp.store.sqlite import SQLiteStore
 
 ROOT = Path(__file__).parents[2]
@@ -79,3 +82,62 @@ def test_a_database_that_cannot_be_opened_leaves_nobody_behind(database: Path) -
         SQLiteStore(database)
     with presence.alone(database):
         pass
+
+
+HOLD = """
+import os, sys, time
+from pathlib import Path
+from webapp.store.presence import WorkersPlace
+place = WorkersPlace(Path(sys.argv[1]))
+if sys.argv[2] == "fork" and os.fork():
+    os._exit(0)
+print("here", flush=True)
+time.sleep(float(sys.argv[3]))
+"""
+
+
+def hold(database: Path, how: str, seconds: float) -> subprocess.Popen[str]:
+    """A process that holds the worker's place; with ``fork`` the process that took it is dead, and a fork lives on."""
+    command = [sys.executable, "-c", HOLD, str(database), how, str(seconds)]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "here\n"
+    return process
+
+
+def test_the_workers_place_is_held_by_one_beside_others_who_are_present(database: Path) -> None:
+    place = WorkersPlace(database)
+    refused = rf"Patchbay already runs on .*data \(process {os.getpid()}\); stop it first, or set PATCHBAY_DATA"
+    with closing(SQLiteStore(database)):
+        began = time.monotonic()
+        with pytest.raises(Conflict, match=refused):
+            WorkersPlace(database)
+        assert time.monotonic() - began < 1.0, "nobody is ending, so nobody is waited for"
+    place.leave()
+    WorkersPlace(database).leave()
+
+
+def test_the_place_of_one_who_was_killed_is_free_at_once(database: Path) -> None:
+    with hold(database, "alone", 60) as process:
+        with pytest.raises(Conflict, match=rf"process {process.pid}"):
+            WorkersPlace(database)
+        process.send_signal(signal.SIGKILL)
+    WorkersPlace(database, patience_s=0).leave()
+
+
+def test_the_place_is_waited_for_while_its_holder_ends(database: Path) -> None:
+    place = WorkersPlace(database)
+    place.end()
+    with pytest.raises(Conflict):
+        WorkersPlace(database, patience_s=0.1)
+    timer = threading.Timer(0.3, place.leave)
+    timer.start()
+    WorkersPlace(database).leave()
+    timer.join()
+
+
+def test_the_place_is_waited_for_while_forks_outlive_who_took_it(database: Path) -> None:
+    began = time.monotonic()
+    with hold(database, "fork", 0.5) as process:
+        process.wait()
+        WorkersPlace(database).leave()
+        assert time.monotonic() - began >= 0.5, "a fork held it until its end"

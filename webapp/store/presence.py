@@ -1,43 +1,102 @@
-"""Who has a database open: a lock file beside it, which the kernel gives back when its holder dies.
+"""Who has a database open: lock files beside it, which the kernel gives back when their holders die.
 
 Everybody who has the database open is present; whoever must be the only one, to replace the file or its keys, is
-alone. The two exclude each other. (SQLite's own locks are held for single transactions, so they cannot tell.)
+alone. The two exclude each other. (SQLite's own locks are held for single transactions, so they cannot tell.) Among
+those who are present one does the work that is due: it holds the worker's place.
 """
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from webapp.errors import Conflict, Unavailable
 
+PATIENCE_S = 15.0  # longer than a service may take to end
+
 
 def arrive(database: Path) -> int:
     """Be present: a descriptor to close on leaving; forks share it. Raises :class:`Unavailable` while one is alone."""
-    descriptor = _open(database)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+    descriptor = _open(database, "in-use")
+    if not _lock(descriptor, fcntl.LOCK_SH):
         os.close(descriptor)
-        raise Unavailable("The database or its key is being replaced; try again in a moment.") from error
+        raise Unavailable("The database or its key is being replaced; try again in a moment.")
     return descriptor
 
 
 @contextmanager
 def alone(database: Path, *, wait: bool = False) -> Iterator[None]:
     """Be the only one. Raises :class:`Conflict` when others are present, unless told to ``wait`` for their end."""
-    descriptor = _open(database)
+    descriptor = _open(database, "in-use")
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise Conflict(f"Patchbay is running on {database.parent}; stop it first.") from error
+        if wait:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        elif not _lock(descriptor, fcntl.LOCK_EX):
+            raise Conflict(f"Patchbay is running on {database.parent}; stop it first.")
         yield
     finally:
         os.close(descriptor)
 
 
-def _open(database: Path) -> int:
+class WorkersPlace:
+    """The place of the one worker: held until this process, and every fork that shares it, has ended or left it."""
+
+    def __init__(self, database: Path, *, patience_s: float = PATIENCE_S) -> None:
+        """Take the place; while its holder is ending, wait for it. Raises :class:`Conflict` when somebody holds it."""
+        self._descriptor = _open(database, "worker")
+        try:
+            ends = time.monotonic() + patience_s
+            while not _lock(self._descriptor, fcntl.LOCK_EX):
+                holder, ending = self._holder()
+                if not ending or time.monotonic() > ends:
+                    raise Conflict(
+                        f"Patchbay already runs on {database.parent} (process {holder}); stop it first, or set "
+                        "PATCHBAY_DATA to another folder."
+                    )
+                time.sleep(0.05)
+            self._write("works")
+        except BaseException:
+            self.leave()
+            raise
+
+    def end(self) -> None:
+        """Say that this process is ending, so that the next one waits for the place. Safe in a signal handler."""
+        with suppress(OSError):
+            self._write("ends")
+
+    def leave(self) -> None:
+        """Give the place back."""
+        os.close(self._descriptor)
+
+    def _write(self, state: str) -> None:
+        os.pwrite(self._descriptor, f"{os.getpid()} {state}".ljust(40).encode(), 0)
+
+    def _holder(self) -> tuple[str, bool]:
+        """The process that holds the place, and whether it is ending: it said so, or it died before its forks."""
+        holder, _, state = os.pread(self._descriptor, 40, 0).decode("ascii", "replace").partition(" ")
+        return holder or "unknown", state.strip() == "ends" or not _is_alive(holder)
+
+
+def _is_alive(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _lock(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _open(database: Path, purpose: str) -> int:
     database.parent.mkdir(parents=True, exist_ok=True)
-    return os.open(database.with_name(f".{database.name}.in-use"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return os.open(database.with_name(f".{database.name}.{purpose}"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

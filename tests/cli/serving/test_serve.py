@@ -7,6 +7,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
+from tests.cli.conftest import free_ports
 from webapp.service.components.calls import Call
 from webapp.service.components.runner import Runner
 
@@ -126,6 +128,29 @@ def test_a_wrong_key_refuses_to_start(shell: Any) -> None:
     shell.json("init")
     shell.env = {**shell.env, "PATCHBAY_SECRET_KEY": "w" * 32}
     assert "does not open this database" in shell.refused("serve")
+
+
+def test_a_second_service_on_one_folder_is_refused_in_one_sentence(start: Start, shell: Any) -> None:
+    server = start()
+    elsewhere = replace(shell, env={**shell.env, "PATCHBAY_PORT": str(free_ports())})
+    sentence = (
+        f"Error: Patchbay already runs on {shell.env['PATCHBAY_DATA']} (process {server.process.pid}); stop it first, "
+        "or set PATCHBAY_DATA to another folder."
+    )
+    assert elsewhere.refused("serve") == sentence
+    assert elsewhere.refused("worker") == sentence
+    assert get(server.port) == 200
+    assert server.stop() == 0
+
+
+def test_a_service_that_starts_while_the_one_before_ends_waits_for_it(start: Start) -> None:
+    first = start()
+    with socket.create_connection(("127.0.0.1", first.port)) as client:
+        client.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        first.process.send_signal(signal.SIGTERM)
+        second = start()
+        assert get(second.port) == 200
+    assert first.process.wait(15) == 0
 
 
 def test_commands_work_beside_it_and_the_second_start_has_no_token(start: Start, shell: Any) -> None:

@@ -27,6 +27,7 @@ from webapp.kit.clock import now
 from webapp.people import start_tokens
 from webapp.service.components.runner import SOCKET, Runner
 from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.instance.backups import DATABASE
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.link.sign_in import redirect_uri
 from webapp.settings import Settings
@@ -40,13 +41,14 @@ PORT = click.option("--port", type=click.IntRange(1, 65535), help="Port to liste
 def serve(port: int | None) -> None:
     """Serve everything: web, worker and, on this machine, the sandbox. Prints the address to open."""
     settings = _begin(port)
+    place = presence.WorkersPlace(settings.data / DATABASE)
     web_sockets = _listen(settings.host, settings.port, "PATCHBAY_PORT")
     sandbox_sockets = _listen(settings.host, settings.sandbox_port, "PATCHBAY_SANDBOX_PORT") if settings.sandbox else []
     try:
         prepared = ask(partial(_prepare, settings))
     except Failed as error:
         raise click.ClickException(str(error)) from error
-    present = presence.arrive(settings.data / "patchbay.db")  # even while a process of ours is started again
+    present = presence.arrive(settings.data / DATABASE)  # even while a process of ours is started again
     announce = _Announcement(web_sockets[0], _start_url(settings, prepared["start_token"]))
     wakeup = roles.Wakeup.new()
     private = tempfile.TemporaryDirectory(prefix="patchbay-")  # mode 0700, on a path short enough for a socket
@@ -65,10 +67,12 @@ def serve(port: int | None) -> None:
     if settings.sandbox:
         run = partial(roles.sandbox, settings, sandbox_sockets, roles.SandboxClient(**prepared["sandbox"]))
         children.append(Child("sandbox", _with(sandbox_sockets, web_sockets, run)))
-    code = Supervisor(children, partial(configure, settings.log_level, form=settings.log_format)).run(announce)
+    logs = partial(configure, settings.log_level, form=settings.log_format)
+    code = Supervisor(children, logs, place.end).run(announce)
     for open_socket in (*web_sockets, *sandbox_sockets, wakeup.sender, wakeup.receiver):
         open_socket.close()
     os.close(present)
+    place.leave()
     private.cleanup()
     raise SystemExit(code)
 
@@ -87,12 +91,15 @@ def web(port: int | None) -> None:
 def worker() -> None:
     """Do the work that is due, alone, in this process."""
     settings = _begin(None)
-    wakeup = roles.Wakeup.new()
+    place = presence.WorkersPlace(settings.data / DATABASE)
+    wakeup, stop = roles.Wakeup.new(), roles.alone()
+    stop.then(place.end)
     try:
-        roles.worker(settings, wakeup, Runner.start(), roles.alone())
+        roles.worker(settings, wakeup, Runner.start(), stop)
     finally:
         wakeup.sender.close()
         wakeup.receiver.close()
+        place.leave()
 
 
 def _begin(port: int | None) -> Settings:

@@ -39,10 +39,12 @@ class Child:
 
 @dataclass(slots=True)
 class Supervisor:
-    """Runs ``children`` until a signal comes or one cannot recover. ``configure_logs`` takes a child's name."""
+    """Runs ``children`` until a signal comes or one cannot recover. ``configure_logs`` takes a child's name;
+    ``before_end`` is called before they are ended."""
 
     children: Sequence[Child]
     configure_logs: Callable[[str], None]
+    before_end: Callable[[], None] = lambda: None
     _lifeline: tuple[int, int] = field(default_factory=os.pipe)
     _signals: tuple[int, int] = field(default_factory=lambda: os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC))
     _asked_to_stop: int = 0
@@ -61,6 +63,7 @@ class Supervisor:
             self._start_due()
             ready = ready or poll_ready()
             self._sleep(self._pause_s(ready))
+        self.before_end()
         self._end_all()
         return code
 
