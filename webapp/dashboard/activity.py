@@ -10,7 +10,7 @@ from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import audit
-from webapp.dashboard.client.models.activity import ActivityEntry
+from webapp.dashboard.client.models.accounts import ActivityEntry
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.dashboard import dashboard, known_accounts, known_triggers, service

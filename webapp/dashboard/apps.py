@@ -1,27 +1,31 @@
-"""The Apps page, with search, filters and cards, and the page of one app, with the person's accounts of it.
+"""The Apps page, with search, filters and cards, and the page of one app: the person's accounts, actions, triggers.
 
-An app's actions and triggers have tabs of their own (:mod:`.component.tabs`).
+:mod:`.component.page` is the page of one action or trigger.
 """
 
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from flask import Blueprint, Response, g, render_template, request
+from flask import Blueprint, Response, g, render_template, request, url_for
 from pydantic import StringConstraints
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.lenient import PageInfo, PageOf
-from webapp.dashboard.dashboard import Catalog, dashboard, known_accounts, service, uses_by_account
+from webapp.dashboard.dashboard import Catalog, components, dashboard, known_accounts, service, uses_by_account
 from webapp.dashboard.overview import Overview, read_accounts
 from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
+from webapp.dashboard.rich import rich
 from webapp.errors import PatchbayError
 
 blueprint = Blueprint("apps", __name__)
+tabs = Blueprint("components", __name__)
 
 STEP = 24
+COMPONENTS = 50  # on one page of a tab
 MOST = 480  # cards on one page; a search finds the rest faster
 _CHUNK = 96
 SORTS = {
@@ -79,6 +83,17 @@ def show(slug: str) -> str:
         trouble=words.ending(code, app.name) if code else None,
         permissions=permissions(app),
     )
+
+
+@tabs.get("/apps/<slug>/<any(actions, triggers):kind>", endpoint="index")
+def list_components(slug: str, kind: Kind) -> AnyResponse:
+    """The app's actions or triggers, with a search; for htmx the list alone."""
+    q, after = request.args.get("q", "").strip()[:200], request.args.get("after", "")
+    app = service().app(slug)
+    listing = components().listed(kind, app=app.slug, q=q, limit=COMPONENTS, after=after)
+    url = url_for("dashboard.components.index", slug=slug, kind=kind, q=q or None, after=after or None)
+    templates = "dashboard/components/index.html", "dashboard/components/_list.html"
+    return page(*templates, url=url, app=app, kind=kind, q=q, after=after, page=listing, rich=rich)
 
 
 def permissions(app: App, only: Sequence[str] | None = None) -> list[str]:

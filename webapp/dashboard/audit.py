@@ -6,7 +6,7 @@ from typing import Annotated
 from flask import Blueprint, abort
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.client.models.activity import AuditEntry
+from webapp.dashboard.client.models.accounts import AuditEntry
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.dashboard import dashboard, offers, person
 from webapp.dashboard.pages import ListQuery, among, at_most, page

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from flask import current_app, g
 
 from webapp.dashboard.client.accounts import UserClient
+from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.memory import Memory
 from webapp.dashboard.client.models.accounts import App, Category
@@ -101,6 +102,11 @@ def session_now() -> Session:
 def service() -> UserClient:
     """The Connect service as the signed-in person sees it."""
     return UserClient(dashboard().client, person().id)
+
+
+def components() -> ComponentClient:
+    """The components as the signed-in person may use them."""
+    return ComponentClient(dashboard().client, person().id)
 
 
 def triggers() -> TriggerClient:

@@ -26,7 +26,7 @@ from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.inprocess import WSGI, InProcessAdapter
 from webapp.dashboard.client.memory import Memory
 from webapp.dashboard.client.transport import Transport
-from webapp.dashboard.component import deploying, runs, tabs
+from webapp.dashboard.component import deploying, runs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import go
@@ -38,7 +38,7 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, start, apps, connections, accounts, account, activity, audit, settings_pages, tabs, component, runs,
+    session, start, apps, connections, accounts, account, activity, audit, settings_pages, component, runs,
     deploying, index, trigger, deletion, webhooks, deliveries,
 )  # fmt: skip
 
@@ -104,6 +104,6 @@ def _blueprint(app: Flask) -> Blueprint:
         """The start page is the list of apps."""
         return go(url_for("dashboard.apps.index"))
 
-    for module in _NOUNS:
-        blueprint.register_blueprint(module.blueprint)
+    for child in (*(module.blueprint for module in _NOUNS), apps.tabs):
+        blueprint.register_blueprint(child)
     return blueprint

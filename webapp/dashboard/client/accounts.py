@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from webapp.dashboard.client.connect import UserCalls
-from webapp.dashboard.client.models.accounts import Account, App, Category, TestResult, Use
-from webapp.dashboard.client.models.activity import ActivityEntry
+from webapp.dashboard.client.models.accounts import Account, ActivityEntry, App, Category, TestResult, Use
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.transport import NotTheApi, Params
 from webapp.errors import NotFound

@@ -12,7 +12,7 @@ from typing import Any
 
 from werkzeug.exceptions import NotFound as NoPage
 
-from webapp.dashboard.client.components import ComponentClient, OptionsQuery
+from webapp.dashboard.client.components import OptionsQuery
 from webapp.dashboard.client.models import components as models
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.components import Choices, Component, Prop
@@ -20,7 +20,7 @@ from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.component import drafts, form_data, values
 from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.form_data import FormData, InvalidValue, control
-from webapp.dashboard.dashboard import dashboard, person
+from webapp.dashboard.dashboard import components, dashboard, person
 from webapp.dashboard.overview import Overview
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
@@ -174,11 +174,6 @@ class ComponentForm:
             if not form_data.of_prop(data, prop):
                 data |= values.started(prop)
         return replace(form, data=data)
-
-
-def components() -> ComponentClient:
-    """The components as the signed-in person may use them."""
-    return ComponentClient(dashboard().client, person().id)
 
 
 def _fits(prop: Prop, known: Prop, data: FormData) -> bool:

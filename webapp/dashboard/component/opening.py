@@ -11,9 +11,9 @@ from werkzeug.exceptions import NotFound as NoPage
 
 from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.component import drafts, form_data, values
-from webapp.dashboard.component.form import ComponentForm, components
+from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import control
-from webapp.dashboard.dashboard import dashboard, known_accounts, person, service, triggers
+from webapp.dashboard.dashboard import components, dashboard, known_accounts, person, service, triggers
 from webapp.dashboard.overview import Overview
 
 

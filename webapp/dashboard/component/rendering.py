@@ -12,10 +12,10 @@ from flask import Response, make_response, render_template, url_for
 
 from webapp.dashboard.client.models.runs import Outcome
 from webapp.dashboard.component import deploy_form, fields, schedule_words, structured, values
-from webapp.dashboard.component.form import ComponentForm, components
+from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.option_list import OptionList
 from webapp.dashboard.component.snippets import snippets
-from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.dashboard import components, dashboard
 from webapp.dashboard.pages import fragment
 from webapp.dashboard.rich import json_html, rich
 from webapp.errors import PatchbayError

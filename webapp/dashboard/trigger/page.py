@@ -10,14 +10,18 @@ from flask import Blueprint, Response, flash, make_response, request, url_for
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.client.models import components
+from webapp.dashboard.client.models.components import Prop
 from webapp.dashboard.client.models.triggers import Event
+from webapp.dashboard.component.form_data import control
+from webapp.dashboard.component.schedule_words import in_words
 from webapp.dashboard.dashboard import forget_triggers
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.dashboard.trigger import deliveries
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
-from webapp.dashboard.trigger.configuration import answers
+from webapp.dashboard.trigger.frame import Frame
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.translation import count_of, gettext
 
@@ -65,7 +69,7 @@ def logs(trigger_id: str) -> AnyResponse:
 def configuration(trigger_id: str) -> AnyResponse:
     """What it was deployed with; secrets are not shown."""
     frame = frames.load(trigger_id)
-    return frames.tab_page(frame, "configuration", "_configuration.html", answers=answers(frame))
+    return frames.tab_page(frame, "configuration", "_configuration.html", answers=_answers(frame))
 
 
 @blueprint.get("/news")
@@ -121,6 +125,39 @@ def _are_older(trigger_id: str, events: Sequence[Event], after: str, total: int 
     if len(events) > STEP or (not after and total == len(events)):
         return len(events) > STEP
     return bool(client().events(trigger_id, n=1, after=events[-1].id)[0])
+
+
+def _answers(frame: Frame) -> list[tuple[str, str]]:
+    """Label and value of everything that a person was asked."""
+    return [
+        (prop.label, _shown(frame, prop)) for prop in frame.trigger.props if control(prop) not in ("", "alert", "fixed")
+    ]
+
+
+def _shown(frame: Frame, prop: Prop) -> str:
+    trigger = frame.trigger
+    value = trigger.configured.get(prop.name)
+    if prop.secret:
+        return gettext("Kept secret")
+    if prop.type == "app":
+        account_id = value.get("authProvisionId") if isinstance(value, dict) else None
+        account = next((account for account in frame.accounts if account.id == account_id), None)
+        return account.title if account else str(account_id or gettext("None"))
+    if prop.type == "$.interface.timer":
+        return in_words(value or trigger.schedule) or gettext("As the app decides")
+    if value is None:
+        return gettext("Not set")
+    return _plain(prop, value)
+
+
+def _plain(prop: Prop, value: Any) -> str:
+    labels = {choice.value: choice.label for choice in prop.options if isinstance(choice.value, (str, int))}
+    if isinstance(value, dict) and "__lv" in value:
+        value = value["__lv"]
+    items = value if isinstance(value, list) else [value]
+    options = [components.option(item) for item in items]
+    shown = [labels.get(value, label) if isinstance(value, str | int) else label for label, value in options]
+    return ", ".join(shown) or gettext("Empty")
 
 
 def _rows(trigger_id: str, tab: str, rows_url: str) -> list[Any]:

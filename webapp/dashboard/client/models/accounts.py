@@ -1,4 +1,4 @@
-"""Apps and accounts as the Connect API tells them (contract "Apps", "Accounts").
+"""Apps, accounts and what happened to them, as the Connect API tells it (contract "Apps", "Accounts", "Extensions").
 
 What the embedded service adds is optional everywhere. Times are ISO 8601 strings; ``None`` is unknown or absent.
 """
@@ -147,3 +147,29 @@ class TestResult(Lenient):
     healthy: bool = False
     dead: bool = False
     error: str | None = None
+
+
+class ActivityEntry(Lenient):
+    """One line of an account's or trigger's history. What it is not about is ""; ``at`` is ISO 8601."""
+
+    at: str | None = None
+    good: bool = True
+    sentence: str = ""
+    account_id: str = ""
+    app: str = ""
+    kind: str = ""
+    trigger_id: str = ""
+
+
+class AuditEntry(Lenient):
+    """Something that somebody did to something. ``at`` is ISO 8601; what is not told is ""."""
+
+    id: str = ""
+    at: str = ""
+    actor_kind: str = Field(default="", alias="actor_type")
+    actor: str = ""
+    noun: str = ""
+    subject_id: str = ""
+    verb: str = ""
+    sentence: str = ""
+    user: str = Field(default="", alias="external_user_id")
