@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.in_process import Commands
 from webapp.service.catalog.build import build
 
 ROOT = Path(__file__).parent.parent.parent
@@ -106,6 +107,13 @@ def shell(data: Path) -> Shell:
     """``patchbay`` over :func:`data`, deaf to the settings of the person who runs the tests."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
     return Shell({**inherited, "PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(free_ports())})
+
+
+@pytest.fixture
+def patchbay(data: Path) -> Commands:
+    """``patchbay`` over :func:`data` in this process, for tests of what commands do rather than of how they start."""
+    inherited: dict[str, str | None] = {name: None for name in os.environ if name.startswith("PATCHBAY_")}
+    return Commands({**inherited, "PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(free_ports())})
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from typing import Any
 
 import click
 import pytest
@@ -47,3 +48,14 @@ def test_a_part_is_the_command_of_its_name(name: str) -> None:
 def test_what_is_no_command_is_said() -> None:
     done = CliRunner().invoke(main, ["nothing"])
     assert done.exit_code == 2 and "No such command 'nothing'" in done.output
+
+
+def test_every_command_says_what_it_does(shell: Any) -> None:
+    shown = shell.run("--help").stdout
+    for name in ("serve", "web", "worker", "init", "migrate", "project", "client", "user", "oauth-app", "catalog",
+                 "keys", "backup", "restore", "check"):  # fmt: skip
+        assert f"\n  {name} " in shown
+
+
+def test_bad_input_is_one_sentence_and_an_exit_code(shell: Any) -> None:
+    assert shell.refused("fly") == "Error: No such command 'fly'."

@@ -124,6 +124,12 @@ def test_a_bad_setting_is_one_sentence(shell: Any) -> None:
     assert shell.refused("serve") == ("Error: PATCHBAY_ENVIRONMENT must be development or production, not 'staging'.")
 
 
+def test_a_port_that_is_none_is_one_sentence(shell: Any) -> None:
+    assert shell.refused("serve", "--port", "0") == (
+        "Error: Invalid value for '--port': 0 is not in the range 1<=x<=65535."
+    )
+
+
 def test_a_wrong_key_refuses_to_start(shell: Any) -> None:
     shell.json("init")
     shell.env = {**shell.env, "PATCHBAY_SECRET_KEY": "w" * 32}

@@ -1,0 +1,34 @@
+"""``patchbay client``: secrets are shown once, and never in lists."""
+
+import json
+
+import pytest
+
+from tests.cli.in_process import Commands
+
+
+def test_clients_are_listed_without_their_secrets(patchbay: Commands) -> None:
+    project = patchbay.json("project", "create", "--name", "Acme", "--support-email", "help@example.com")
+    made = patchbay.json("client", "create", "--project", project["id"], "--scope", "connect:accounts:read")
+    done = patchbay.run("client", "list", "--json")
+    assert made["client_secret"] not in done.stdout
+    (row,) = json.loads(done.stdout)["clients"]
+    assert (row["client_id"], row["project_id"], row["scope"]) == (
+        made["client_id"], project["id"], "connect:accounts:read",
+    )  # fmt: skip
+    assert made["client_id"] in patchbay.run("client", "list").stdout
+    rotated = patchbay.json("client", "rotate", made["client_id"])
+    assert rotated["client_secret"] != made["client_secret"]
+    assert rotated["client_secret"] not in patchbay.run("client", "list", "--json").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("create", "--project", "proj_absent"), "Error: There is no such project."),
+        (("create", "--scope", "everything"), "Error: 'everything' is not a scope."),
+        (("rotate", "absent"), "Error: There is no OAuth client absent."),
+    ],
+)
+def test_bad_input_is_one_sentence_and_an_exit_code(patchbay: Commands, words: tuple[str, ...], sentence: str) -> None:
+    assert patchbay.refused("client", *words) == sentence

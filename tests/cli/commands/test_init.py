@@ -1,0 +1,27 @@
+"""``patchbay init`` and ``patchbay migrate``: what scripts need, the same each time."""
+
+from tests.cli.in_process import Commands
+
+
+def test_init_is_idempotent_and_makes_what_is_missing(patchbay: Commands) -> None:
+    project = patchbay.json("project", "create", "--name", "Acme")
+    person = patchbay.json("client", "create")
+    first = patchbay.json("init")
+    assert list(first) == ["project_id", "client_id", "client_secret", "base_url"]
+    assert first["project_id"] == project["id"]
+    assert first["client_id"] != person["client_id"]
+    assert first["base_url"] == f"http://localhost:{patchbay.env['PATCHBAY_PORT']}"
+    assert patchbay.json("init") == first
+    assert len(patchbay.json("project", "list")["projects"]) == 1
+
+
+def test_init_prints_the_rotated_secret(patchbay: Commands) -> None:
+    before = patchbay.json("init")
+    rotated = patchbay.json("client", "rotate", before["client_id"])
+    assert rotated["client_secret"] != before["client_secret"]
+    assert patchbay.json("init")["client_secret"] == rotated["client_secret"]
+
+
+def test_migrate_says_what_it_applied(patchbay: Commands) -> None:
+    assert patchbay.json("migrate")["applied"]
+    assert patchbay.json("migrate")["applied"] == []

@@ -1,0 +1,33 @@
+"""``patchbay user``: logins and their API keys."""
+
+import pytest
+
+from tests.cli.in_process import Commands
+
+
+def test_a_user(patchbay: Commands) -> None:
+    words = ("user", "create", "--email", "Alice@Example.com", "--password", "a good long one", "--role", "owner")
+    made = patchbay.json(*words)
+    assert (made["email"], made["role"]) == ("alice@example.com", "owner")
+    assert made["api_key"].startswith("pbk_")
+    another = patchbay.json("user", "api-key", "--email", "alice@example.com")
+    assert another["id"] == made["id"] and another["api_key"] != made["api_key"]
+    assert "Nobody signs in as" in patchbay.refused("user", "api-key", "--email", "bob@example.com")
+    assert "already has a login" in patchbay.refused(*words)
+    assert [one["email"] for one in patchbay.json("user", "list")["users"]] == ["alice@example.com"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"--email": "nobody"}, "Error: That is not an e-mail address; write it as name@example.com."),
+        ({"--password": "short"}, "Error: Use at least 10 characters; a few words make a good one."),
+        (
+            {"--role": "king"},
+            "Error: Invalid value for '--role': 'king' is not one of 'owner', 'developer', 'member'.",
+        ),
+    ],
+)
+def test_bad_input_is_one_sentence_and_an_exit_code(patchbay: Commands, options: dict[str, str], sentence: str) -> None:
+    sound = {"--email": "a@example.com", "--password": "a good long one"}
+    assert patchbay.refused("user", "create", *sum((sound | options).items(), ())) == sentence
