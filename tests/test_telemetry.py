@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 
 from webapp.app import create_app
 from webapp.kit import heartbeat
-from webapp.kit.ids import begin_request, end_request, request_id
+from webapp.kit.crypto import begin_request, end_request, request_id
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.worker.loop import HEARTBEAT
 from webapp.settings import Settings

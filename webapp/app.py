@@ -8,7 +8,7 @@ from flask import Flask, Response, jsonify, request
 from webapp import frontend, static_files, telemetry
 from webapp.dashboard import wiring as dashboard
 from webapp.errors import PatchbayError
-from webapp.kit import heartbeat, ids, translation
+from webapp.kit import crypto, heartbeat, translation
 from webapp.kit.clock import Clock, now
 from webapp.manual import wiring as manual
 from webapp.service.api import wiring as api
@@ -86,8 +86,8 @@ class _App(Flask):
 
 def _choose_language() -> None:
     """Use the browser's language until a page knows its reader. A thread serves one person after another."""
-    if request.path.startswith("/v1/") or ids.REQUEST_ENVIRON in request.environ:  # the API, which a page may be asking
-        return
+    if request.path.startswith("/v1/") or crypto.REQUEST_ENVIRON in request.environ:
+        return  # the API, which a page may be asking
     translation.speak(request.accept_languages.best_match(tuple(translation.LANGUAGES)) or translation.DEFAULT)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from webapp.kit import cursors
 from webapp.kit.clock import iso
-from webapp.kit.ids import ordered_id
+from webapp.kit.crypto import ordered_id
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 

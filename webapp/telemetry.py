@@ -14,9 +14,9 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from webapp.errors import PatchbayError
-from webapp.kit import ids
+from webapp.kit import crypto
 from webapp.kit.clock import SECOND
-from webapp.kit.ids import same
+from webapp.kit.crypto import same
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import gauges
 from webapp.settings import Settings
@@ -33,19 +33,19 @@ def register(app: Flask, settings: Settings, service: Service) -> None:
 
     @app.before_request
     def begin() -> None:
-        shared = request.environ.get(ids.REQUEST_ENVIRON)
-        g.request_id_before, g.begun = ids.begin_request(shared), time.perf_counter()
+        shared = request.environ.get(crypto.REQUEST_ENVIRON)
+        g.request_id_before, g.begun = crypto.begin_request(shared), time.perf_counter()
 
     @app.after_request
     def done(response: Response) -> Response:
-        response.headers.setdefault("X-Request-Id", ids.request_id())
+        response.headers.setdefault("X-Request-Id", crypto.request_id())
         observe(request.endpoint or UNKNOWN, response.status_code, time.perf_counter() - g.begun)
         return response
 
     @app.teardown_request
     def end(_: BaseException | None) -> None:
         if (before := g.pop("request_id_before", None)) is not None:
-            ids.end_request(before)
+            crypto.end_request(before)
 
 
 def _observer(app: Flask, settings: Settings, service: Service) -> Observe:

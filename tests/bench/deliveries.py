@@ -21,7 +21,7 @@ from typing import Any
 from tests.bench.scene import furnish
 from webapp.cli.serving.logs import flush
 from webapp.kit import cursors
-from webapp.kit.ids import new_id, ordered_id
+from webapp.kit.crypto import new_id, ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims, deliveries, events, log, outcomes, trigger_webhooks

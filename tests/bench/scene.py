@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.domain.access import clients
 from webapp.service.domain.accounts import credentials, lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from webapp.kit.ids import new_id, random_base62
+from webapp.kit.crypto import new_id, random_base62
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import events, trigger_webhooks

@@ -27,7 +27,7 @@ from webapp.settings import Settings
 ROOT = Path(__file__).parents[2]
 WORK = """
 import itertools, json, os, random, sys
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, connecting, credentials, provider_clients
 from webapp.service.domain.instance.opening import open_service

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.fakes.deployed import emit, plant_trigger_of
+from webapp.kit.crypto import new_id
 from webapp.kit.cursors import Window
-from webapp.kit.ids import new_id
 from webapp.service.domain.accounts import app_overrides, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import Draft

@@ -16,7 +16,7 @@ from authlib.integrations.requests_client import OAuth2Session
 
 from tests.fakes.served import Served, served
 from webapp.kit.clock import now
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.people import users
 from webapp.service.api.base.operations import USER
 from webapp.service.domain.access import clients, tokens

@@ -15,7 +15,7 @@ from tests.fakes.browser import Browser
 from tests.fakes.installation import Installation
 from tests.fakes.tenants import Tenants, call_api, comparable, connected
 from tests.fakes.thirdparty import GOOD_KEY
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.access import clients
 from webapp.service.domain.accounts import provider_clients

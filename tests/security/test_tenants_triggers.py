@@ -17,8 +17,8 @@ from tests.fakes.deployed import emit, plant_trigger_of
 from tests.fakes.installation import prepared
 from tests.fakes.tenants import Tenants, comparable, connected
 from tests.fakes.thirdparty import CLIENT_SECRET, ThirdParty
+from webapp.kit.crypto import new_id
 from webapp.kit.cursors import Window
-from webapp.kit.ids import new_id
 from webapp.service.domain.accounts import app_overrides, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import Draft

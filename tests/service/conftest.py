@@ -18,7 +18,7 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.own_components import stock
 from tests.fakes.receiver import Receiver, receiving
 from webapp.kit.clock import FakeClock
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.catalog.build import ensure
 from webapp.service.components.runner import Runner
 from webapp.service.domain.accounts import credentials, lifecycle

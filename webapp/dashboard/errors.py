@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import gate, shell
 from webapp.dashboard.pages import for_htmx, page_before, status
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.kit.translation import duration, gettext
 from webapp.kit.translation import lazy as _
 

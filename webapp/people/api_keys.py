@@ -7,7 +7,7 @@ import secrets
 
 from webapp import audit
 from webapp.kit.clock import Clock
-from webapp.kit.ids import hash_token
+from webapp.kit.crypto import hash_token
 from webapp.store.contract import Reader, Store
 
 PREFIX = "pbk_"

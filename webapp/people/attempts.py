@@ -8,7 +8,7 @@ nothing.
 import ipaddress
 
 from webapp.kit.clock import HOUR, MINUTE, SECOND, Clock
-from webapp.kit.ids import hash_token
+from webapp.kit.crypto import hash_token
 from webapp.people.users import normal_email
 from webapp.store.contract import Row, Store, Tx
 

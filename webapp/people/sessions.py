@@ -7,7 +7,7 @@ import secrets
 from dataclasses import dataclass, field, replace
 
 from webapp.kit.clock import DAY, MINUTE, Clock
-from webapp.kit.ids import hash_token
+from webapp.kit.crypto import hash_token
 from webapp.store.contract import Store
 from webapp.store.table import Table
 

@@ -9,7 +9,7 @@ from webapp import audit
 from webapp.audit import Actor
 from webapp.errors import Forbidden
 from webapp.kit.clock import DAY, Clock
-from webapp.kit.ids import hash_token
+from webapp.kit.crypto import hash_token
 from webapp.people import users
 from webapp.store.contract import Store, Tx
 

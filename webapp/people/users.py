@@ -15,7 +15,7 @@ from argon2.exceptions import VerificationError
 from webapp import audit
 from webapp.errors import Conflict, Detail, Invalid
 from webapp.kit.clock import Clock
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.kit.translation import gettext
 from webapp.store.contract import Store, Tx
 from webapp.store.table import Table

@@ -19,7 +19,7 @@ from werkzeug.exceptions import HTTPException
 
 from webapp.kit import clock as clocks
 from webapp.kit import templates as templating
-from webapp.kit.secrets import derive
+from webapp.kit.crypto import derive
 from webapp.sandbox import api, authorize, inbox, oauth, pages, receiver_pages
 from webapp.sandbox.callers import problem
 from webapp.sandbox.clients import Client

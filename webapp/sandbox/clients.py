@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from webapp.kit import ids
+from webapp.kit import crypto
 from webapp.sandbox.scopes import DEFAULT_SCOPE, SCOPES
 
 AUTH_METHODS = ("client_secret_basic", "client_secret_post")
@@ -33,7 +33,7 @@ class Client:
         return redirect_uri in self.redirect_uris
 
     def check_client_secret(self, client_secret: str) -> bool:
-        return ids.same(self.client_secret, client_secret)
+        return crypto.same(self.client_secret, client_secret)
 
     def check_endpoint_auth_method(self, method: str, endpoint: str) -> bool:
         return method in AUTH_METHODS

@@ -10,9 +10,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from webapp.kit import ids
+from webapp.kit import crypto
 from webapp.kit.clock import DAY, MINUTE, SECOND, Clock
-from webapp.kit.ids import hash_token
+from webapp.kit.crypto import hash_token
 from webapp.sandbox.behaviours import Behaviour, behaviour_of
 from webapp.sandbox.granted import Code, Grant, Token
 from webapp.sandbox.people import Person, find_person
@@ -37,7 +37,7 @@ class Grants:
         self, code: str, client_id: str, person: Person, scope: str, behaviour: Behaviour, uri: str, challenge: str
     ) -> None:
         """Record a consent and the ``code`` that stands for it, good for five minutes."""
-        now, grant_id = self._clock(), ids.new_id("grant")
+        now, grant_id = self._clock(), crypto.new_id("grant")
         row = {"id": grant_id, "client_id": client_id, "person_id": person.id, "scope": scope}
         pending = {"grant_id": grant_id, "redirect_uri": uri, "challenge": challenge, "expires_at": now + CODE_LIFE}
         with self._store.write() as db:

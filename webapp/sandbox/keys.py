@@ -5,7 +5,7 @@ They derive from the installation's secret (RFC 5869), so they are the same afte
 
 from dataclasses import dataclass
 
-from webapp.kit import ids, secrets
+from webapp.kit import crypto
 from webapp.sandbox.people import PEOPLE, Person
 
 PREFIX = "sbx_live_"
@@ -31,7 +31,7 @@ class Keys:
     def by_key(self, key: str) -> Key | None:
         """The key itself, as the header ``X-Api-Key`` carries it, or None when there is no such key."""
         return next(
-            (candidate for candidate in (*self.working, self.disabled) if ids.same(candidate.secret, key)), None
+            (candidate for candidate in (*self.working, self.disabled) if crypto.same(candidate.secret, key)), None
         )
 
     def by_account(self, account_id: str, key: str) -> Key | None:
@@ -41,4 +41,4 @@ class Keys:
 
 
 def _derive(secret: bytes, name: str) -> str:
-    return PREFIX + secrets.derive(secret, f"sandbox key {name}").hex()[:_LENGTH]
+    return PREFIX + crypto.derive(secret, f"sandbox key {name}").hex()[:_LENGTH]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp.kit.clock import SECOND, Clock
-from webapp.kit.secrets import CannotOpen, derive, open_sealed, seal
+from webapp.kit.crypto import CannotOpen, derive, open_sealed, seal
 from webapp.sandbox.signatures import Verdict, check_pd, check_standard
 from webapp.sandbox.store import Store
 

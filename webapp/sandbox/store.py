@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sqlite_utils import Database, Migrations
 
-from webapp.kit import secrets
+from webapp.kit import crypto
 
 BUSY_SECONDS = 10
 migrations = Migrations("sandbox")
@@ -65,7 +65,7 @@ def secret_of(data: pathlib.Path) -> bytes:
     if not path.exists():
         fresh = path.with_name(f"sandbox.key.{os.getpid()}")
         fresh.touch(mode=0o600)
-        fresh.write_bytes(secrets.new_key())
+        fresh.write_bytes(crypto.new_key())
         with contextlib.suppress(FileExistsError):
             os.link(fresh, path)  # unlike a rename it never replaces a key that another process just made
         fresh.unlink()

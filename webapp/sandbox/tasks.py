@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from webapp.kit import ids
+from webapp.kit import crypto
 from webapp.kit.clock import Clock, iso
 from webapp.sandbox.paging import Page, Window
 from webapp.sandbox.people import Person
@@ -95,7 +95,7 @@ class Tasks:
         """Add a task. Raises :class:`BadField`."""
         now = self._clock()
         task = Task(
-            id=ids.new_id("tsk"),
+            id=crypto.new_id("tsk"),
             project_id=project.id,
             person_id=person.id,
             title=new.title,

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import requests
 import urllib3
 
-from webapp.kit import ids
+from webapp.kit import crypto
 from webapp.kit.clock import Clock, iso, iso_or_none
-from webapp.kit.secrets import derive
+from webapp.kit.crypto import derive
 from webapp.sandbox.people import Person
 from webapp.sandbox.store import Store
 from webapp.sandbox.tasks import Task
@@ -71,7 +71,7 @@ class Webhooks:
 
     def register(self, person: Person, grant_id: str | None, url: str, event: str, project_id: str | None) -> Webhook:
         """Add a webhook. Raises :class:`TooMany`; the address must have passed :func:`allowed_url`."""
-        hook = Webhook(ids.new_id("whk"), person.id, grant_id, project_id, url, event, self._clock())
+        hook = Webhook(crypto.new_id("whk"), person.id, grant_id, project_id, url, event, self._clock())
         with self._store.write() as db:
             if db.table("webhooks").count_where("person_id = ?", [person.id]) >= MAX_PER_PERSON:
                 raise TooMany("Delete a webhook first: a person may have 100.")
@@ -101,7 +101,7 @@ class Webhooks:
         with self._store.read() as db:
             hooks = [Webhook(**row) for row in db.query(sql, [event, task.project_id])]
         for hook in hooks:
-            body = {"id": ids.new_id("evt"), "event": event, "webhook_id": hook.id, "sent_at": iso(self._clock())}
+            body = {"id": crypto.new_id("evt"), "event": event, "webhook_id": hook.id, "sent_at": iso(self._clock())}
             self._threads.submit(self._deliver, hook, body | {"task": task.to_json()})
 
     def _deliver(self, hook: Webhook, event: Mapping[str, Any]) -> None:

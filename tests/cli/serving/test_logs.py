@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from webapp.cli.serving.logs import configure
-from webapp.kit import ids
+from webapp.kit import crypto
 
 
 @pytest.fixture(autouse=True)
@@ -20,9 +20,9 @@ def _as_before() -> object:
 
 def test_a_line_of_json_names_process_request_and_error(capsys: pytest.CaptureFixture[str]) -> None:
     configure("info", "worker", "json")
-    token = ids.begin_request()
+    token = crypto.begin_request()
     logging.getLogger("patchbay.requests").info("GET %s", "api.show", extra={"route": "api.show", "status": 200})
-    ids.end_request(token)
+    crypto.end_request(token)
     try:
         raise RuntimeError("boom")
     except RuntimeError:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from webapp.kit import cursors
-from webapp.kit.ids import stable_id
+from webapp.kit.crypto import stable_id
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components, component, release
 
 UNSAID = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True}

@@ -12,8 +12,8 @@ import pytest
 
 from tests.service.catalog.samples import KEYS, OAUTH, bare
 from tests.service.catalog.test_build import write_component
+from webapp.kit.crypto import stable_id
 from webapp.kit.cursors import BadCursor, Window, encode
-from webapp.kit.ids import stable_id
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
 

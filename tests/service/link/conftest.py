@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from webapp import frontend
 from webapp.kit.clock import FakeClock
-from webapp.kit.secrets import derive
+from webapp.kit.crypto import derive
 from webapp.sandbox.app import create_sandbox
 from webapp.service.catalog.build import build
 from webapp.service.domain.access import tokens

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-from webapp.kit import ids
+from webapp.kit import crypto
 
 TIMES = "%Y-%m-%dT%H:%M:%S"
 _OURS = ("route", "method", "status", "took_ms")  # what lines about requests carry besides
@@ -43,7 +43,7 @@ def _json(process: str) -> logging.Formatter:
         record: logging.LogRecord = event["_record"]
         stamp = f"{time.strftime(TIMES, time.gmtime(record.created))}.{record.msecs:03.0f}Z"
         fields = {"at": stamp, "level": record.levelname.lower(), "process": process, "logger": record.name}
-        if request_id := ids.request_id():
+        if request_id := crypto.request_id():
             fields["request_id"] = request_id
         return {**fields, **{name: vars(record)[name] for name in _OURS if name in vars(record)}, **event}
 

@@ -14,7 +14,7 @@ from requests import PreparedRequest, Response
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
 
-from webapp.kit import ids
+from webapp.kit import crypto
 
 WSGI = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -77,7 +77,7 @@ def environ_of(request: PreparedRequest) -> dict[str, Any]:
         "wsgi.multithread": True,
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
-        ids.REQUEST_ENVIRON: ids.request_id(),
+        crypto.REQUEST_ENVIRON: crypto.request_id(),
     }
     for name, value in request.headers.items():
         key = name.upper().replace("-", "_")

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from webapp.kit import cursors
-from webapp.kit.ids import stable_id
+from webapp.kit.crypto import stable_id
 from webapp.service.catalog.filters import MAX_QUERY, MAX_WORDS, fold, words
 from webapp.service.catalog.listing import Listing, Order
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from webapp.kit.ids import stable_id
+from webapp.kit.crypto import stable_id
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
 from webapp.service.catalog.components import OWN, ComponentInfo, component

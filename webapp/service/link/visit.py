@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from flask import Request, g
 
 from webapp.errors import NotFound
-from webapp.kit.ids import same
+from webapp.kit.crypto import same
 from webapp.service.domain.access import link_sessions, tokens
 from webapp.service.domain.access.link_sessions import LinkSession
 from webapp.service.domain.access.tokens import ConnectToken

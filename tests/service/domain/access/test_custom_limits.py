@@ -1,6 +1,6 @@
 """Custom rate limits: kept under a token of which only the hash is stored."""
 
-from webapp.kit.ids import hash_token
+from webapp.kit.crypto import hash_token
 from webapp.service.domain.access import custom_limits
 from webapp.service.domain.access.rate_limits import Limit
 from webapp.service.domain.base.service import Service

@@ -9,7 +9,7 @@ import pytest
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import HOUR
-from webapp.kit.secrets import CannotOpen
+from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, connecting, credentials, health, lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Filter

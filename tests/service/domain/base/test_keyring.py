@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from webapp.kit.clock import FakeClock
-from webapp.kit.secrets import CannotOpen, new_key
+from webapp.kit.crypto import CannotOpen, new_key
 from webapp.service.domain.base.keyring import KeyGone, Keyring, Place, ProjectGone, WrongKey
 from webapp.store.sqlite import SQLiteStore
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.kit.secrets import CannotOpen
+from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.base.keyring import INSTANCE, KeyGone
 from webapp.service.domain.base.sealed import WHOLE_INSTALLATION, SealedColumn
 from webapp.service.domain.base.service import Service

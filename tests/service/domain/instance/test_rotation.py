@@ -14,7 +14,7 @@ import pytest
 from tests.fakes import load
 from tests.fakes.provider import FakeProvider
 from webapp.errors import Conflict
-from webapp.kit import secrets
+from webapp.kit import crypto
 from webapp.kit.clock import HOUR
 from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, provider_clients
 from webapp.service.domain.accounts.attempts import AttemptRequest
@@ -44,8 +44,8 @@ def sealed_values(service: Service) -> list[tuple[str, bytes]]:
 def opens_any(service: Service, key: bytes) -> bool:
     for context, box in sealed_values(service):
         try:
-            secrets.open_sealed(key, box, context)
-        except secrets.CannotOpen:
+            crypto.open_sealed(key, box, context)
+        except crypto.CannotOpen:
             continue
         return True
     return False

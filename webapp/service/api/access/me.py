@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from flask import Response
 
 from webapp.errors import NotFound
-from webapp.kit.ids import stable_id
+from webapp.kit.crypto import stable_id
 from webapp.people import users
 from webapp.people.users import User
 from webapp.service.api.access import models

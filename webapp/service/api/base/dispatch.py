@@ -14,8 +14,8 @@ from flask import Response, request
 
 from webapp import audit
 from webapp.errors import Invalid, TooLarge
-from webapp.kit import ids
-from webapp.kit.ids import hash_token
+from webapp.kit import crypto
+from webapp.kit.crypto import hash_token
 from webapp.service.api.base import cors, problems
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, read_json
 from webapp.service.api.base.limits import HEADER, LIMITS
@@ -48,7 +48,7 @@ def view_of(service: Service, operation: Operation, gate: "Gate") -> View:
 
 def answered(service: Service, path: Mapping[str, str], produce: Callable[[], Response]) -> Response:
     """What ``produce`` answers, or the answer its error deserves, with the headers that all answers carry."""
-    request_id = ids.request_id() or secrets.token_hex(8)
+    request_id = crypto.request_id() or secrets.token_hex(8)
     try:
         response = produce()
     except Exception as error:

@@ -19,7 +19,7 @@ from itsdangerous import BadData, URLSafeSerializer
 from webapp import audit
 from webapp.errors import NotFound, Unauthorized, Unavailable
 from webapp.kit.clock import DAY, SECOND
-from webapp.kit.ids import hash_token, random_base62, same
+from webapp.kit.crypto import hash_token, random_base62, same
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.base.service import Service

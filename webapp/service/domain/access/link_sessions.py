@@ -8,7 +8,7 @@ import secrets as random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from webapp.kit.ids import hash_token, new_id, same
+from webapp.kit.crypto import hash_token, new_id, same
 from webapp.service.domain.access.origins import REMEMBERED
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.base.service import Service

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from webapp.errors import Invalid, Unauthorized
 from webapp.kit.clock import MINUTE, SECOND, iso
-from webapp.kit.ids import hash_token
+from webapp.kit.crypto import hash_token
 from webapp.service.domain.access import origins
 from webapp.service.domain.access.origins import REMEMBERED
 from webapp.service.domain.base import scopes

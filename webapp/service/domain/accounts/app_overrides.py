@@ -13,7 +13,7 @@ from webapp import audit
 from webapp.errors import Conflict, Detail, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import apps, fields, provider_clients
 from webapp.service.domain.base.service import Service

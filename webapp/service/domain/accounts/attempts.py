@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from webapp.errors import PatchbayError
 from webapp.kit.clock import DAY, MINUTE
-from webapp.kit.ids import hash_token, same
+from webapp.kit.crypto import hash_token, same
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import notifications

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from webapp import audit
 from webapp.audit import Actor
 from webapp.errors import Detail, Invalid, NotFound
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts, credentials, fields, lifecycle, notifications, provider

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.clock import HOUR, MINUTE, SECOND
-from webapp.kit.ids import random_base62
+from webapp.kit.crypto import random_base62
 from webapp.service.domain.accounts import accounts, credentials, notifications
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base import counters

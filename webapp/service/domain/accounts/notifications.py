@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from webapp.kit.ids import stable_id
+from webapp.kit.crypto import stable_id
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts

@@ -11,7 +11,7 @@ from typing import Any
 from webapp import audit
 from webapp.errors import Conflict, NotFound
 from webapp.kit import cursors
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.sealed import WHOLE_INSTALLATION, SealedColumn
 from webapp.service.domain.base.service import Service

@@ -6,7 +6,7 @@ It wraps the data keys of the projects (:mod:`keyring`), and everything that is 
 import os
 from pathlib import Path
 
-from webapp.kit import secrets
+from webapp.kit import crypto
 from webapp.settings import Settings
 
 
@@ -22,12 +22,12 @@ def load_instance_key(settings: Settings) -> bytes:
 
 def key_of(secret_key: str) -> bytes:
     """The instance key that a value of ``PATCHBAY_SECRET_KEY`` gives."""
-    return secrets.derive(secret_key.encode(), "instance")
+    return crypto.derive(secret_key.encode(), "instance")
 
 
 def read_key_file(path: Path) -> bytes:
     """The instance key in the file ``path``."""
-    return secrets.derive(path.read_bytes().strip(), "instance")
+    return crypto.derive(path.read_bytes().strip(), "instance")
 
 
 def create_key_file(path: Path) -> None:
@@ -37,7 +37,7 @@ def create_key_file(path: Path) -> None:
     draft = path.with_name(f".keys.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.new_key().hex().encode() + b"\n")
+        file.write(crypto.new_key().hex().encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())
     try:

@@ -13,7 +13,7 @@ import threading
 from dataclasses import dataclass
 
 from webapp.errors import NotFound
-from webapp.kit import secrets
+from webapp.kit import crypto
 from webapp.kit.clock import Clock
 from webapp.store.contract import Reader, Store, Tx
 
@@ -60,7 +60,7 @@ class Keyring:
     def __init__(self, store: Store, instance_key: bytes, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._keys: dict[tuple[str, int], bytes] = {}
-        self.derive = functools.cache(functools.partial(secrets.derive, instance_key))
+        self.derive = functools.cache(functools.partial(crypto.derive, instance_key))
         """A key of the whole installation for one purpose, which is its argument."""
         self._lock = threading.Lock()
 
@@ -70,13 +70,13 @@ class Keyring:
             row = tx.one("SELECT wrapped FROM data_keys WHERE owner = :owner AND version = 1", {"owner": INSTANCE})
             if row is None:
                 self._insert(tx, INSTANCE, 1, _PROOF)
-                self._insert(tx, INSTANCE, 2, secrets.new_key())
+                self._insert(tx, INSTANCE, 2, crypto.new_key())
                 return
         self._unwrap(row["wrapped"], INSTANCE, 1)
 
     def add_project(self, tx: Tx, project_id: str) -> None:
         """Give a new project its first data key, in the transaction that makes it."""
-        self._insert(tx, project_id, 1, secrets.new_key())
+        self._insert(tx, project_id, 1, crypto.new_key())
 
     def forget_project(self, tx: Tx, project_id: str) -> None:
         """Forget the data keys of a project that goes: what was sealed with them opens nowhere any more."""
@@ -89,7 +89,7 @@ class Keyring:
     def add_version(self, tx: Tx, owner: str) -> int:
         """A new data key for ``owner``, with which everything is sealed from this transaction on; its version."""
         version = self.newest(tx, owner) + 1
-        self._insert(tx, owner, version, secrets.new_key())
+        self._insert(tx, owner, version, crypto.new_key())
         return version
 
     def owners(self, reader: Reader) -> list[str]:
@@ -133,12 +133,12 @@ class Keyring:
         ``tx`` is the transaction that writes it down, so that no rotation passes between the two.
         """
         version = self.newest(tx, place.project_id)
-        return secrets.seal(self._key(tx, place.project_id, version), plain, place.context(version)), version
+        return crypto.seal(self._key(tx, place.project_id, version), plain, place.context(version)), version
 
     def open(self, place: Place, sealed: bytes, version: int) -> bytes:
-        """What was sealed at ``place``. Raises :class:`webapp.kit.secrets.CannotOpen`, :class:`KeyGone`,
+        """What was sealed at ``place``. Raises :class:`webapp.kit.crypto.CannotOpen`, :class:`KeyGone`,
         :class:`ProjectGone`."""
-        return secrets.open_sealed(self._key(self._store, place.project_id, version), sealed, place.context(version))
+        return crypto.open_sealed(self._key(self._store, place.project_id, version), sealed, place.context(version))
 
     def seal_box(self, tx: Tx, place: Place, plain: bytes) -> bytes:
         """Like :meth:`seal`, for columns that keep the key's version in the box: two bytes before it."""
@@ -172,12 +172,12 @@ class Keyring:
         )
 
     def _wrap(self, plain: bytes, owner: str, version: int) -> bytes:
-        return secrets.seal(self.derive("wrap"), plain, f"data_keys|{owner}|{version}")
+        return crypto.seal(self.derive("wrap"), plain, f"data_keys|{owner}|{version}")
 
     def _unwrap(self, wrapped: bytes, owner: str, version: int) -> bytes:
         try:
-            return secrets.open_sealed(self.derive("wrap"), wrapped, f"data_keys|{owner}|{version}")
-        except secrets.CannotOpen as error:
+            return crypto.open_sealed(self.derive("wrap"), wrapped, f"data_keys|{owner}|{version}")
+        except crypto.CannotOpen as error:
             raise WrongKey from error
 
 

@@ -14,7 +14,7 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from webapp.errors import Detail, Invalid, NotFound, TooLarge
 from webapp.kit.clock import DAY, MINUTE
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service

@@ -13,7 +13,7 @@ import orjson
 from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, iso
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service

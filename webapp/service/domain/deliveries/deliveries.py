@@ -11,7 +11,7 @@ Here stand the statements that write the rows. What is claimed, and what comes o
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from webapp.kit.ids import ordered_id
+from webapp.kit.crypto import ordered_id
 from webapp.service.domain.deliveries import counts
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.store.contract import Reader, Row, Tx

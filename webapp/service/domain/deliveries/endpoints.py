@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 
 from webapp import audit
 from webapp.errors import Invalid
-from webapp.kit.ids import new_id
-from webapp.kit.signing import new_signing_key
+from webapp.kit.crypto import new_id, new_signing_key
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.sealed import WHOLE_INSTALLATION, SealedColumn
 from webapp.service.domain.base.service import Service

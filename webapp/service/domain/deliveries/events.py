@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from webapp.kit.ids import ordered_id
+from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.components.masking import MASK
 from webapp.service.domain.base.sealed import SealedColumn

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from webapp import audit
 from webapp.errors import Conflict
-from webapp.kit.secrets import CannotOpen
+from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import attempts, credentials, provider_clients
 from webapp.service.domain.base.keyring import KeyGone, box_version

@@ -8,7 +8,7 @@ from typing import Any
 from webapp.errors import Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.domain.projects.projects import Scene, like
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table

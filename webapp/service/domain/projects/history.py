@@ -10,7 +10,7 @@ from typing import Any
 from webapp import audit
 from webapp.kit import cursors
 from webapp.kit.clock import iso
-from webapp.kit.ids import ordered_id
+from webapp.kit.crypto import ordered_id
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from webapp import audit
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit import cursors
-from webapp.kit.ids import new_id
+from webapp.kit.crypto import new_id
 from webapp.service.domain.base import counters
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader, Tx

@@ -10,8 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from webapp.kit.clock import SECOND
-from webapp.kit.secrets import CannotOpen
-from webapp.kit.signing import signed_headers
+from webapp.kit.crypto import CannotOpen, signed_headers
 from webapp.kit.text import one_line
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import Service

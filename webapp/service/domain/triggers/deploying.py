@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from webapp.errors import Conflict, NotFound
-from webapp.kit.ids import new_id, random_base62
+from webapp.kit.crypto import new_id, random_base62
 from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import accounts

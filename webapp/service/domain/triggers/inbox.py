@@ -14,7 +14,7 @@ import orjson
 
 from webapp.errors import Throttled
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.kit.ids import ordered_id
+from webapp.kit.crypto import ordered_id
 from webapp.service.components.wire import MAX_MESSAGE
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service

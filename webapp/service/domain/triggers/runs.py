@@ -12,7 +12,7 @@ import orjson
 
 from webapp.kit import cursors
 from webapp.kit.clock import DAY
-from webapp.kit.ids import ordered_id
+from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Observation, Reply
 from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
