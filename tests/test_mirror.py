@@ -28,7 +28,6 @@ WITHOUT_TESTS = frozenset(
         "dashboard/trigger/frame.py",
         "dashboard/trigger/news.py",
         "dashboard/wiring.py",
-        "sandbox/tasks.py",
         "service/api/accounts/activity.py",
         "service/api/base/dispatch.py",
         "service/api/reference/openapi.py",

@@ -74,3 +74,25 @@ def test_account_in_trouble_has_tokens_but_no_api(served: Served) -> None:
     answer = served.api("GET", "me", token["access_token"])
     assert (answer.status_code, answer.json()["error"]) == (503, "unavailable")
     assert served.refresh(token["refresh_token"]).status_code == 200
+
+
+def test_each_refusal_says_what_to_do(served: Served) -> None:
+    disabled = served.sandbox.keys.disabled.secret
+    token = served.connect("profile")["access_token"]
+    sentences = {
+        served.api("GET", path, headers=headers).json()["message"]
+        for path, headers in (
+            ("me", {}),
+            ("me", {"X-Api-Key": "sbx_live_x"}),
+            ("me", {"X-Api-Key": disabled}),
+            ("me", {"Authorization": "Bearer sbx_at_x"}),
+            ("tasks", {"Authorization": f"Bearer {token}"}),
+        )
+    }
+    assert sentences == {
+        "Send a bearer token or a key.",
+        "There is no such key. Copy one from the Keys page.",
+        "This key was switched off. Use another from the Keys page.",
+        "This token is unknown, expired or revoked.",
+        "This access does not include tasks:read.",
+    }

@@ -53,3 +53,26 @@ def test_absent_things_and_methods_are_json(served: Served) -> None:
     answer = served.api("PUT", "me")
     assert answer.status_code == 405
     assert "GET" in answer.headers["Allow"]
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"page": "0"}, "Give a whole number from 1 to 1,000,000."),
+        ({"per_page": "101"}, "Give a whole number from 1 to 100."),
+        ({"since": "yesterday"}, "Give an ISO 8601 time with a time zone, or epoch milliseconds."),
+    ],
+)
+def test_a_bad_query_is_answered_with_its_sentence(served: Served, params: dict[str, str], sentence: str) -> None:
+    answer = served.api("GET", "tasks", params=params).json()
+    name = next(iter(params))
+    assert answer == {"error": "invalid", "message": sentence, "details": [{"field": name, "message": sentence}]}
+
+
+def test_a_bad_body_is_answered_with_all_its_mistakes(served: Served) -> None:
+    answer = served.api("POST", "projects/prj_001/tasks", json={"title": "", "done": 1}).json()
+    assert answer["message"] == "The body is not valid; see details."
+    assert answer["details"] == [
+        {"field": "title", "message": "String should have at least 1 character"},
+        {"field": "done", "message": "Input should be a valid boolean"},
+    ]

@@ -1,13 +1,14 @@
 """The authorization server at its token and revocation endpoints, over real HTTP."""
 
 import concurrent.futures
-import time
+from types import SimpleNamespace
 
 import pytest
 import requests
 
-from tests.sandbox.conftest import CLIENT, OTHER_CALLBACK, Served
+from tests.sandbox.conftest import CALLBACK, CLIENT, OTHER_CALLBACK, Served, query
 from webapp.kit.clock import MINUTE
+from webapp.sandbox import oauth
 
 
 @pytest.mark.parametrize(
@@ -106,14 +107,51 @@ def test_revoking_account_ends_after_its_first_refresh(served: Served) -> None:
     assert served.refresh(renewed.json()["refresh_token"]).json()["error"] == "invalid_grant"
 
 
-def test_slow_account_takes_its_time(served: Served) -> None:
+def test_slow_account_takes_its_time(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(oauth, "time", SimpleNamespace(sleep=waited.append))
     code = served.code(behaviour="slow")
-    started = time.monotonic()
+    assert waited == []
     token = served.token(code).json()
-    between = time.monotonic()
-    assert between - started >= 0.4
+    assert waited == [0.4]
     assert served.api("GET", "me", token["access_token"]).status_code == 200
-    assert time.monotonic() - between >= 0.4
+    assert waited == [0.4, 0.4]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({}, "Send a code_challenge: PKCE is required here."),
+        ({"code_challenge": "c" * 43}, "Send code_challenge_method=S256: no other is supported."),
+        (
+            {"code_challenge": "c" * 43, "code_challenge_method": "plain"},
+            "Send code_challenge_method=S256: no other is supported.",
+        ),
+    ],
+)
+def test_pkce_with_s256_is_asked_for(served: Served, changes: dict[str, str], sentence: str) -> None:
+    asked = {"response_type": "code", "client_id": CLIENT[0], "redirect_uri": CALLBACK, "state": "xyz"} | changes
+    answer = requests.get(f"{served.url}/oauth/authorize", params=asked, allow_redirects=False, timeout=10)
+    assert query(answer) == {
+        "error": "invalid_request",
+        "error_description": sentence,
+        "state": "xyz",
+        "iss": served.url,
+    }
+
+
+@pytest.mark.parametrize("verb", ["redeem", "rotate"])
+def test_whoever_comes_second_gets_no_token(served: Served, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    code, refresh_token = served.code(), served.connect()["refresh_token"]
+    monkeypatch.setattr(served.sandbox.grants, verb, lambda *_: False)
+    answer = served.token(code) if verb == "redeem" else served.refresh(refresh_token)
+    assert (answer.status_code, answer.json()) == (
+        400,
+        {
+            "error": "invalid_grant",
+            "error_description": "This was used before, so all access that came from it has ended.",
+        },
+    )
 
 
 def test_revocation_by_access_token_and_of_unknown_tokens(served: Served) -> None:

@@ -1,5 +1,6 @@
 """The page of the receiver: what came in with its verdicts, and the forms for keys and answers."""
 
+import pytest
 import requests
 
 from tests.sandbox.conftest import Served
@@ -37,3 +38,25 @@ def test_credentials_are_masked_and_markup_is_escaped(served: Served) -> None:
     assert "hidden-two" not in page
     assert evil not in page
     assert "&lt;script&gt;alert(1)" in page
+
+
+@pytest.mark.parametrize(
+    ("form", "fields", "sentence"),
+    [
+        ("answer", {"path": "my/events", "answer": "404"}, "Pick one of the answers."),
+        ("answer", {"path": "", "answer": ""}, "Pick one of the answers."),
+        ("key", {"path": " / ", "key": KEY}, "Say for which path the key is."),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(served: Served, form: str, fields: dict[str, str], sentence: str) -> None:
+    refused = served.submit("/receiver", f"/settings/receiver/{form}", **fields)
+    assert refused.status_code == 422
+    assert sentence in refused.text
+    assert (served.sandbox.receiver.answers(), served.sandbox.receiver.paths()) == ({}, [])
+
+
+def test_an_answer_is_forgotten_by_an_empty_one_for_its_path(served: Served) -> None:
+    for answer in ("410", ""):
+        served.submit("/receiver", "/settings/receiver/answer", path="/receiver/my/events/", answer=answer)
+        expected = {"my/events": "410"} if answer else {}
+        assert served.sandbox.receiver.answers() == expected
