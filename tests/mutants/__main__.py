@@ -100,15 +100,14 @@ def _try_all(chosen: list[Mutant], copies: list[Path], show_idle: bool) -> list[
 
 
 def _try(copy: Path, mutant: Mutant) -> Verdict:
-    place = copy / mutant.file
     source = source_of(mutant, copy)
-    place.write_text(mutant.mutated(source), "utf-8")
+    _write(copy / mutant.file, mutant.mutated(source))
     try:
         done = _pytest(copy, list(mutant.cites.tests))
     except subprocess.TimeoutExpired:
         return Verdict(mutant, "broken", output=f"Its tests took longer than {TIMEOUT_S} seconds.")
     finally:
-        place.write_text(source, "utf-8")
+        _write(copy / mutant.file, source)
     if done.returncode == 0:
         return Verdict(mutant, "survived")
     failed = {name.split("[")[0] for name in _FAILED.findall(done.stdout)}
@@ -117,9 +116,18 @@ def _try(copy: Path, mutant: Mutant) -> Verdict:
     return Verdict(mutant, "noticed", tuple(test for test in mutant.cites.tests if test not in failed))
 
 
+def _write(place: Path, source: str) -> None:
+    """Writes a module without the bytecode of what stood there: within a second, Python would take that for new."""
+    place.write_text(source, "utf-8")
+    for compiled in (place.parent / "__pycache__").glob(f"{place.stem}.*.pyc"):
+        compiled.unlink()
+
+
 def _pytest(copy: Path, tests: list[str], *options: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", "-rfE", *options, *tests]
-    env = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    """Without the plugin of Schemathesis, which takes seconds to load and which no cited test uses."""
+    without = ["-p", "no:cacheprovider", "-p", "no:schemathesis"]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-rfE", *without, *options, *tests]
+    env = {**os.environ, "PYTHONPATH": str(copy)}
     limit = None if options else TIMEOUT_S
     return subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, timeout=limit)
 
