@@ -9,8 +9,8 @@ from flask import Blueprint
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.accounts import Account
+from webapp.dashboard.client.overview import READ, read_accounts
 from webapp.dashboard.dashboard import known_accounts, service, uses_by_account
-from webapp.dashboard.overview import READ, read_accounts
 from webapp.dashboard.pages import ListQuery, among, at_most, page, within
 from webapp.dashboard.words import STATES
 

@@ -13,8 +13,8 @@ from webapp.dashboard import audit
 from webapp.dashboard.client.models.accounts import ActivityEntry
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.triggers import Trigger
+from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.dashboard import dashboard, known_accounts, known_triggers, service
-from webapp.dashboard.overview import Overview
 from webapp.dashboard.pages import ListQuery, among, at_most, page
 from webapp.dashboard.words import KIND_TONES, KINDS
 from webapp.errors import Invalid, NotFound, PatchbayError

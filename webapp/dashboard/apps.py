@@ -15,8 +15,8 @@ from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Kind
 from webapp.dashboard.client.models.lenient import PageInfo, PageOf
+from webapp.dashboard.client.overview import Overview, read_accounts
 from webapp.dashboard.dashboard import Catalog, components, dashboard, known_accounts, service, uses_by_account
-from webapp.dashboard.overview import Overview, read_accounts
 from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
 from webapp.dashboard.rich import rich
 from webapp.errors import PatchbayError

@@ -14,10 +14,10 @@ from flask import current_app, g
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
-from webapp.dashboard.client.memory import Memory
 from webapp.dashboard.client.models.accounts import App, Category
+from webapp.dashboard.client.overview import Overview, TriggerOverview, read_accounts, read_triggers
+from webapp.dashboard.client.transport import Memory
 from webapp.dashboard.client.triggers import TriggerClient
-from webapp.dashboard.overview import Overview, TriggerOverview, read_accounts, read_triggers
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
 from webapp.people.preferences import Preferences
@@ -125,7 +125,7 @@ def known_triggers(*, fresh: bool = False) -> TriggerOverview:
     """The person's triggers, likewise."""
     kept = dashboard().triggers
     known = None if fresh else kept.get(person().id)
-    return known or kept.put(person().id, read_triggers(triggers()))
+    return known or kept.put(person().id, read_triggers(service()))
 
 
 def forget_accounts() -> None:

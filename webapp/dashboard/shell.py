@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 
 from flask import g, request, url_for
 
+from webapp.dashboard.client.overview import TriggerOverview
 from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, person, service
 from webapp.dashboard.gate import csp_nonce, read_theme
-from webapp.dashboard.overview import TriggerOverview
 from webapp.dashboard.pages import flashed
 from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound

@@ -24,8 +24,7 @@ from webapp.dashboard import (
 from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.inprocess import WSGI, InProcessAdapter
-from webapp.dashboard.client.memory import Memory
-from webapp.dashboard.client.transport import Transport
+from webapp.dashboard.client.transport import Memory, Transport
 from webapp.dashboard.component import deploying, runs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard

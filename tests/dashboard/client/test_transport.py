@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from webapp.dashboard.client.transport import LONGEST_WAIT, Backoff, ServiceDown, Transport, limited_together
+from webapp.dashboard.client.transport import LONGEST_WAIT, Backoff, Memory, ServiceDown, Transport, limited_together
 from webapp.errors import Throttled
-from webapp.kit.clock import FakeClock
+from webapp.kit.clock import SECOND, FakeClock
 
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n<html", b"garbage\r\n\r\n", b""])
@@ -62,3 +62,21 @@ def test_a_service_that_asks_for_a_day_is_asked_again_sooner(clock: FakeClock) -
         backoff.check("key")
     clock.advance(1)
     backoff.check("key")
+
+
+def test_a_value_ends_with_its_lifetime() -> None:
+    clock = FakeClock()
+    memory: Memory[str] = Memory(clock, lifetime=30 * SECOND)
+    assert memory.put("a", "1") == "1"
+    memory.put("b", "2", lifetime=5 * SECOND)
+    clock.advance(5 * SECOND)
+    assert (memory.get("a"), memory.get("b"), memory.get("c")) == ("1", None, None)
+    memory.drop("a")
+    assert memory.get("a") is None
+
+
+def test_the_oldest_make_room() -> None:
+    memory: Memory[int] = Memory(FakeClock(), lifetime=SECOND, size=2)
+    for number, key in enumerate("abac"):
+        memory.put(key, number)
+    assert [memory.get(key) for key in "abc"] == [2, None, 3]

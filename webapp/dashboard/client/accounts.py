@@ -6,15 +6,14 @@ An extension that the service lacks answers ``None``.
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from webapp.dashboard.client.connect import UserCalls
 from webapp.dashboard.client.models.accounts import Account, ActivityEntry, App, Category, TestResult, Use
 from webapp.dashboard.client.models.lenient import PageOf
+from webapp.dashboard.client.overview import EXTENDED, Lists
 from webapp.dashboard.client.transport import NotTheApi, Params
 from webapp.errors import NotFound
 
 TEST_TIMEOUT_S = 35.0  # testing an account waits for its provider
 _APPS = "/v1/connect/apps"
-_EXTENDED: Params = {"extensions": True}  # ask for what only the embedded service knows; others ignore it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +39,22 @@ class AppFilter:
         }
 
 
-class UserClient(UserCalls):
-    """Apps and accounts of one external user."""
+class UserClient(Lists):
+    """Apps and accounts of one external user; the list of accounts is in :mod:`.overview`."""
 
     def apps(self, filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]:
         """``GET /v1/connect/apps`` (section 4.3)."""
-        params = {**filters.params(), **_EXTENDED, "limit": limit, "after": after}
+        params = {**filters.params(), **EXTENDED, "limit": limit, "after": after}
         return self.ask(PageOf[App], "GET", _APPS, params=params)
 
     def app(self, slug: str) -> App:
         """``GET /v1/connect/apps/{slug}``. Raises :class:`NotFound`."""
-        return self.ask(App, "GET", f"{_APPS}/{quote(slug, safe='')}", params=_EXTENDED)
+        return self.ask(App, "GET", f"{_APPS}/{quote(slug, safe='')}", params=EXTENDED)
 
     def categories(self) -> list[Category]:
         """``GET /v1/connect/app_categories``, a bare array; empty where the service has none."""
         try:
-            answer = self.call("GET", "/v1/connect/app_categories", params=_EXTENDED)
+            answer = self.call("GET", "/v1/connect/app_categories", params=EXTENDED)
         except NotFound:
             return []
         categories = answer if isinstance(answer, list) else answer.get("data") if isinstance(answer, dict) else None
@@ -63,14 +62,9 @@ class UserClient(UserCalls):
             raise NotTheApi
         return list(PageOf[Category].model_validate({"data": categories}).items)
 
-    def accounts(self, *, limit: int, after: str = "", app: str = "") -> PageOf[Account]:
-        """``GET P/accounts`` of this user."""
-        params = {"external_user_id": self.user_id, **_EXTENDED, "limit": limit, "after": after, "app": app}
-        return self.ask(PageOf[Account], "GET", self._path(), params=params)
-
     def account(self, account_id: str) -> Account:
         """``GET P/accounts/{id}`` (section 4.14). Raises :class:`NotFound`."""
-        return self.ask(Account, "GET", self._path(account_id), params=_EXTENDED)
+        return self.ask(Account, "GET", self._path(account_id), params=EXTENDED)
 
     def delete_account(self, account_id: str) -> None:
         """``DELETE P/accounts/{id}``. Raises :class:`NotFound`."""

@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, TypeVar, Unpack
 from urllib.parse import quote
 
-from webapp.dashboard.client.memory import Memory
 from webapp.dashboard.client.models.accounts import AuditEntry
 from webapp.dashboard.client.models.lenient import Lenient, PageOf
-from webapp.dashboard.client.transport import NotTheApi, Params, ServiceDown, Transport
+from webapp.dashboard.client.transport import Memory, NotTheApi, Params, ServiceDown, Transport
 from webapp.errors import Forbidden, NotFound, Unauthorized
 from webapp.kit.clock import MINUTE, SECOND, Clock, parse_iso
 

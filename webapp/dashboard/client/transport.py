@@ -2,13 +2,15 @@
 
 Whatever goes wrong is one of our errors. No answer, an answer that is not the API's and 5xx are :class:`ServiceDown`.
 429 is :class:`Throttled`, and nothing of that kind is asked again before its time. The other refusals keep the
-service's own sentence.
+service's own sentence. :class:`Memory` keeps answers that may be a few seconds old.
 """
 
 import re
+import threading
 import time
+from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import orjson
@@ -16,25 +18,15 @@ import requests
 from requests.adapters import BaseAdapter, HTTPAdapter
 from requests.structures import CaseInsensitiveDict
 
-from webapp.dashboard.client.memory import Memory
-from webapp.errors import (
-    Conflict,
-    Detail,
-    Forbidden,
-    Invalid,
-    NotFound,
-    PatchbayError,
-    Refused,
-    Throttled,
-    Unauthorized,
-    Unavailable,
-)
+from webapp import errors
+from webapp.errors import Detail, PatchbayError, Throttled, Unavailable
 from webapp.kit.clock import MINUTE, SECOND, Clock, now
 
 TIMEOUT_S = 10.0
 LONGEST_WAIT = 5 * MINUTE  # a service that asks for more patience is asked again by then
 Params = Mapping[str, str | int | bool]
 _NOUN = re.compile(r"/v1/(?:connect/(?:proj_[a-zA-Z0-9]+/)?)?([^/?]*)")
+T = TypeVar("T")
 
 
 class ServiceDown(Unavailable):
@@ -117,6 +109,35 @@ class Backoff:
         self._waiting.put(key, (self._clock() + error.retry_after * SECOND, error))
 
 
+class Memory(Generic[T]):
+    """At most ``size`` values, each for ``lifetime`` milliseconds; each process has its own."""
+
+    def __init__(self, clock: Clock, *, lifetime: int, size: int = 1_000) -> None:
+        self._clock, self._lifetime, self._size = clock, lifetime, size
+        self._lock = threading.Lock()
+        self._values: OrderedDict[str, tuple[T, int]] = OrderedDict()
+
+    def get(self, key: str) -> T | None:
+        """The value, unless it is absent or too old."""
+        with self._lock:
+            value, until = self._values.get(key, (None, 0))
+        return value if self._clock() < until else None
+
+    def put(self, key: str, value: T, lifetime: int | None = None) -> T:
+        """Keep ``value`` and hand it back."""
+        with self._lock:
+            self._values[key] = (value, self._clock() + (self._lifetime if lifetime is None else lifetime))
+            self._values.move_to_end(key)
+            while len(self._values) > self._size:
+                self._values.popitem(last=False)
+        return value
+
+    def drop(self, key: str) -> None:
+        """Forget the value, because it has just been changed."""
+        with self._lock:
+            self._values.pop(key, None)
+
+
 def limited_together(method: str, path: str, token: str | None, body: Mapping[str, Any] | None) -> str:
     """What one limit counts: the method and noun of a call, and whose it is."""
     noun = _NOUN.match(path)
@@ -138,7 +159,8 @@ def _json(response: requests.Response) -> Any:
 
 
 _BY_STATUS: Mapping[int, type[PatchbayError]] = {
-    401: Unauthorized, 403: Forbidden, 404: NotFound, 405: NotFound, 409: Conflict, 422: Refused,
+    401: errors.Unauthorized, 403: errors.Forbidden, 404: errors.NotFound, 405: errors.NotFound, 409: errors.Conflict,
+    422: errors.Refused,
 }  # fmt: skip
 
 
@@ -149,7 +171,7 @@ def _error(response: requests.Response) -> PatchbayError:
     body = _body(response)
     sentence = body.get("error") if isinstance(body.get("error"), str) else None
     if status == 400:
-        return Invalid(sentence, _details(body.get("details")))
+        return errors.Invalid(sentence, _details(body.get("details")))
     return _BY_STATUS[status](sentence) if status in _BY_STATUS else ServiceDown()
 
 

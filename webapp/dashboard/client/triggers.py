@@ -20,13 +20,12 @@ from webapp.dashboard.client.models.triggers import (
     Workflows,
 )
 from webapp.dashboard.client.transport import Params
-from webapp.errors import Invalid
 
 HOOK_TIMEOUT_S = 60.0  # deploying, pausing and deleting wait for what the app's own provider says
 
 
 class TriggerClient(UserCalls):
-    """Deployed triggers of one external user."""
+    """Deployed triggers of one external user; their list is in :mod:`.overview`."""
 
     def call(self, method: str, path: str, **call: Unpack[Call]) -> Any:
         """Each names its user besides the token."""
@@ -37,14 +36,6 @@ class TriggerClient(UserCalls):
         """``POST P/triggers/deploy`` (section 4.8); ``body`` lacks the user alone."""
         path, body = self.client.path("triggers", "deploy"), {"external_user_id": self.user_id, **body}
         return read(Trigger, super().call("POST", path, body=body, timeout=HOOK_TIMEOUT_S))
-
-    def listed(self, *, limit: int, after: str = "") -> PageOf[Trigger]:
-        """``GET P/deployed-triggers`` of every emitter; of sources alone where the service knows no ``all``."""
-        params: Params = {"limit": limit, "extensions": True, "after": after}
-        try:
-            return self.ask(PageOf[Trigger], "GET", self._path(), params={**params, "emitter_type": "all"})
-        except Invalid:
-            return self.ask(PageOf[Trigger], "GET", self._path(), params=params)
 
     def find(self, trigger_id: str) -> Trigger:
         """``GET P/deployed-triggers/{id}``. Raises :class:`NotFound`."""

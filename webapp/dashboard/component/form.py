@@ -17,11 +17,11 @@ from webapp.dashboard.client.models import components as models
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.components import Choices, Component, Prop
 from webapp.dashboard.client.models.triggers import Trigger
+from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, form_data, values
 from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.form_data import FormData, InvalidValue, control
 from webapp.dashboard.dashboard import components, dashboard, person
-from webapp.dashboard.overview import Overview
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
 

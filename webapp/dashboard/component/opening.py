@@ -10,11 +10,11 @@ from flask import request
 from werkzeug.exceptions import NotFound as NoPage
 
 from webapp.dashboard.client.models.components import Kind
+from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, form_data, values
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import control
 from webapp.dashboard.dashboard import components, dashboard, known_accounts, person, service, triggers
-from webapp.dashboard.overview import Overview
 
 
 def opened(kind: Kind, slug: str, key: str) -> ComponentForm:

@@ -11,10 +11,10 @@ from webapp.dashboard import words
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.deliveries import Day
 from webapp.dashboard.client.models.triggers import Endpoint, Trigger
+from webapp.dashboard.client.overview import READ
 from webapp.dashboard.component import schedule_words
 from webapp.dashboard.dashboard import app_of, forget_triggers, known_accounts, known_triggers
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.overview import READ
 from webapp.dashboard.pages import ListQuery, among, at_most, fragment, go, page, page_before, wants_fragment, within
 from webapp.dashboard.trigger import charts
 from webapp.errors import NotFound, PatchbayError

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from webapp.dashboard.client.accounts import UserClient
+from webapp.dashboard.client.connect import UserCalls
 from webapp.dashboard.client.models.accounts import Account
 from webapp.dashboard.client.models.lenient import Lenient, PageOf
 from webapp.dashboard.client.models.triggers import Trigger
-from webapp.dashboard.client.triggers import TriggerClient
+from webapp.dashboard.client.transport import Params
+from webapp.errors import Invalid
 from webapp.kit.translation import gettext, ngettext
 
+EXTENDED: Params = {"extensions": True}  # ask for what only the embedded service knows; others ignore it
 READ = 1_000
 _CHUNK = 100
 _ACCOUNT_RANKS = {"needs-you": 0, "retrying": 1, "working": 2}
@@ -84,16 +86,34 @@ class TriggerOverview:
         return Counter(account for trigger in self.items for account in set(trigger.accounts))
 
 
-def read_accounts(user: UserClient, *, app: str = "", after: str = "") -> Overview:
+class Lists(UserCalls):
+    """The two lists that every page counts."""
+
+    def accounts(self, *, limit: int, after: str = "", app: str = "") -> PageOf[Account]:
+        """``GET P/accounts`` of this user."""
+        params = {"external_user_id": self.user_id, **EXTENDED, "limit": limit, "after": after, "app": app}
+        return self.ask(PageOf[Account], "GET", self.client.path("accounts"), params=params)
+
+    def triggers(self, *, limit: int, after: str = "") -> PageOf[Trigger]:
+        """``GET P/deployed-triggers`` of every emitter; of sources alone where the service knows no ``all``."""
+        path = self.client.path("deployed-triggers")
+        params = {"external_user_id": self.user_id, "limit": limit, **EXTENDED, "after": after}
+        try:
+            return self.ask(PageOf[Trigger], "GET", path, params={**params, "emitter_type": "all"})
+        except Invalid:
+            return self.ask(PageOf[Trigger], "GET", path, params=params)
+
+
+def read_accounts(user: Lists, *, app: str = "", after: str = "") -> Overview:
     """Read a person's accounts, of one app if given, from ``after`` on."""
     accounts, total, cursor = _read(lambda cursor: user.accounts(limit=_CHUNK, after=cursor, app=app), after)
     accounts.sort(key=lambda account: account.created_at or "", reverse=True)
     return Overview(tuple(sorted(accounts, key=lambda account: _ACCOUNT_RANKS[account.state])), total, cursor)
 
 
-def read_triggers(client: TriggerClient) -> TriggerOverview:
+def read_triggers(user: Lists) -> TriggerOverview:
     """Read a person's triggers."""
-    triggers, total, _ = _read(lambda cursor: client.listed(limit=_CHUNK, after=cursor))
+    triggers, total, _ = _read(lambda cursor: user.triggers(limit=_CHUNK, after=cursor))
     triggers.sort(key=lambda trigger: trigger.created_at or 0, reverse=True)
     ordered = sorted(triggers, key=lambda trigger: _TRIGGER_RANKS[trigger.state])
     return TriggerOverview(tuple(ordered), max(total, len(ordered)))

@@ -3,9 +3,8 @@
 from typing import Any
 
 from tests.dashboard.fake_triggers import Watchtower
-from webapp.dashboard import overview
+from webapp.dashboard.client import overview
 from webapp.dashboard.client.accounts import UserClient
-from webapp.dashboard.client.triggers import TriggerClient
 from webapp.dashboard.dashboard import KEY
 
 
@@ -32,6 +31,6 @@ def test_triggers_that_stand_still_come_first(stage: Any, tower: Watchtower) -> 
     tower.add(stage.alice.id, "tasks-new-task", name="Runs")
     tower.add(stage.alice.id, "tasks-new-task", name="Paused", active=False)
     tower.add(stage.alice.id, "tasks-new-task", name="Waits", waits="account")
-    triggers = overview.read_triggers(TriggerClient(stage.app.extensions[KEY].client, stage.alice.id))
+    triggers = overview.read_triggers(UserClient(stage.app.extensions[KEY].client, stage.alice.id))
     assert [trigger.name for trigger in triggers.items] == ["Waits", "Runs", "Paused"]
     assert (triggers.needing, triggers.total, triggers.complete) == (1, 3, True)
