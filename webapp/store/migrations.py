@@ -61,6 +61,12 @@ def m009_ended_tokens(db: Database) -> None:
     _execute(db, "m009_ended_tokens")
 
 
+@migrations()
+def m010_trigger_plans(db: Database) -> None:
+    """What is being done to a trigger at its provider."""
+    _execute(db, "m010_trigger_plans")
+
+
 def _execute(db: Database, name: str) -> None:
     """Run the statements of a file one by one, within the migration's transaction."""
     for statement in (_SCHEMA / f"{name}.sql").read_text("utf-8").split(";\n"):

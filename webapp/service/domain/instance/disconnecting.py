@@ -4,6 +4,7 @@ A provider that does not answer keeps no account alive.
 """
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from webapp.errors import PatchbayError
 from webapp.service.domain.accounts import accounts
@@ -13,7 +14,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts as trigger_accounts
-from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle
+from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, plans
 
 
 def delete(service: Service, account: Account) -> None:
@@ -29,22 +30,25 @@ def delete_of_app(service: Service, scene: Scene, app: str, *, user: ExternalUse
 
 
 def _remove(service: Service, removed: Sequence[Account]) -> None:
-    for account in removed:
-        _unsubscribe(service, account)
-    with service.store.write() as tx:
+    """The triggers are held until the accounts are gone, so that nobody subscribes them again in between."""
+    with ExitStack() as held:
         for account in removed:
-            trigger_accounts.account_removed(tx, service, account)
-        account_lifecycle.remove(tx, removed, service.clock())
+            _unsubscribe(service, account, held)
+        with service.store.write() as tx:
+            for account in removed:
+                trigger_accounts.account_removed(tx, service, account)
+            account_lifecycle.remove(tx, removed, service.clock())
     service.wake()
 
 
-def _unsubscribe(service: Service, account: Account) -> None:
+def _unsubscribe(service: Service, account: Account, held: ExitStack) -> None:
     """Let the triggers of ``account`` say goodbye while its credentials are still there."""
     for trigger in trigger_accounts.using(service.store, account.id):
         try:
-            with lifecycle.locked(service, trigger) as current:
-                if current.active:
-                    configured = deployed_triggers.configured(service, current)
-                    calls.try_hook(service, current, "deactivate", configured)
+            current = held.enter_context(lifecycle.locked(service, trigger))
+            if current.active:
+                configured = deployed_triggers.configured(service, current)
+                plans.begin(service, current, "farewell")
+                calls.try_hook(service, current, "deactivate", configured)
         except PatchbayError:
             continue

@@ -23,7 +23,7 @@ from webapp.service.domain.base.sealed import SealedColumn
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash, runs
 from webapp.service.domain.deliveries import endpoints, events, signing_keys
-from webapp.service.domain.triggers import deployed_triggers, inbox, memory
+from webapp.service.domain.triggers import deployed_triggers, inbox, memory, plans
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Row, Tx
 
@@ -40,6 +40,7 @@ COLUMNS: tuple[SealedColumn, ...] = (
     inbox.SEALED,
     *deployed_triggers.SEALED,
     memory.SEALED,
+    plans.SEALED,
     trigger_runs.SEALED,
 )
 BATCH = 100

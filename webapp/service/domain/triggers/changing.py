@@ -2,11 +2,13 @@
 
 While a trigger is on and its values change, it is unsubscribed with the old ones and subscribed with the new ones.
 Where a hook fails, what stood before is brought back; where even that fails, the trigger is switched off with the
-reason, so that it never seems to be on while nothing reaches it.
+reason, so that it never seems to be on while nothing reaches it. What a dying process leaves half-way is brought to
+its end by :func:`finish`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from webapp.errors import Conflict, Invalid, NotFound
@@ -24,11 +26,13 @@ from webapp.service.domain.triggers import (
     lifecycle,
     memory,
     native,
+    plans,
     schedules,
 )
 from webapp.service.domain.triggers.calls import HookFailed
 from webapp.service.domain.triggers.configuration import TriggerValues
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.plans import Phase
 from webapp.store.contract import Tx
 
 
@@ -74,15 +78,31 @@ def update(service: Service, trigger: DeployedTrigger, change: Change) -> Deploy
     """
     with lifecycle.locked(service, trigger) as current:
         plan = _planned(service, current, change)
-        emitted = _hooked(service, plan)
-        try:
-            with service.store.write() as tx:
-                _write(tx, service, plan, emitted)
-        except BaseException:
-            _restore(service, plan)
-            raise
+        if plan.unsubscribes or plan.subscribes:
+            phase: Phase = "unsubscribe" if plan.unsubscribes else "subscribe"
+            plans.begin(service, current, "change", phase, asdict(change))
+        _unsubscribe(service, plan)
+        _carry_out(service, plan)
     service.wake()
     return deployed_triggers.get(service.store, trigger.scene, trigger.id)
+
+
+def finish(service: Service, current: DeployedTrigger, change: Change, phase: Phase) -> None:
+    """Bring ``change``, which broke off in ``phase``, to its end, or bring back what stood.
+
+    The caller holds ``current``. Raises :class:`Invalid` or :class:`NotFound` where the change is not valid any more;
+    nothing was done then.
+    """
+    plan = _planned(service, current, change)
+    if phase == "restore":
+        _restore(service, plan)
+        return
+    if phase == "unsubscribe" and plan.unsubscribes:
+        calls.try_hook(service, plan.before, "deactivate", plan.old)
+    elif plan.subscribes:  # whatever a first activation left
+        calls.try_hook(service, plan.after, "deactivate", plan.values.configured)
+    with suppress(Invalid):  # what stood before was brought back
+        _carry_out(service, plan)
 
 
 def _planned(service: Service, current: DeployedTrigger, change: Change) -> _Plan:
@@ -123,33 +143,49 @@ def _values(
         raise Invalid("Its account is gone; choose another one before you switch it on.") from error
 
 
-def _hooked(service: Service, plan: _Plan) -> list[Emitted]:
-    """Unsubscribe and subscribe as the change asks for; what was emitted."""
-    if plan.unsubscribes:
-        failure = calls.try_hook(service, plan.before, "deactivate", plan.old)
-        if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
-            raise failure.to_error()
-    if not plan.subscribes:
-        return []
+def _unsubscribe(service: Service, plan: _Plan) -> None:
+    """Unsubscribe what stands, where the change asks for it. Raises what the hook said, and nothing has changed."""
+    if not plan.unsubscribes:
+        return
+    failure = calls.try_hook(service, plan.before, "deactivate", plan.old)
+    if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
+        with service.store.write() as tx:
+            plans.end(tx, plan.before.id)
+        raise failure.to_error()
+
+
+def _carry_out(service: Service, plan: _Plan) -> None:
+    """Subscribe as the change asks for, and write it down; where that fails, bring back what stood."""
     try:
-        return calls.run_hooks(service, plan.after, ["activate"], plan.values.configured)
+        emitted = list[Emitted]()
+        if plan.subscribes:
+            plans.enter(service, plan.before, "subscribe")
+            emitted = calls.run_hooks(service, plan.after, ["activate"], plan.values.configured)
+        with service.store.write() as tx:
+            _write(tx, service, plan, emitted)
+            plans.end(tx, plan.before.id)
     except HookFailed as failure:
         _restore(service, plan)
         raise failure.to_error() from failure
+    except BaseException:
+        _restore(service, plan)
+        raise
 
 
 def _restore(service: Service, plan: _Plan) -> None:
     """Bring back what stood before a change that did not come about."""
+    if not (plan.subscribes or plan.unsubscribes):
+        return
+    plans.enter(service, plan.before, "restore")
     if plan.subscribes:
         calls.try_hook(service, plan.after, "deactivate", plan.values.configured)
-    if not plan.unsubscribes:
-        return
-    failure = calls.try_hook(service, plan.before, "activate", plan.old)
-    if failure is not None:
-        reason = f"A change failed, and what stood before could not be brought back. {failure.sentence}"
-        with service.store.write() as tx:
+    failure = calls.try_hook(service, plan.before, "activate", plan.old) if plan.unsubscribes else None
+    with service.store.write() as tx:
+        if failure is not None:
+            reason = f"A change failed, and what stood before could not be brought back. {failure.sentence}"
             lifecycle.switch_off(tx, service, plan.before, reason)
-        service.wake()
+        plans.end(tx, plan.before.id)
+    service.wake()
 
 
 def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> None:

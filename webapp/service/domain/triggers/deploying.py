@@ -27,6 +27,7 @@ from webapp.service.domain.triggers import (
     lifecycle,
     memory,
     native,
+    plans,
     schedules,
 )
 from webapp.service.domain.triggers.calls import HookFailed
@@ -87,16 +88,24 @@ def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bo
         failure = None
         if current.active:
             configured = deployed_triggers.configured(service, current)
+            plans.begin(service, current, "delete")
             failure = calls.try_hook(service, current, "deactivate", configured)
         if failure is not None and not ignore_hook_errors:
+            with service.store.write() as tx:
+                plans.end(tx, current.id)
             raise Conflict(
                 f"It was not deleted, because it could not be unsubscribed: {failure.sentence} "
                 "Try again, or delete it with ignore_hook_errors=true."
             )
-        with service.store.write() as tx:
-            if lifecycle.remove(tx, current.id):
-                sentence = f"{current.name} was deleted."
-                history.write(tx, current.subject, service.clock(), "trigger_deleted", sentence, good=True)
+        remove(service, current)
+
+
+def remove(service: Service, trigger: DeployedTrigger) -> None:
+    """Remove ``trigger``, which was unsubscribed and which the caller holds, with its events."""
+    with service.store.write() as tx:
+        if lifecycle.remove(tx, trigger.id):
+            sentence = f"{trigger.name} was deleted."
+            history.write(tx, trigger.subject, service.clock(), "trigger_deleted", sentence, good=True)
 
 
 def purge(service: Service) -> int:

@@ -18,7 +18,7 @@ from webapp.service.domain.deliveries import counts, events
 from webapp.service.domain.deliveries.events import Event
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.external_users import ExternalUser
-from webapp.service.domain.triggers import deployed_triggers, schedules
+from webapp.service.domain.triggers import deployed_triggers, plans, schedules
 from webapp.service.domain.triggers.deployed_triggers import ABSENT, DeployedTrigger
 from webapp.store.contract import Tx
 from webapp.store.table import Table
@@ -106,9 +106,10 @@ def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False
 def switch_off(tx: Tx, service: Service, trigger: DeployedTrigger, reason: str) -> bool:
     """Switch ``trigger`` off for ``reason`` (a sentence), and tell who should know; False when it was off already.
 
-    The caller commits and then calls ``service.wake()``.
+    What was begun on it is no longer finished. The caller commits and then calls ``service.wake()``.
     """
     now = service.clock()
+    plans.end(tx, trigger.id)
     changed = tx.run(
         "UPDATE deployed_triggers SET active = 0, switched_off = :reason, next_run_at = NULL, turn = turn + 1, "
         "updated_at = :now WHERE id = :id AND active = 1",

@@ -1,0 +1,76 @@
+"""What is being done to a deployed trigger at its provider (table ``trigger_plans``).
+
+A plan is written before the first hook of a change, of a deletion or of a farewell (its account goes), and struck out
+by the transaction that ends it. Where one stands whose trigger nobody holds, its process died half-way, and the
+provider may know more or less than the trigger says: :mod:`settling` brings the two together again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import orjson
+
+from webapp.service.domain.base.sealed import SealedColumn
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
+
+Kind = Literal["change", "delete", "farewell"]
+Phase = Literal["unsubscribe", "subscribe", "restore"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What was begun. ``phase`` is the step that was begun last: it may be done, done in part, or not begun."""
+
+    trigger_id: str
+    project_id: str
+    kind: Kind
+    phase: Phase
+    wish_sealed: bytes | None = field(repr=False)
+    began_at: int
+
+
+SEALED = SealedColumn("trigger_plans", "wish_sealed", key="trigger_id")
+_PLANS = Table("trigger_plans", Plan, key="trigger_id")
+
+
+def begin(
+    service: Service,
+    trigger: DeployedTrigger,
+    kind: Kind,
+    phase: Phase = "unsubscribe",
+    wish: Mapping[str, Any] | None = None,
+) -> None:
+    """Write down what is about to be done to ``trigger``, which the caller holds; ``wish`` is the change as JSON."""
+    project_id = trigger.scene.project_id
+    with service.store.write() as tx:
+        plain = None if wish is None else orjson.dumps(dict(wish))
+        sealed = None if plain is None else SEALED.seal(service, tx, project_id, trigger.id, plain)
+        _PLANS.upsert(tx, Plan(trigger.id, project_id, kind, phase, sealed, service.clock()), keep=())
+
+
+def enter(service: Service, trigger: DeployedTrigger, phase: Phase) -> None:
+    """The next step begins now."""
+    with service.store.write() as tx:
+        _PLANS.update(tx, trigger.id, phase=phase)
+
+
+def end(tx: Tx, trigger_id: str) -> None:
+    """It is done, or undone."""
+    _PLANS.delete(tx, trigger_id)
+
+
+def find(reader: Reader, trigger_id: str) -> Plan | None:
+    """What was begun on a trigger and has not ended."""
+    return _PLANS.get(reader, trigger_id)
+
+
+def wish(service: Service, plan: Plan) -> dict[str, Any]:
+    """The change that was asked for."""
+    if plan.wish_sealed is None:
+        return {}
+    values: dict[str, Any] = orjson.loads(SEALED.open(service, plan.project_id, plan.trigger_id, plan.wish_sealed))
+    return values

@@ -1,0 +1,9 @@
+-- service/domain/triggers/plans.py: what is being done to a trigger at its provider; struck out when it is done
+CREATE TABLE trigger_plans (
+  trigger_id TEXT NOT NULL PRIMARY KEY REFERENCES deployed_triggers (id) ON DELETE CASCADE,
+  project_id TEXT NOT NULL,
+  kind TEXT NOT NULL,                 -- 'change', 'delete' or 'farewell'
+  phase TEXT NOT NULL,                -- 'unsubscribe', 'subscribe' or 'restore': what was begun last
+  wish_sealed BLOB,                   -- JSON object: the change that was asked for
+  began_at BIGINT NOT NULL
+);
