@@ -1,4 +1,4 @@
-"""Asset URLs, the pinned packages, the names that style sheets and layouts use, and the installer's failures."""
+"""The pinned packages, the names that style sheets and layouts use, and the installer's failures."""
 
 import json
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from webapp import frontend
+from webapp.kit import assets
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,30 +31,10 @@ def test_lock_records_no_host_and_agrees_with_package_json() -> None:
 def test_vendor_names_in_pages_and_styles_are_the_installed_ones() -> None:
     versions = pinned()
     names = {name.format(version=versions[package]) for package, _, name in frontend.VENDOR}
-    sources = [*frontend.templates_dir().rglob("*.html"), *frontend.static_dir().glob("css/*.css")]
+    sources = [*assets.templates_dir().rglob("*.html"), *assets.static_dir().glob("css/*.css")]
     used = {found for file in sources for found in re.findall(r"vendor/([\w.-]+)", file.read_text("utf-8"))}
     assert used
     assert used <= names
-
-
-def test_asset_url_changes_with_the_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frontend, "static_dir", lambda: tmp_path)
-    (tmp_path / "a.css").write_text("a{}")
-    first = frontend.asset_url("a.css")
-    (tmp_path / "a.css").write_text("a{color:red}")
-    second = frontend.asset_url("a.css")
-    assert re.fullmatch(r"/static/a\.css\?v=[0-9a-f]{12}", first)
-    assert first != second
-    assert frontend.asset_url("absent.css") == "/static/absent.css"
-    assert frontend.asset_url("vendor/x-1.js", "/s") == "/s/vendor/x-1.js"
-
-
-def test_only_versioned_files_are_immutable() -> None:
-    version = frontend.content_hash("css/patchbay.css")
-    assert frontend.cache_control("css/patchbay.css", version).endswith("immutable")
-    assert frontend.cache_control("css/patchbay.css", "000000000000") == "no-cache"
-    assert frontend.cache_control("css/patchbay.css", None) == "no-cache"
-    assert frontend.cache_control("vendor/htmx-4.0.1.min.js", None).endswith("immutable")
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ from werkzeug.serving import make_server
 from werkzeug.test import Client, TestResponse
 
 import webapp
-from webapp import frontend
 from webapp.app import create_app
+from webapp.kit import assets
 from webapp.people import users
 from webapp.sandbox.app import create_sandbox
 from webapp.service.domain.access import clients
@@ -38,7 +38,7 @@ from webapp.service.domain.projects import projects
 from webapp.service.link.sign_in import redirect_uri
 from webapp.settings import Settings
 
-TARGETS = {"create token": 16, "OAuth callback": 32, "deploy a trigger": 42, "accounts page, cold": 45}
+TARGETS = {"create token": 16, "OAuth callback": 32, "deploy a trigger": 42, "accounts page, cold": 44}
 AROUND = {"app.py", "static_files.py", "telemetry.py", "trust.py", "service/api/base/addresses.py"}
 """What is wrapped around every request alike."""
 PACKAGE = f"{Path(webapp.__file__).parent}/"
@@ -244,9 +244,9 @@ def _opened(settings: Settings) -> Iterator[Service]:
 def _sandbox(settings: Settings, service: Service) -> Iterator[None]:
     """The provider at the other end, on its own port."""
     client_id, secret = provider_clients.ensure_sandbox(service)
-    assets = frontend.templates_dir(), frontend.static_dir()
+    folders = assets.templates_dir(), assets.static_dir()
     app = create_sandbox(
-        settings.data / "sandbox", settings.sandbox_url, client_id, secret, [redirect_uri(service)], *assets
+        settings.data / "sandbox", settings.sandbox_url, client_id, secret, [redirect_uri(service)], *folders
     )
     server = make_server("localhost", settings.sandbox_port, app)  # one thread, which is not watched
     thread = threading.Thread(target=server.serve_forever)

@@ -5,10 +5,10 @@ from typing import Any
 
 from flask import Flask, Response, jsonify, request
 
-from webapp import frontend, static_files, telemetry
+from webapp import static_files, telemetry
 from webapp.dashboard import wiring as dashboard
 from webapp.errors import PatchbayError
-from webapp.kit import crypto, heartbeat, translation
+from webapp.kit import assets, crypto, heartbeat, translation
 from webapp.kit.clock import Clock, now
 from webapp.manual import wiring as manual
 from webapp.service.api import wiring as api
@@ -41,8 +41,8 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     service = service or open_service(settings, clock)
     app = _App(
         "webapp",
-        template_folder=str(frontend.templates_dir()),
-        static_folder=str(frontend.static_dir()),
+        template_folder=str(assets.templates_dir()),
+        static_folder=str(assets.static_dir()),
         static_url_path="/static",
     )
     app.extensions["patchbay"] = service

@@ -1,11 +1,9 @@
-"""Where templates and static files live, how their URLs are made, and how the packages of the front end get there.
+"""How the packages of the front end get into a source tree.
 
-``templates_dir()`` and ``static_dir()`` work in a source tree and in an installed wheel. ``asset_url`` gives URLs that
-may be cached for a year. ``python -m webapp.frontend`` puts the packages that package.json pins into ``static/vendor``,
-with their version in the file name; serving them is left to the applications.
+``python -m webapp.frontend`` puts the packages that package.json pins into ``static/vendor``, with their version in the
+file name. Their addresses are :mod:`webapp.kit.assets`'s matter.
 """
 
-import functools
 import hashlib
 import importlib.util
 import json
@@ -14,11 +12,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-
-from webapp.kit import stylesheets
-
-YEAR = 365 * 24 * 3600
-"""Seconds for which a versioned file may be cached (RFC 9111 5.2.2.1, RFC 8246 immutable)."""
 
 VENDOR = (
     ("htmx.org", "dist/htmx.min.js", "htmx-{version}.min.js"),
@@ -40,44 +33,6 @@ Run = Callable[[Sequence[str], Path], "subprocess.CompletedProcess[str]"]
 
 class FrontendError(RuntimeError):
     """The packages of the front end could not be installed; the message is one sentence with the next step."""
-
-
-def templates_dir() -> Path:
-    """The folder of the Jinja templates."""
-    return _assets() / "templates"
-
-
-def static_dir() -> Path:
-    """The folder that is served below ``/static``."""
-    return _assets() / "static"
-
-
-def asset_url(path: str, prefix: str = "/static") -> str:
-    """The URL of a file below ``static/``, with the hash of its content, so that it never goes stale.
-
-    Files in ``vendor/`` have their version in the name and are named as they are, as style sheets name them.
-    """
-    url = f"{prefix}/{path}"
-    if path.startswith("vendor/"):
-        return url
-    version = content_hash(path)
-    return f"{url}?v={version}" if version else url
-
-
-def content_hash(path: str) -> str:
-    """Twelve hex digits of the SHA-256 of a file below ``static/``; empty where there is no such file."""
-    file = static_dir() / path
-    try:
-        return _hash(file, stylesheets.state(file))
-    except OSError:
-        return ""
-
-
-def cache_control(path: str, version: str | None) -> str:
-    """The ``Cache-Control`` of a file below ``static/`` that was asked for with ``?v=version``."""
-    if path.startswith("vendor/") or (version and version == content_hash(path)):
-        return f"public, max-age={YEAR}, immutable"
-    return "no-cache"
 
 
 def install(root: Path, vendor: Path | None = None, run: Run | None = None) -> list[Path]:
@@ -131,19 +86,6 @@ def main(arguments: Sequence[str] = ()) -> int:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-@functools.cache
-def _assets() -> Path:
-    package = Path(__file__).resolve().parent
-    installed = package / "_assets"
-    return installed if installed.is_dir() else package.parent
-
-
-@functools.lru_cache(maxsize=256)
-def _hash(file: Path, state: tuple[tuple[int, int], ...]) -> str:
-    """Keyed by times and sizes as well, so that an edited file gets a new URL without a restart."""
-    return hashlib.sha256(stylesheets.joined(file)).hexdigest()[:12]
 
 
 def _files(root: Path) -> list[tuple[str, str, str]]:

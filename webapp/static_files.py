@@ -7,8 +7,7 @@ import mimetypes
 from flask import Response, request
 from werkzeug.security import safe_join
 
-from webapp import frontend
-from webapp.kit import stylesheets
+from webapp.kit import assets
 
 _TEXTS = (".css", ".js")
 
@@ -17,7 +16,7 @@ def sent(filename: str) -> Response | None:
     """The answer with a style sheet or a script (RFC 9110 section 8.4.1.3); None for any other file, and for none."""
     if not filename.endswith(_TEXTS) or safe_join("", filename) is None:
         return None
-    version = frontend.content_hash(filename)
+    version = assets.content_hash(filename)
     if not version:
         return None
     packed = request.accept_encodings.quality("gzip") > 0
@@ -33,12 +32,12 @@ def sent(filename: str) -> Response | None:
 def cache(response: Response) -> Response:
     """A file asked for by its content's version never changes; any other is asked for again."""
     if request.endpoint == "static" and request.view_args and response.status_code in (200, 304):
-        control = frontend.cache_control(request.view_args["filename"], request.args.get("v"))
+        control = assets.cache_control(request.view_args["filename"], request.args.get("v"))
         response.headers["Cache-Control"] = control
     return response
 
 
 @functools.lru_cache(maxsize=64)
 def _content(filename: str, version: str, packed: bool) -> bytes:
-    text = stylesheets.joined(frontend.static_dir() / filename)
+    text = assets.joined(assets.static_dir() / filename)
     return gzip.compress(text, mtime=0) if packed else text

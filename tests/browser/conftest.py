@@ -19,8 +19,8 @@ from werkzeug.serving import BaseWSGIServer, make_server
 
 from tests.browser.person import Person
 from tests.fakes.served import Served, served
-from webapp import frontend
 from webapp.app import create_app
+from webapp.kit import assets
 from webapp.kit.cursors import Window
 from webapp.sandbox.app import create_sandbox
 from webapp.service.domain.access import tokens
@@ -113,7 +113,7 @@ def serving(app: Any, host: str = "localhost") -> Iterator[BaseWSGIServer]:
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """The product for one module of tests; tests keep apart by their users."""
-    need((frontend.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
+    need((assets.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
     data = tmp_path_factory.mktemp("product")
     with serving(None) as web, serving(None) as third:
         environment = {"PATCHBAY_PORT": str(web.server_port), "PATCHBAY_SANDBOX_PORT": str(third.server_port)}
@@ -126,8 +126,8 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
                 settings.sandbox_url,
                 *provider_clients.ensure_sandbox(service),
                 [f"{settings.public_url}/connect/oauth/callback"],
-                frontend.templates_dir(),
-                frontend.static_dir(),
+                assets.templates_dir(),
+                assets.static_dir(),
                 slow_seconds=0.3,
             )
             yield Product(service, settings.public_url, third)
@@ -206,7 +206,7 @@ def contexts(chromium: Any) -> Iterator[Callable[..., Any]]:
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory, chromium: Any) -> Iterator[Served]:
     """``patchbay serve``, started for the first time, for the tests of one module."""
-    need((frontend.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
+    need((assets.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
     # One second: the least interval at which a trigger may poll.
     with served(tmp_path_factory.mktemp("started") / "data", PATCHBAY_MIN_POLL_S="1") as found:
         yield found

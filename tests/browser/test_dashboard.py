@@ -10,7 +10,7 @@ import pytest
 from tests.browser.conftest import need
 from tests.browser.person import Person
 from tests.fakes.served import Served, served
-from webapp import frontend
+from webapp.kit import assets
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture
 def fresh(tmp_path: Path, chromium: Any) -> Iterator[Served]:
     """``patchbay serve``, started for the first time."""
-    need((frontend.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
+    need((assets.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
     with served(tmp_path / "data") as found:
         yield found
 

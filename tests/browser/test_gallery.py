@@ -13,8 +13,8 @@ import pytest
 from simpleicons.all import icons
 from werkzeug.serving import make_server
 
-from webapp import frontend, static_files
-from webapp.kit import templates, translation
+from webapp import static_files
+from webapp.kit import assets, templates, translation
 
 pytestmark = pytest.mark.browser
 
@@ -45,8 +45,8 @@ def policy(nonce: str) -> str:
 
 def gallery() -> flask.Flask:
     """An application with the real layouts and macros; ``app.reports`` counts what browsers report."""
-    app = flask.Flask(__name__, static_folder=str(frontend.static_dir()))
-    folders = [str(frontend.templates_dir()), str(HERE / "gallery")]
+    app = flask.Flask(__name__, static_folder=str(assets.static_dir()))
+    folders = [str(assets.templates_dir()), str(HERE / "gallery")]
     # As the product sends them: style sheets in one piece.
     app.view_functions["static"] = lambda filename: static_files.sent(filename) or app.send_static_file(filename)
     app.jinja_loader = jinja2.FileSystemLoader(folders)
@@ -60,7 +60,7 @@ def gallery() -> flask.Flask:
         flask.g.nonce = secrets.token_urlsafe(12)
         words = {"current": True, "count": 164, "icon": "apps"}
         return {
-            "asset": frontend.asset_url,
+            "asset": assets.asset_url,
             "csp_nonce": flask.g.nonce,
             "theme": flask.request.cookies.get("theme", "auto"),
             "brand": {"name": "Patchbay", "hue": 264, "logo": None},
@@ -141,7 +141,7 @@ def gallery() -> flask.Flask:
 
 @pytest.fixture(scope="module")
 def app() -> flask.Flask:
-    need((frontend.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
+    need((assets.static_dir() / "vendor" / "stamp.json").is_file(), "run `python -m webapp.frontend` first")
     return gallery()
 
 

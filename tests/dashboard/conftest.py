@@ -19,8 +19,8 @@ from werkzeug.test import TestResponse
 
 from tests.dashboard import fake_triggers
 from tests.dashboard.fake_triggers import Watchtower
-from webapp import frontend
 from webapp.dashboard import wiring
+from webapp.kit import assets
 from webapp.kit.clock import HOUR, MINUTE, FakeClock, iso
 from webapp.people import users
 from webapp.settings import Settings
@@ -293,8 +293,8 @@ def make_stage(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
         connect = FakeConnect(clock, settings.public_url)
         app = Flask(
             "webapp",
-            template_folder=str(frontend.templates_dir()),
-            static_folder=str(frontend.static_dir()),
+            template_folder=str(assets.templates_dir()),
+            static_folder=str(assets.static_dir()),
             static_url_path="/static",
         )
         app.secret_key = "only a test"

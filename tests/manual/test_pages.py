@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from webapp import frontend
+from webapp.kit import assets
 from webapp.manual.pages import NAMES, Manual
 from webapp.settings import Settings
 
 
 def test_every_file_is_a_page() -> None:
-    assert {file.stem for file in (frontend.templates_dir() / "docs").glob("*.md")} == set(NAMES)
+    assert {file.stem for file in (assets.templates_dir() / "docs").glob("*.md")} == set(NAMES)
 
 
 def test_each_page_is_rendered_once(settings: Settings) -> None:

@@ -7,7 +7,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from webapp import frontend
+from webapp.kit import assets
 from webapp.manual import wiring
 from webapp.manual.pages import NAMES
 from webapp.settings import Settings
@@ -18,7 +18,7 @@ PATHS = ("/docs", "/docs/search", "/docs/search?q=key", *(f"/docs/{name}" for na
 
 @pytest.fixture
 def browser(settings: Settings) -> FlaskClient:
-    app = Flask("manual", template_folder=str(frontend.templates_dir()), static_folder=str(frontend.static_dir()))
+    app = Flask("manual", template_folder=str(assets.templates_dir()), static_folder=str(assets.static_dir()))
     wiring.register(app, settings)
     return app.test_client()
 

@@ -16,7 +16,7 @@ from webapp.dashboard.gate import csp_nonce, read_theme
 from webapp.dashboard.pages import flashed
 from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound
-from webapp.frontend import asset_url
+from webapp.kit.assets import asset_url
 from webapp.kit.clock import parse_iso
 from webapp.kit.translation import Moment, count_of, gettext, language, moment, ngettext
 from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from webapp import frontend
+from webapp.kit import assets
 from webapp.manual.markdown import Document, render
 from webapp.settings import Settings
 
@@ -41,7 +41,7 @@ class Manual:
         return (self.page(name) for name in NAMES)
 
     def _page(self, name: str) -> Page:
-        source = (frontend.templates_dir() / "docs" / f"{name}.md").read_text("utf-8")
+        source = (assets.templates_dir() / "docs" / f"{name}.md").read_text("utf-8")
         return Page(name, render(source, self._addresses))
 
 

@@ -8,8 +8,7 @@ import gzip
 from flask import Blueprint, Flask, Response, abort, render_template, request
 from jinja2.runtime import Undefined
 
-from webapp import frontend
-from webapp.kit import templates
+from webapp.kit import assets, templates
 from webapp.manual.pages import NAMES, Manual
 from webapp.manual.search import search
 from webapp.settings import Settings
@@ -51,7 +50,7 @@ def _draw(template: str, manual: Manual, **context: object) -> str:
         f"docs/{template}.html",
         manual=list(manual),
         theme=theme if theme in ("light", "dark") else "auto",
-        asset=frontend.asset_url,
+        asset=assets.asset_url,
         csrf_token=Undefined(),  # the dashboard's, which would set its session cookie here
         **context,
     )

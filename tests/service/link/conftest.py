@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 from werkzeug.test import TestResponse
 
-from webapp import frontend
+from webapp.kit import assets
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import derive
 from webapp.sandbox.app import create_sandbox
@@ -76,8 +76,8 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
         "patchbay",
         CLIENT_SECRET,
         [CALLBACK],
-        frontend.templates_dir(),
-        frontend.static_dir(),
+        assets.templates_dir(),
+        assets.static_dir(),
         slow_seconds=0.2,
     )
 
@@ -128,8 +128,8 @@ class World:
         service = open_service(self._settings, self.clock)
         app = Flask(
             "webapp",
-            template_folder=str(frontend.templates_dir()),
-            static_folder=str(frontend.static_dir()),
+            template_folder=str(assets.templates_dir()),
+            static_folder=str(assets.static_dir()),
             static_url_path="/static",
         )
         app.testing = True

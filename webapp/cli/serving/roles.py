@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from webapp import frontend
 from webapp.app import create_app
 from webapp.cli.sentences import sentence_of
 from webapp.cli.serving.httpd import serve
 from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
+from webapp.kit import assets
 from webapp.sandbox.app import create_sandbox
 from webapp.service.components.runner import Runner, command
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -95,8 +95,8 @@ def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: Sandbo
         client.client_id,
         client.client_secret,
         [client.redirect_uri],
-        frontend.templates_dir(),
-        frontend.static_dir(),
+        assets.templates_dir(),
+        assets.static_dir(),
     )
     serve(app, sockets, threads=SANDBOX_THREADS, stop=stop)
 

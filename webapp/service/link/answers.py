@@ -14,9 +14,8 @@ from flask import Blueprint, Response, g, make_response, redirect, render_templa
 from jinja2.runtime import Undefined
 from werkzeug.exceptions import HTTPException
 
-from webapp import frontend
 from webapp.errors import PatchbayError, Unavailable
-from webapp.kit import translation
+from webapp.kit import assets, translation
 from webapp.people import users
 from webapp.service.domain.base.failures import Cancelled
 from webapp.service.domain.base.service import Service
@@ -61,7 +60,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
     current = visit.remembered()
     g.csp_nonce = secrets.token_urlsafe(16)
     context = {
-        "asset": frontend.asset_url,
+        "asset": assets.asset_url,
         "csp_nonce": g.csp_nonce,
         "csrf_token": Undefined(),  # the dashboard's, which would set its session cookie here
         "lang": translation.language(),

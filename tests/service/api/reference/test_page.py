@@ -14,7 +14,7 @@ from flask import Flask
 from pydantic import TypeAdapter, ValidationError
 
 from tests.fakes.workspace import Workspace, workspace
-from webapp import frontend
+from webapp.kit import assets
 from webapp.service.api.base.models import NoContent, RawContent
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.reference import openapi
@@ -94,7 +94,7 @@ def test_references_lead_somewhere_and_nothing_is_left_over(document: dict[str, 
 
 
 def test_it_is_served_with_a_page_that_runs_nothing(service: Any) -> None:
-    app = Flask("docs", template_folder=str(frontend.templates_dir()), static_folder=str(frontend.static_dir()))
+    app = Flask("docs", template_folder=str(assets.templates_dir()), static_folder=str(assets.static_dir()))
     reference.register(app, service, OPERATIONS)
     http = app.test_client()
     described = http.get("/openapi.json")

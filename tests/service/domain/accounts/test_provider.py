@@ -19,9 +19,8 @@ from flask import Flask
 from markupsafe import escape
 
 from tests.fakes.provider import APP_TOML, Play
-from webapp import frontend
 from webapp.errors import Refused, UpstreamFailed
-from webapp.kit import cursors
+from webapp.kit import assets, cursors
 from webapp.kit.clock import HOUR
 from webapp.service.domain.accounts import accounts, attempts, credentials, health
 from webapp.service.domain.accounts.accounts import Account
@@ -124,8 +123,8 @@ def sign_in(bench: Any, **returned: str) -> Attempt:
 
 def walk(bench: Any, **returned: str) -> tuple[Attempt, str]:
     """Come back from the provider with a code, as a browser does; the attempt, and the page that is shown."""
-    static = {"static_folder": str(frontend.static_dir()), "static_url_path": "/static"}
-    service, app = bench.service, Flask("webapp", template_folder=str(frontend.templates_dir()), **static)  # type: ignore[arg-type]
+    static = {"static_folder": str(assets.static_dir()), "static_url_path": "/static"}
+    service, app = bench.service, Flask("webapp", template_folder=str(assets.templates_dir()), **static)  # type: ignore[arg-type]
     app.testing = True
     wiring.register(app, service)
     open_attempt, secret = attempts.create(service, bench.token(), AttemptRequest("acme"))

@@ -13,8 +13,7 @@ from flask import Blueprint, Flask, Response, render_template, request
 from jinja2.runtime import Undefined
 from markupsafe import Markup, escape
 
-from webapp import frontend
-from webapp.kit import templates
+from webapp.kit import assets, templates
 from webapp.service.api.base.limits import LIMITS
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.reference import openapi
@@ -59,7 +58,7 @@ def register(app: Flask, service: Service, operations: Sequence[Operation]) -> N
             limits=[(LIMIT_WORDS[name], *limit) for name, limit in LIMITS.items()],
             public_url=service.settings.public_url,
             marked=_marked,
-            asset=frontend.asset_url,
+            asset=assets.asset_url,
             csrf_token=Undefined(),  # the dashboard's, which would set its session cookie here
         )
         return _Compressed(text.encode())
