@@ -18,8 +18,7 @@ from webapp.service.domain.access import origins
 from webapp.service.domain.access.origins import REMEMBERED
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.keyring import KeyGone
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser

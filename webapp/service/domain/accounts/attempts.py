@@ -22,8 +22,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 

@@ -21,8 +21,7 @@ from webapp.kit.clock import SECOND
 from webapp.service.domain.accounts import accounts, lifecycle, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.keyring import KeyGone, Place
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.store.contract import Tx

@@ -13,8 +13,7 @@ from webapp.errors import Conflict, NotFound
 from webapp.kit import cursors
 from webapp.kit.crypto import new_id
 from webapp.service.domain.base.keyring import INSTANCE
-from webapp.service.domain.base.sealed import WHOLE_INSTALLATION, SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 from webapp.service.domain.projects.projects import like
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table

@@ -1,4 +1,9 @@
-"""What the domain works with: one bundle, made once at the start of a process and handed to every verb."""
+"""What the domain works with: one bundle, made once at the start of a process and handed to every verb; and the sealed
+columns of its tables.
+
+A sealed column holds secrets that stand encrypted in a row, with the data key of the row's project. Each table's module
+declares its own. A column seals and opens its values, and shows them to a rotation of the keys.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,10 +14,13 @@ from webapp.kit.clock import Clock
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
 from webapp.service.components.runner import Runner
-from webapp.service.domain.base.keyring import Keyring
+from webapp.service.domain.base.keyring import KeyGone, Keyring, Place
 from webapp.service.outbound.client import OutboundClient
 from webapp.settings import Settings
-from webapp.store.contract import Store
+from webapp.store.contract import Store, Tx
+
+WHOLE_INSTALLATION = "COALESCE(project_id, 'instance')"
+"""The owner where a row without a project belongs to the whole installation."""
 
 
 def wake_nobody() -> None:
@@ -47,3 +55,58 @@ class Service:
         if not (self.settings.sandbox and app.is_sandbox):
             return self.outbound
         return self.outbound.allowing(urlsplit(self.settings.sandbox_url).netloc)
+
+
+@dataclass(frozen=True, slots=True)
+class SealedColumn:
+    """One sealed column of ``table``, whose rows are named by ``key``.
+
+    ``owner`` is SQL that gives whose data key seals it. ``version`` is the column with that key's version, where it
+    does not stand in the box. A rotation reads at most ``batch`` rows at once.
+    """
+
+    table: str
+    column: str
+    key: str = "id"
+    owner: str = "project_id"
+    version: str | None = None
+    batch: int = 100
+
+    def place(self, owner: str, row: str) -> Place:
+        """Where the value of one row stands."""
+        return Place(owner, self.table, row, self.column.removesuffix("_sealed"))
+
+    def seal(self, service: Service, tx: Tx, owner: str, row: str, plain: bytes) -> bytes:
+        """``plain`` as it is kept in ``row``, in the transaction that writes it."""
+        return service.keys.seal_box(tx, self.place(owner, row), plain)
+
+    def open(self, service: Service, owner: str, row: str, box: bytes) -> bytes:
+        """What was sealed as ``box`` in ``row``; read again where a rotation sealed it anew in between.
+
+        Raises :class:`webapp.service.domain.base.keyring.KeyGone` when the row is gone as well.
+        """
+        try:
+            return service.keys.open_box(self.place(owner, row), box)
+        except KeyGone:
+            row_now = service.store.one(
+                f"SELECT {self.column} AS sealed FROM {self.table} WHERE {self.key} = :id",  # noqa: S608
+                {"id": row},
+            )
+            if row_now is None or row_now["sealed"] in (None, box):
+                raise
+            return self.open(service, owner, row, row_now["sealed"])
+
+    @property
+    def page(self) -> str:
+        """Selects ``id``, ``owner``, ``sealed`` and ``version`` of at most ``:limit`` rows after the id ``:after``."""
+        return (
+            f"SELECT {self.key} AS id, {self.owner} AS owner, {self.column} AS sealed, "  # noqa: S608
+            f"{self.version or 'NULL'} AS version FROM {self.table} "
+            f"WHERE {self.key} > :after AND {self.column} IS NOT NULL ORDER BY {self.key} LIMIT :limit"
+        )
+
+    @property
+    def update(self) -> str:
+        """Writes ``:sealed`` to the row ``:id``, and ``:version`` where there is such a column; nothing else."""
+        version = f", {self.version} = :version" if self.version else ""
+        return f"UPDATE {self.table} SET {self.column} = :sealed{version} WHERE {self.key} = :id"  # noqa: S608

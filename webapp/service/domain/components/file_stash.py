@@ -16,8 +16,7 @@ from webapp.errors import Detail, Invalid, NotFound, TooLarge
 from webapp.kit.clock import DAY, MINUTE
 from webapp.kit.crypto import new_id
 from webapp.service.domain.base.keyring import KeyGone
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
 

@@ -15,8 +15,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import DAY, iso
 from webapp.kit.crypto import new_id
 from webapp.service.components.masking import Mask
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects import external_users, usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx

@@ -19,8 +19,7 @@ from webapp import audit
 from webapp.errors import Invalid
 from webapp.kit.crypto import new_id, new_signing_key
 from webapp.service.domain.base.keyring import INSTANCE
-from webapp.service.domain.base.sealed import WHOLE_INSTALLATION, SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 from webapp.service.domain.deliveries import counts, retry, signing_keys
 from webapp.service.domain.projects.projects import Environment, Scene
 from webapp.service.outbound.outcomes import Failure

@@ -17,8 +17,7 @@ import orjson
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.components.masking import MASK
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.deliveries import counts, deliveries, trigger_webhooks
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference

@@ -6,8 +6,7 @@ first needed, sealed, and shown only when the project webhook is made or the key
 
 from webapp import audit
 from webapp.kit.crypto import new_signing_key
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Tx
 

@@ -19,8 +19,7 @@ from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import attempts, credentials, provider_clients
 from webapp.service.domain.base.keyring import KeyGone, box_version
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, runs
 from webapp.service.domain.deliveries import endpoints, events, signing_keys
 from webapp.service.domain.triggers import deployed_triggers, inbox, memory, plans

@@ -16,8 +16,7 @@ import orjson
 from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.service.domain.base.keyring import KeyGone
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene

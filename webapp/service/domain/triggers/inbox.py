@@ -16,8 +16,7 @@ from webapp.errors import Throttled
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.wire import MAX_MESSAGE
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Row, Tx
 

@@ -10,8 +10,7 @@ import orjson
 
 from webapp.service.catalog.components import Dedupe
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.triggers import lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Tx

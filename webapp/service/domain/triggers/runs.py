@@ -14,8 +14,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import DAY
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Observation, Reply
-from webapp.service.domain.base.sealed import SealedColumn
-from webapp.service.domain.base.service import Service
+from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Tx
 
