@@ -1,4 +1,5 @@
-"""Tables: a record goes in and comes out as it was; named columns change; lists come page by page."""
+"""Tables: a record goes in and comes out as it was; named columns change; lists come page by page; exact
+counts follow the rows they count."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +11,8 @@ import pytest
 from webapp.errors import Conflict
 from webapp.kit.cursors import BadCursor, Window
 from webapp.store.contract import Store
-from webapp.store.table import Table
+from webapp.store.sqlite import SQLiteStore
+from webapp.store.table import Table, add_to_counts, drop_counts, read_count
 
 
 class Mood(Enum):
@@ -130,3 +132,19 @@ def test_a_field_that_no_column_holds_is_refused() -> None:
 
     with pytest.raises(TypeError, match="complex"):
         Table("wrong", Wrong)
+
+
+def test_a_count_starts_at_nothing_and_follows_its_transaction(store: SQLiteStore) -> None:
+    assert read_count(store, "a") == 0
+    with store.write() as tx:
+        add_to_counts(tx, ["a", "b"], 2)
+        add_to_counts(tx, ["a"], -1)
+    assert (read_count(store, "a"), read_count(store, "b")) == (1, 2)
+
+
+def test_dropping_a_prefix_leaves_its_neighbours(store: SQLiteStore) -> None:
+    with store.write() as tx:
+        add_to_counts(tx, ["proj_1|x", "proj_1|é", "proj_10|x", "proj_2|x"], 1)
+        drop_counts(tx, "proj_1|")
+    left = [row["name"] for row in store.all("SELECT name FROM counters ORDER BY name")]
+    assert left == ["proj_10|x", "proj_2|x"]

@@ -6,11 +6,14 @@ offers verbs to others.
 
 A field is the column of its name: text, numbers and bytes as they are, ``bool`` as 0 or 1, an ``Enum`` by its value,
 tuples, lists and mappings as JSON. A record within a record stands for its own columns.
+
+Where COUNT would grow with a table, an exact count (table ``counters``) is kept in the transaction that adds or removes
+a row.
 """
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from operator import attrgetter
 from types import NoneType, UnionType
@@ -234,3 +237,24 @@ class Table(Generic[T]):
     def _as_column(self, name: str, value: Any) -> Any:
         column = self._written.get(name)
         return value if column is None or column.write is None else column.write(value)
+
+
+def add_to_counts(tx: Tx, names: Iterable[str], by: int) -> None:
+    """Change each named count by ``by``."""
+    for name in names:
+        tx.run(
+            "INSERT INTO counters (name, n) VALUES (:name, :by) "
+            "ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n",
+            {"name": name, "by": by},
+        )
+
+
+def read_count(reader: Reader, name: str) -> int:
+    """The count under ``name``; nothing was counted yet is 0."""
+    row = reader.one("SELECT n FROM counters WHERE name = :name", {"name": name})
+    return int(row["n"]) if row else 0
+
+
+def drop_counts(tx: Tx, prefix: str) -> None:
+    """Forget every count whose name starts with ``prefix`` (when a project goes)."""
+    tx.run("DELETE FROM counters WHERE name >= :low AND name < :high", {"low": prefix, "high": prefix + "\U0010ffff"})

@@ -6,7 +6,7 @@ CREATE TABLE data_keys (
   created_at BIGINT NOT NULL,
   PRIMARY KEY (owner, version)
 );
--- service/domain/counters.py: exact counts of lists that grow
+-- store/table.py: exact counts of lists that grow
 CREATE TABLE counters (
   name TEXT NOT NULL PRIMARY KEY,
   n BIGINT NOT NULL

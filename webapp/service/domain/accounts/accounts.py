@@ -16,13 +16,13 @@ from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso, iso_or_none
 from webapp.service.domain.accounts import apps
-from webapp.service.domain.base import counters
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Params, Reader
+from webapp.store.table import read_count
 
 
 class Account(NamedTuple):
@@ -105,7 +105,7 @@ def page(
         f"{columns} FROM accounts WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
         {**params, **plan.params, "limit": plan.limit},
     )
-    return cursors.page(accounts, window, plan, mark, lambda a: (a.created_at, a.id), counters.read(reader, counter))
+    return cursors.page(accounts, window, plan, mark, lambda a: (a.created_at, a.id), read_count(reader, counter))
 
 
 def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = False) -> list[Account]:

@@ -13,14 +13,13 @@ from webapp.kit.clock import HOUR, MINUTE, SECOND
 from webapp.kit.crypto import random_base62
 from webapp.service.domain.accounts import accounts, credentials, notifications
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.base import counters
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import TokenResult
 from webapp.store.contract import Tx
-from webapp.store.table import Table
+from webapp.store.table import Table, add_to_counts
 
 MAX_NAME = 200
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
@@ -67,7 +66,7 @@ def checked_name(name: str | None) -> str | None:
 def insert(tx: Tx, account: Account) -> None:
     """Add ``account`` and count it."""
     _ACCOUNTS.insert(tx, account)
-    counters.add(tx, accounts.counter_names(account), 1)
+    add_to_counts(tx, accounts.counter_names(account), 1)
 
 
 def replace(tx: Tx, before: Account, after: Account) -> None:
@@ -80,8 +79,8 @@ def replace(tx: Tx, before: Account, after: Account) -> None:
     if not tx.run(sql, values):
         raise NotFound("The account was disconnected meanwhile. Connect it anew.")
     if before.oauth_app_id != after.oauth_app_id:
-        counters.add(tx, accounts.counter_names(before), -1)
-        counters.add(tx, accounts.counter_names(after), 1)
+        add_to_counts(tx, accounts.counter_names(before), -1)
+        add_to_counts(tx, accounts.counter_names(after), 1)
 
 
 def rename(service: Service, account: Account, name: str | None) -> Account:
@@ -99,7 +98,7 @@ def remove(tx: Tx, removed: Iterable[Account], now: int) -> None:
     """Remove the rows of accounts with their credentials; what that stops is :mod:`instance.disconnecting`'s to say."""
     for account in removed:
         if _ACCOUNTS.delete(tx, account.id):
-            counters.add(tx, accounts.counter_names(account), -1)
+            add_to_counts(tx, accounts.counter_names(account), -1)
             history.write(tx, account.subject, now, "disconnected", "Disconnected.", good=True)
 
 

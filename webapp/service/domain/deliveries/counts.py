@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from webapp.service.domain.base import counters
 from webapp.store.contract import Reader, Tx
+from webapp.store.table import add_to_counts, drop_counts, read_count
 
 STATUSES = ("waiting", "delivered", "failed")
 Move = tuple[str | None, str, str]
@@ -14,7 +14,7 @@ Move = tuple[str | None, str, str]
 def added(tx: Tx, trigger_id: str | None, status: str, count: int) -> None:
     """``count`` deliveries of a trigger were added (or removed, when it is negative)."""
     if trigger_id is not None and count:
-        counters.add(tx, [_name(trigger_id, status)], count)
+        add_to_counts(tx, [_name(trigger_id, status)], count)
 
 
 def moved(tx: Tx, moves: Iterable[Move]) -> None:
@@ -40,12 +40,12 @@ def removed_with(tx: Tx, where: str, params: dict[str, object]) -> None:
 
 def count(reader: Reader, trigger_id: str, statuses: Sequence[str] = STATUSES) -> int:
     """How many deliveries of a trigger have one of ``statuses``."""
-    return sum(counters.read(reader, _name(trigger_id, status)) for status in statuses)
+    return sum(read_count(reader, _name(trigger_id, status)) for status in statuses)
 
 
 def forget(tx: Tx, trigger_id: str) -> None:
     """Drop the counts of a trigger that is removed."""
-    counters.drop(tx, f"deliveries|{trigger_id}|")
+    drop_counts(tx, f"deliveries|{trigger_id}|")
 
 
 def _name(trigger_id: str, status: str) -> str:

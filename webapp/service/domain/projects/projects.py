@@ -9,10 +9,9 @@ from webapp import audit
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.crypto import new_id
-from webapp.service.domain.base import counters
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader, Tx
-from webapp.store.table import Table
+from webapp.store.table import Table, drop_counts
 
 Environment = Literal["development", "production"]
 MAX_NAME = 100
@@ -99,7 +98,7 @@ def erase(service: Service, tx: Tx, project_id: str) -> None:
     """Remove a project with everything that belongs to it, and the keys without which no copy of it opens."""
     _note(tx, service.clock(), project_id, "deleted", f"Removed the project “{get(tx, project_id).name}”.")
     _PROJECTS.delete(tx, project_id)
-    counters.drop(tx, f"{project_id}|")
+    drop_counts(tx, f"{project_id}|")
     service.keys.forget_project(tx, project_id)
 
 
