@@ -1,8 +1,8 @@
-"""The registered client: redirect URIs as whole strings, its secret compared, and only the scopes that exist."""
+"""The registered client: redirect URIs as whole strings, its secret compared, and only scopes that exist."""
 
 import pytest
 
-from webapp.sandbox.clients import Client
+from webapp.sandbox.clients import DEFAULT_SCOPE, SCOPES, Client, in_words
 
 ONE, TWO = "http://localhost:9/back", "http://localhost:9/other"
 
@@ -37,3 +37,9 @@ def test_what_the_client_may_do() -> None:
     assert not one.check_grant_type("client_credentials")
     assert not one.check_response_type("token")
     assert not one.check_endpoint_auth_method("none", "token")
+
+
+def test_scopes_in_words() -> None:
+    assert in_words("webhooks admin profile") == [SCOPES["webhooks"], SCOPES["profile"]]
+    assert in_words("") == []
+    assert in_words(DEFAULT_SCOPE) == ["Read your name and e-mail address"]

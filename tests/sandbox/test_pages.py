@@ -3,7 +3,7 @@
 import requests
 
 from tests.sandbox.conftest import CLIENT, Served
-from webapp.sandbox.paging import Window
+from webapp.sandbox.store import Window
 
 
 def test_every_page_opens(served: Served) -> None:

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from webapp.sandbox.paging import Window
 from webapp.sandbox.projects import COUNT, FIELDS, Projects
-from webapp.sandbox.store import Store
+from webapp.sandbox.store import Store, Window
 
 
 @pytest.fixture

@@ -1,10 +1,13 @@
-"""The page of the receiver: what came in with its verdicts, and the forms for keys and answers."""
+"""The receiver: its address records every method and answers as chosen; its page shows verdicts and keeps keys."""
+
+from types import SimpleNamespace
 
 import pytest
 import requests
 
 from tests.sandbox.conftest import Served
 from tests.sandbox.signed_posts import KEY, post
+from webapp.sandbox import receiver_pages
 
 
 def test_key_pasted_on_the_page_shows_the_verdict_and_is_sealed(served: Served) -> None:
@@ -60,3 +63,33 @@ def test_an_answer_is_forgotten_by_an_empty_one_for_its_path(served: Served) -> 
         served.submit("/receiver", "/settings/receiver/answer", path="/receiver/my/events/", answer=answer)
         expected = {"my/events": "410"} if answer else {}
         assert served.sandbox.receiver.answers() == expected
+
+
+@pytest.mark.parametrize("answer", ["200", "204", "302", "410", "429", "500"])
+def test_answers_as_chosen(served: Served, answer: str) -> None:
+    assert served.submit("/receiver", "/settings/receiver/answer", path="", answer=answer).status_code == 303
+    got = post(served)
+    assert got.status_code == int(answer)
+    assert ("Retry-After" in got.headers) == (answer == "429")
+    assert got.headers.get("Location") == ("/receiver/redirect-target" if answer == "302" else None)
+
+
+def test_slow_answer_and_one_path_of_its_own(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(receiver_pages, "time", SimpleNamespace(sleep=waited.append))
+    served.submit("/receiver", "/settings/receiver/answer", path="", answer="500")
+    served.submit("/receiver", "/settings/receiver/answer", path="my/events", answer="slow")
+    assert (post(served).text, waited) == ("ok\n", [0.4])
+    assert post(served, "another").status_code == 500
+    assert waited == [0.4]
+    served.submit("/receiver", "/settings/receiver/answer", path="my/events", answer="")
+    assert post(served).status_code == 500
+    assert served.submit("/receiver", "/settings/receiver/answer", path="", answer="x").status_code == 422
+
+
+def test_binary_body_and_every_method(served: Served) -> None:
+    for method in ("GET", "PUT", "PATCH", "DELETE"):
+        url = f"{served.url}/receiver/any"
+        assert requests.request(method, url, data=b"\x00\xff", timeout=10).status_code == 200
+    assert [one.method for one in served.sandbox.receiver.requests("any")] == ["DELETE", "PATCH", "PUT", "GET"]
+    assert requests.get(f"{served.url}/receiver", timeout=10).status_code == 200

@@ -1,11 +1,11 @@
-"""The sandbox's own file and secret: for its owner alone, the same when opened again, whole transactions or none."""
+"""The sandbox's own file and secret, for its owner alone; whole transactions or none; and numbered pages."""
 
 import stat
 from pathlib import Path
 
 import pytest
 
-from webapp.sandbox.store import Store, secret_of
+from webapp.sandbox.store import Page, Store, Window, secret_of
 
 
 def test_the_file_is_its_owners_and_lasts(tmp_path: Path) -> None:
@@ -33,3 +33,14 @@ def test_the_secret_is_made_once(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["sandbox.key"]
     (tmp_path / "other").mkdir()
     assert secret_of(tmp_path / "other") != secret
+
+
+@pytest.mark.parametrize(("total", "pages"), [(0, 1), (1, 1), (20, 1), (21, 2), (40, 2)])
+def test_the_number_of_pages(total: int, pages: int) -> None:
+    assert Page([], Window(), total).pages == pages
+
+
+def test_a_page_as_json() -> None:
+    window = Window(3, 10)
+    assert window.offset == 20
+    assert Page([1, 2], window, 22).to_json(str) == {"data": ["1", "2"], "page": 3, "per_page": 10, "total": 22}

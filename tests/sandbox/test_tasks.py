@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import MINUTE, FakeClock
-from webapp.sandbox.paging import Window
 from webapp.sandbox.people import PEOPLE
 from webapp.sandbox.projects import Project
-from webapp.sandbox.store import Store
+from webapp.sandbox.store import Store, Window
 from webapp.sandbox.tasks import BadField, NewTask, Task, TaskChange, Tasks, Value
 
 HOUSE = Project(

@@ -20,11 +20,11 @@ from werkzeug.exceptions import HTTPException
 from webapp.kit import clock as clocks
 from webapp.kit import templates as templating
 from webapp.kit.crypto import derive
-from webapp.sandbox import api, authorize, inbox, oauth, pages, receiver_pages
+from webapp.sandbox import api, authorize, oauth, pages, receiver_pages
 from webapp.sandbox.callers import problem
 from webapp.sandbox.clients import Client
 from webapp.sandbox.grants import Grants
-from webapp.sandbox.keys import Keys
+from webapp.sandbox.people import Keys
 from webapp.sandbox.projects import Projects
 from webapp.sandbox.receiver import Receiver
 from webapp.sandbox.state import EXTENSION, Sandbox
@@ -101,7 +101,7 @@ def _configure(app: Flask, key: bytes, *, secure: bool) -> None:
 def _mount(app: Flask) -> None:
     app.before_request(_check_host)
     csrf = CSRFProtect(app)
-    for machines in (api.blueprint, authorize.endpoints, inbox.blueprint):
+    for machines in (api.blueprint, authorize.endpoints, receiver_pages.inbox):
         csrf.exempt(machines)
         app.register_blueprint(machines)
     for people in (pages.blueprint, authorize.pages, receiver_pages.blueprint):

@@ -8,11 +8,10 @@ from authlib.oauth2 import OAuth2Error
 from flask import Blueprint, Response, abort, current_app, g, jsonify, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from webapp.sandbox.behaviours import BEHAVIOURS
-from webapp.sandbox.clients import AUTH_METHODS, GRANT_TYPES
+from webapp.sandbox.clients import AUTH_METHODS, GRANT_TYPES, SCOPES, in_words
+from webapp.sandbox.granted import BEHAVIOURS
 from webapp.sandbox.oauth import Consent, token_response
 from webapp.sandbox.people import PEOPLE, find_person
-from webapp.sandbox.scopes import SCOPES, in_words
 from webapp.sandbox.state import current
 
 SERVER = "sandbox_oauth"

@@ -16,12 +16,10 @@ from authlib.oauth2.rfc6750 import BearerTokenValidator
 from flask import Response, abort, jsonify, request
 from flask.typing import ResponseReturnValue
 
-from webapp.sandbox.behaviours import NORMAL, Behaviour
-from webapp.sandbox.granted import Token
-from webapp.sandbox.keys import Key
+from webapp.sandbox.clients import SCOPES
+from webapp.sandbox.granted import NORMAL, Behaviour, Token
 from webapp.sandbox.oauth import delay_if_slow
-from webapp.sandbox.people import Person
-from webapp.sandbox.scopes import SCOPES
+from webapp.sandbox.people import Key, Person
 from webapp.sandbox.state import current
 
 P = ParamSpec("P")

@@ -1,10 +1,19 @@
-"""The one OAuth client that is registered here, in the shape that Authlib asks for (RFC 6749 section 2)."""
+"""The one OAuth client that is registered here, in the shape that Authlib asks for (RFC 6749 section 2).
+
+Its scopes say what it may be allowed to do, in the wire's words and in plain ones.
+"""
 
 from dataclasses import dataclass
 
 from webapp.kit import crypto
-from webapp.sandbox.scopes import DEFAULT_SCOPE, SCOPES
 
+SCOPES = {
+    "profile": "Read your name and e-mail address",
+    "tasks:read": "See projects, their fields and tasks",
+    "tasks:write": "Create, change and delete tasks",
+    "webhooks": "Be told at once when tasks are created or changed",
+}
+DEFAULT_SCOPE = "profile"
 AUTH_METHODS = ("client_secret_basic", "client_secret_post")
 GRANT_TYPES = ("authorization_code", "refresh_token")
 
@@ -43,3 +52,8 @@ class Client:
 
     def check_grant_type(self, grant_type: str) -> bool:
         return grant_type in GRANT_TYPES
+
+
+def in_words(scope: str) -> list[str]:
+    """The plain sentences for a space-separated scope, in the order they were asked for."""
+    return [SCOPES[name] for name in scope.split() if name in SCOPES]

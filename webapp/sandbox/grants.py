@@ -13,8 +13,7 @@ from sqlite_utils import Database
 from webapp.kit import crypto
 from webapp.kit.clock import DAY, MINUTE, SECOND, Clock
 from webapp.kit.crypto import hash_token
-from webapp.sandbox.behaviours import Behaviour, behaviour_of
-from webapp.sandbox.granted import Code, Grant, Token
+from webapp.sandbox.granted import Behaviour, Code, Grant, Token, behaviour_of
 from webapp.sandbox.people import Person, find_person
 from webapp.sandbox.store import Store
 

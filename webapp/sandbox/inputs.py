@@ -10,9 +10,9 @@ from pydantic import BaseModel, ValidationError
 
 from webapp.kit.clock import parse_iso
 from webapp.sandbox.callers import problem
-from webapp.sandbox.paging import MAX_PAGE, MAX_PER_PAGE, Window
 from webapp.sandbox.projects import Project
 from webapp.sandbox.state import current
+from webapp.sandbox.store import MAX_PAGE, MAX_PER_PAGE, Window
 from webapp.sandbox.tasks import Task
 
 M = TypeVar("M", bound=BaseModel)

@@ -20,11 +20,9 @@ from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc9207 import IssuerParameter
 from flask import Flask, Response, g
 
-from webapp.sandbox.behaviours import Behaviour
-from webapp.sandbox.clients import AUTH_METHODS, Client
-from webapp.sandbox.granted import Code, Grant, Token
+from webapp.sandbox.clients import AUTH_METHODS, SCOPES, Client
+from webapp.sandbox.granted import Behaviour, Code, Grant, Token
 from webapp.sandbox.people import Person
-from webapp.sandbox.scopes import SCOPES
 from webapp.sandbox.state import Sandbox, current
 
 

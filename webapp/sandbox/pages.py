@@ -7,12 +7,12 @@ from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from pydantic import ValidationError
 
-from webapp.sandbox.behaviours import BEHAVIOURS
-from webapp.sandbox.paging import MAX_PAGE, Window
+from webapp.sandbox.clients import SCOPES, in_words
+from webapp.sandbox.granted import BEHAVIOURS
 from webapp.sandbox.people import PEOPLE, find_person
 from webapp.sandbox.projects import Field, Project
-from webapp.sandbox.scopes import SCOPES, in_words
 from webapp.sandbox.state import current
+from webapp.sandbox.store import MAX_PAGE, Window
 from webapp.sandbox.tasks import BadField, NewTask, TaskChange, Value
 
 blueprint = Blueprint("pages", __name__)

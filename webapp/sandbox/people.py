@@ -1,6 +1,16 @@
-"""The three demonstration people who own everything in the sandbox. Nobody signs in here: who one is, is picked."""
+"""The three demonstration people who own everything in the sandbox, and their keys.
+
+Nobody signs in here: who one is, is picked. Applications that connect without OAuth use a key: one per person, and one
+that was switched off. Keys derive from the installation's secret (RFC 5869), so they are the same after a restart and
+stand in no file.
+"""
 
 from dataclasses import dataclass
+
+from webapp.kit import crypto
+
+KEY_PREFIX = "sbx_live_"
+_KEY_LENGTH = 40  # hex digits: 160 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +46,35 @@ PEOPLE = (
 def find_person(person_id: str) -> Person | None:
     """The person with this id, or None."""
     return next((person for person in PEOPLE if person.id == person_id), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key with its owner."""
+
+    person: Person
+    secret: str
+    disabled: bool = False
+
+
+class Keys:
+    """The demonstration keys of one installation."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.working = tuple(Key(person, _derive(secret, person.id)) for person in PEOPLE)
+        self.disabled = Key(PEOPLE[-1], _derive(secret, "disabled"), disabled=True)
+
+    def by_key(self, key: str) -> Key | None:
+        """The key itself, as the header ``X-Api-Key`` carries it, or None when there is no such key."""
+        return next(
+            (candidate for candidate in (*self.working, self.disabled) if crypto.same(candidate.secret, key)), None
+        )
+
+    def by_account(self, account_id: str, key: str) -> Key | None:
+        """The key as HTTP Basic carries it: it must be the account's own."""
+        found = self.by_key(key)
+        return found if found and found.person.account_id == account_id else None
+
+
+def _derive(secret: bytes, name: str) -> str:
+    return KEY_PREFIX + crypto.derive(secret, f"sandbox key {name}").hex()[:_KEY_LENGTH]

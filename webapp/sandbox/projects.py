@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from webapp.sandbox.paging import Page, Window
-from webapp.sandbox.store import Store
+from webapp.sandbox.store import Page, Store, Window
 
 COUNT = 200
 PLACES = (

@@ -1,4 +1,9 @@
-"""The page that shows what the receiver got, with the verdict on both signatures, and its settings."""
+"""The receiver's address, and the page that shows what it got, with the verdict on both signatures and its settings.
+
+``/receiver/<any path>`` records a request and answers as was chosen for that path.
+"""
+
+import time
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -7,8 +12,35 @@ from webapp.sandbox.receiver import ANSWERS, EVERYWHERE, KEPT
 from webapp.sandbox.signatures import key_bytes
 from webapp.sandbox.state import current
 
+RETRY_AFTER_SECONDS = "20"
 MAX_PATH = 500
+
+inbox = Blueprint("inbox", __name__)
 blueprint = Blueprint("receiver", __name__)
+
+
+@inbox.route("/receiver/<path:path>", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+def receive(path: str) -> ResponseReturnValue:
+    """Record any method, so that a redirect which was wrongly followed shows up too."""
+    receiver = current().receiver
+    target = request.full_path if request.query_string else request.path
+    receiver.record(path, request.method, target, request.headers.items(), request.get_data())
+    match receiver.answer(path):
+        case "slow":
+            time.sleep(current().receiver_seconds)
+            return "ok\n"
+        case "204":
+            return "", 204
+        case "302":
+            return "", 302, {"Location": url_for("inbox.receive", path="redirect-target")}
+        case "429":
+            return "too many\n", 429, {"Retry-After": RETRY_AFTER_SECONDS}
+        case "410":
+            return "gone\n", 410
+        case "500":
+            return "error\n", 500
+        case _:
+            return "ok\n"
 
 
 @blueprint.get("/receiver")

@@ -8,7 +8,7 @@ from flask import current_app
 from webapp.kit.clock import Clock
 from webapp.sandbox.clients import Client
 from webapp.sandbox.grants import Grants
-from webapp.sandbox.keys import Keys
+from webapp.sandbox.people import Keys
 from webapp.sandbox.projects import Projects
 from webapp.sandbox.receiver import Receiver
 from webapp.sandbox.tasks import Tasks

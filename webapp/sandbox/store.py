@@ -1,4 +1,4 @@
-"""The sandbox's own SQLite file, and the secret beside it.
+"""The sandbox's own SQLite file, numbered pages of its rows, and the secret beside it.
 
 Each block opens a connection of its own and closes it, so any thread may use it and none is left open. A block
 that writes is one ``BEGIN IMMEDIATE`` transaction. What the tables mean is left to the modules that own them.
@@ -8,13 +8,18 @@ import contextlib
 import os
 import pathlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from sqlite_utils import Database, Migrations
 
 from webapp.kit import crypto
 
+T = TypeVar("T")
 BUSY_SECONDS = 10
+MAX_PER_PAGE = 100
+MAX_PAGE = 1_000_000
 migrations = Migrations("sandbox")
 
 
@@ -53,6 +58,37 @@ class Store:
         with contextlib.closing(connection):
             connection.execute("PRAGMA foreign_keys = ON")
             yield Database(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Page ``page`` (from 1) of pages of ``per_page`` rows."""
+
+    page: int = 1
+    per_page: int = 20
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.per_page
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """The rows of one window, and how many there are in all."""
+
+    items: Sequence[T]
+    window: Window
+    total: int
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are; an empty list has one."""
+        return max(1, -(-self.total // self.window.per_page))
+
+    def to_json(self, item: Callable[[T], Any]) -> dict[str, Any]:
+        """The page as the API answers it."""
+        data = [item(row) for row in self.items]
+        return {"data": data, "page": self.window.page, "per_page": self.window.per_page, "total": self.total}
 
 
 def secret_of(data: pathlib.Path) -> bytes:

@@ -11,11 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from webapp.kit import crypto
 from webapp.kit.clock import Clock, iso
-from webapp.sandbox.paging import Page, Window
 from webapp.sandbox.people import Person
 from webapp.sandbox.projects import Field as CustomField
 from webapp.sandbox.projects import Project
-from webapp.sandbox.store import Store
+from webapp.sandbox.store import Page, Store, Window
 
 Value = str | int | float | bool | None
 SORTS = {"created": "created_at", "updated": "updated_at"}
