@@ -34,7 +34,6 @@ WITHOUT_TESTS = frozenset(
         "service/api/triggers/owned.py",
         "service/api/wiring.py",
         "service/catalog/addresses.py",
-        "service/catalog/oauth.py",
         "service/catalog/rows.py",
         "service/link/forms.py",
         "service/link/outcomes.py",

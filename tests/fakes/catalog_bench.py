@@ -29,8 +29,7 @@ from tests.fakes.declared import (
     heard,
 )
 from webapp.kit.clock import FakeClock
-from webapp.service.catalog.app import App
-from webapp.service.catalog.requests import absolute
+from webapp.service.catalog.app import App, absolute
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connecting, provider, provider_clients
@@ -145,7 +144,7 @@ class Bench:
         """Connect ``app`` the way a person would. Raises :class:`ConnectFailed` kinds."""
         made = tokens.create(self.service, self.scene, tokens.TokenRequest("alice"), client_id=None)
         token = tokens.verify(self.service, made["token"])
-        fields = {field.name: self.values(app, kind)[field.name] for field in app.custom_fields}
+        fields = {field.name: self.values(app, kind)[field.name] for field in app.spec.fields}
         if app.auth_type == "keys":
             return connecting.connect_with_keys(self.service, token, app, fields)
         client = provider_clients.choose(self.service.store, self.scene.project_id, app.slug)
@@ -185,7 +184,7 @@ class Bench:
 def _samples(app: App, kind: str) -> dict[str, str]:
     """A value for every name, each fit for its place; the wrong ones differ in what is secret."""
     found = {}
-    for field in app.custom_fields:
+    for field in app.spec.fields:
         first = field.options[0].value if field.options else _sample(app, field.name)
         found[field.name] = field.default or first
         if field.secret:

@@ -84,7 +84,7 @@ class DeclaredProvider:
         return [(name, one) for name, one in spec.requests if one.url and name != "health"]
 
     def _place(self, request: Request, given: Mapping[str, str]) -> str:
-        base = (self.app.base_url or "").rstrip("/") if request.url.startswith("/") else ""
+        base = (self.app.spec.base_url or "").rstrip("/") if request.url.startswith("/") else ""
         return fill(base + request.url, given).partition("?")[0]
 
     def _serve(self, heard: Heard, request: Request, given: Mapping[str, str]) -> Answer:
@@ -95,7 +95,7 @@ class DeclaredProvider:
         query = dict(parse_qsl(urlsplit(request.url).query)) | request.params
         self._expect("the query", left.query, {name: fill(value, self.right) for name, value in query.items()})
         self._expect("the body", left.body, dict(request.json_body or {}))
-        for name, value in {**self.app.headers, **request.headers}.items():
+        for name, value in {**self.app.spec.headers, **request.headers}.items():
             self._expect(f"the header {name}", left.headers.get(name.lower()), fill(value, self.right))
         for secret in left.secrets_in(self.right):
             self.problems.append(f"{secret} arrived where it is not declared")

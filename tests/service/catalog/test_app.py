@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.catalog.samples import KEYS, OAUTH
-from webapp.service.catalog.app import App
+from webapp.service.catalog.app import App, absolute
 from webapp.service.catalog.index import Catalog
 from webapp.service.outbound.probe import BodyRule, RefusalRules
 from webapp.service.outbound.templates import Placement, TemplateError, apply, fill_hosts, fill_url
@@ -109,7 +109,7 @@ def test_an_identity_request_of_its_own(declare: Declare, opened: Callable[..., 
 def test_postgres_has_no_http_request(shipped: Catalog) -> None:
     postgres = of(shipped, "postgresql")
     assert (postgres.test_kind, postgres.test_request, postgres.identity_request) == ("postgres", None, None)
-    assert [field.name for field in postgres.custom_fields if not field.optional] == [
+    assert [field.name for field in postgres.spec.fields if not field.optional] == [
         *("host", "port", "database", "user", "password")
     ]
     assert of(shipped, "schedule").test_kind is None
@@ -203,3 +203,9 @@ def test_a_token_in_the_path(declare: Declare, opened: Callable[..., Catalog]) -
     assert acme.placements == ()
     assert acme.test_request is not None
     assert fill_url(acme.test_request.url, {"subdomain": "a", "api_key": "1x"}) == "https://a.acme.example/bot1x/me"
+
+
+def test_absolute() -> None:
+    assert absolute("https://a.example/v1/", "/me") == "https://a.example/v1/me"
+    assert absolute("https://a.example/v1", "https://b.example/me") == "https://b.example/me"
+    assert absolute(None, "/me") == "/me"

@@ -44,7 +44,7 @@ def test_it_connects(bench: Bench, slug: str) -> None:
     assert account.authorized_scopes == app.default_scopes
     kept = credentials.read(bench.service, account)
     right = bench.values(app, "right")
-    for name in (*(field.name for field in app.custom_fields), *(app.oauth.keep if app.oauth else ())):
+    for name in (*(field.name for field in app.spec.fields), *(app.oauth.keep if app.oauth else ())):
         assert kept[name] == right[name]
     if app.spec.identity:
         shown = IDENTITY_NAME if app.spec.identity.name else IDENTITY_ID
@@ -132,7 +132,7 @@ def test_a_provider_that_is_down_is_trouble(bench: Bench, slug: str, monkeypatch
     monkeypatch.setattr(bench.mail, "greeting", b"421 4.3.2 Shutting down")
     monkeypatch.setattr(bench.database, "down", True)
     if app.oauth:
-        fields = {field.name: fake.right[field.name] for field in app.custom_fields}
+        fields = {field.name: fake.right[field.name] for field in app.spec.fields}
         failed = bench.grant(app, fields, down=True)
         assert isinstance(failed, OAuthFailure)
         assert failed.kind == "temporary"

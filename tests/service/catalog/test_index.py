@@ -279,7 +279,7 @@ def test_variables_decide_what_exists(declare: Declare, opened: Open) -> None:
     acme = given.app("acme")
     assert acme is not None
     assert acme.is_sandbox
-    assert acme.docs_url == 'http://localhost:9/"quoted"/docs'
+    assert acme.spec.docs_url == 'http://localhost:9/"quoted"/docs'
 
 
 def test_an_empty_catalog_answers(opened: Open) -> None:

@@ -1,20 +1,23 @@
-"""Addresses and host rules of an app's requests."""
+"""What must hold within one part of an app's requests."""
+
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
-from webapp.service.catalog.requests import absolute, host_rule
-from webapp.service.outbound.templates import TemplateError
+from webapp.service.catalog.requests import Credential
 
-
-def test_absolute() -> None:
-    assert absolute("https://a.example/v1/", "/me") == "https://a.example/v1/me"
-    assert absolute("https://a.example/v1", "https://b.example/me") == "https://b.example/me"
-    assert absolute(None, "/me") == "/me"
+SOURCE = "https://docs.example/auth"
 
 
-def test_a_whole_address_becomes_a_host_rule() -> None:
-    assert host_rule("*.example.com") == "*.example.com"
-    assert host_rule("https://a.example/v1") == "a.example:443"
-    assert host_rule("http://[::1]:8001") == "[::1]:8001"
-    with pytest.raises(TemplateError):
-        host_rule("ftp://a.example")
+@pytest.mark.parametrize("place", ["header", "query", "body"])
+def test_a_credential_needs_the_name_under_which_it_goes_there(place: Any) -> None:
+    assert Credential(place=place, name="X-Key", source=SOURCE).name == "X-Key"
+    with pytest.raises(ValidationError, match=f"a credential in the {place} needs the name"):
+        Credential(place=place, source=SOURCE)
+
+
+def test_a_basic_credential_needs_one_of_its_parts() -> None:
+    assert Credential(place="basic", username="{api_key}", source=SOURCE).password == ""
+    with pytest.raises(ValidationError, match="needs a username or a password"):
+        Credential(place="basic", source=SOURCE)

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from webapp.service.catalog.requests import absolute, host_rule
+from webapp.service.catalog.app import absolute
 from webapp.service.catalog.sources import read
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.catalog.variables import expand
-from webapp.service.outbound.templates import fill_hosts, fill_url
+from webapp.service.outbound.templates import fill_hosts, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 VARIABLES = {"sandbox": "http://localhost:8001"}

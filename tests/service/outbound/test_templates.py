@@ -1,6 +1,15 @@
 import pytest
 
-from webapp.service.outbound.templates import Placement, TemplateError, apply, fields_in, fill, fill_hosts, fill_url
+from webapp.service.outbound.templates import (
+    Placement,
+    TemplateError,
+    apply,
+    fields_in,
+    fill,
+    fill_hosts,
+    fill_url,
+    host_rule,
+)
 
 ZENDESK = "https://{subdomain}.example.com/api/{version}?q={term}"
 
@@ -121,3 +130,11 @@ def test_missing_field_and_line_break() -> None:
         apply([Placement("bearer")], {})
     with pytest.raises(TemplateError):
         apply([Placement("bearer")], {"access_token": "a\nb"})
+
+
+def test_a_whole_address_becomes_a_host_rule() -> None:
+    assert host_rule("*.example.com") == "*.example.com"
+    assert host_rule("https://a.example/v1") == "a.example:443"
+    assert host_rule("http://[::1]:8001") == "[::1]:8001"
+    with pytest.raises(TemplateError):
+        host_rule("ftp://a.example")

@@ -6,10 +6,10 @@ Templates are judged by filling them with samples, the way a request would fill 
 from collections.abc import Iterator
 
 from webapp.service.catalog import variables
-from webapp.service.catalog.requests import absolute, host_rule
+from webapp.service.catalog.app import absolute
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.templates import TemplateError, fields_in, fill_hosts, fill_url
+from webapp.service.outbound.templates import TemplateError, fields_in, fill_hosts, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 KNOWN_VARIABLES = {"sandbox": "http://localhost:8001"}

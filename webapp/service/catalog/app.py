@@ -11,11 +11,12 @@ from typing import Any
 import orjson
 
 from webapp.service.catalog.oauth import OAuth
-from webapp.service.catalog.requests import Request, absolute, host_rule
-from webapp.service.catalog.spec import AppSpec, AuthType, CustomField
+from webapp.service.catalog.requests import Credential, Request
+from webapp.service.catalog.spec import AppSpec, AuthType
 from webapp.service.outbound.oauth import Provider
-from webapp.service.outbound.probe import RefusalRules, RequestSpec
-from webapp.service.outbound.templates import Placement
+from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec
+from webapp.service.outbound.templates import Placement, fill_url, host_rule
+from webapp.service.outbound.urls import HostRules
 
 SANDBOX = "sandbox"
 _NO_CLIENT = b'"oauth_app_id":null}'
@@ -72,29 +73,9 @@ class App:
         return SANDBOX in self.variables
 
     @property
-    def custom_fields(self) -> tuple[CustomField, ...]:
-        """What a person enters to connect, in the order to ask for it."""
-        return self.spec.fields
-
-    @property
     def oauth(self) -> OAuth | None:
         """The OAuth facts; None for an app without OAuth."""
         return self.spec.oauth
-
-    @property
-    def docs_url(self) -> str | None:
-        """The provider's own documentation."""
-        return self.spec.docs_url
-
-    @property
-    def base_url(self) -> str | None:
-        """Where its API begins; may hold ``{field}``."""
-        return self.spec.base_url
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """Headers that go with every request to its API, such as a version; may hold ``{field}``."""
-        return self.spec.headers
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
@@ -104,9 +85,7 @@ class App:
     @property
     def placements(self) -> tuple[Placement, ...]:
         """Where the credential goes in a request. Empty where it stands in the address."""
-        return tuple(
-            placement for credential in self.spec.credentials if (placement := credential.placement) is not None
-        )
+        return tuple(placement(credential) for credential in self.spec.credentials if credential.place != "url")
 
     @property
     def test_kind(self) -> str | None:
@@ -150,12 +129,20 @@ class App:
         revocation = self.oauth.revocation if self.oauth else None
         if revocation is None:
             return None
-        return replace(self._request(revocation), placements=revocation.placements(self.placements))
+        client = Placement("basic", username="{oauth_client_id}", password="{oauth_client_secret}")  # noqa: S106
+        body = tuple(Placement("body", name, text) for name, text in revocation.body.items())
+        credential = (client,) if revocation.credential == "client" else self.placements
+        return replace(self._request(revocation), placements=credential + body)
 
     @property
     def refusal_rules(self) -> RefusalRules:
         """How its provider says that a credential is wrong."""
-        return self.spec.refusals.rules if self.spec.refusals else RefusalRules()
+        refusals = self.spec.refusals
+        if refusals is None:
+            return RefusalRules()
+        rule = refusals.body
+        body = BodyRule(rule.path, rule.equals, rule.error_path, frozenset(rule.refused)) if rule else None
+        return RefusalRules(frozenset(refusals.statuses), body)
 
     @property
     def functional_scopes(self) -> tuple[str, ...]:
@@ -185,17 +172,51 @@ class App:
         Raises :class:`TemplateError` for a field that is missing or does not fit, ``ValueError`` for an app without
         OAuth.
         """
-        if self.oauth is None:
+        oauth = self.oauth
+        if oauth is None:
             raise ValueError(f"{self.slug} has no OAuth")
-        return self.oauth.provider(client_id, client_secret, fields or {})
+        values = fields or {}
+        token_url = fill_url(oauth.token_url, values)
+        revoke_url = fill_url(oauth.revoke_url, values) if oauth.revoke_url else None
+        return Provider(
+            authorize_url=fill_url(oauth.authorize_url, values),
+            token_url=token_url,
+            client_id=client_id,
+            client_secret=client_secret,
+            revoke_url=revoke_url,
+            issuer=fill_url(oauth.issuer, values) if oauth.issuer else None,
+            iss_required=oauth.iss_required,
+            token_auth_method="none" if client_secret is None else oauth.token_auth_method,
+            pkce=oauth.pkce,
+            scope_param=oauth.scope_param,
+            scope_separator=oauth.scope_separator,
+            extra_authorize_params=oauth.authorize_params,
+            extra_token_params=oauth.token_params,
+            token_at=oauth.token_at,
+            json_body=oauth.token_body == "json",  # noqa: S105
+            error_codes=oauth.error_codes,
+            token_headers=oauth.token_headers,
+            allowed_hosts=HostRules.of(*{host_rule(url) for url in (token_url, revoke_url) if url}),
+        )
 
     def _request(self, request: Request) -> RequestSpec:
         return RequestSpec(
-            url=absolute(self.base_url, request.url),
+            url=absolute(self.spec.base_url, request.url),
             method=request.method,
             params=request.params,
-            headers={**self.headers, **request.headers},
+            headers={**self.spec.headers, **request.headers},
             json=request.json_body,
             placements=self.placements,
             allowed_hosts=self.allowed_hosts,
         )
+
+
+def placement(credential: Credential) -> Placement:
+    """As ``outbound`` puts a credential into a request; not for one that stands in the address itself."""
+    assert credential.place != "url"
+    return Placement(credential.place, credential.name, credential.value, credential.username, credential.password)
+
+
+def absolute(base_url: str | None, url: str) -> str:
+    """``url`` as a whole address: one that begins with ``/`` follows ``base_url``."""
+    return f"{(base_url or '').rstrip('/')}{url}" if url.startswith("/") else url

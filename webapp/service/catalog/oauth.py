@@ -1,16 +1,11 @@
 """Models of what an app says about its OAuth: endpoints, quirks, scopes in plain words, and how a client is made."""
 
-from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
 
-from webapp.service.catalog.facts import Address, Facts, FieldName, Slug, Text
-from webapp.service.catalog.requests import Request, host_rule
-from webapp.service.outbound.oauth import Provider
-from webapp.service.outbound.templates import Placement, fill_url
+from webapp.service.catalog.requests import Address, Facts, FieldName, Request, Slug, Text
 from webapp.service.outbound.tokens import OAuthFailureKind
-from webapp.service.outbound.urls import HostRules
 
 
 class Scope(Facts):
@@ -57,12 +52,6 @@ class Revocation(Request):
     credential: Literal["account", "client"] = "account"
     body: dict[str, str] = Field(default_factory=dict)
 
-    def placements(self, account: tuple[Placement, ...]) -> tuple[Placement, ...]:
-        """Where its credential and body go; ``account`` are the placements of the account's own credential."""
-        client = Placement("basic", username="{oauth_client_id}", password="{oauth_client_secret}")  # noqa: S106
-        body = tuple(Placement("body", name, text) for name, text in self.body.items())
-        return ((client,) if self.credential == "client" else account) + body
-
 
 class LookUp(Request):
     """A request made once, right after the sign-in, for what the token answer lacks. ``keep``: dotted paths in its
@@ -102,31 +91,3 @@ class OAuth(Facts):
     scopes: tuple[Scope, ...] = ()
     scope_profiles: tuple[ScopeProfile, ...] = ()
     sources: tuple[Address, ...] = Field(min_length=1)
-
-    def provider(self, client_id: str, client_secret: str | None, fields: Mapping[str, str]) -> Provider:
-        """These facts together with a client; ``fields`` fill ``{field}`` in the addresses.
-
-        Raises :class:`TemplateError` for a field that is missing or does not fit.
-        """
-        token_url = fill_url(self.token_url, fields)
-        revoke_url = fill_url(self.revoke_url, fields) if self.revoke_url else None
-        return Provider(
-            authorize_url=fill_url(self.authorize_url, fields),
-            token_url=token_url,
-            client_id=client_id,
-            client_secret=client_secret,
-            revoke_url=revoke_url,
-            issuer=fill_url(self.issuer, fields) if self.issuer else None,
-            iss_required=self.iss_required,
-            token_auth_method="none" if client_secret is None else self.token_auth_method,
-            pkce=self.pkce,
-            scope_param=self.scope_param,
-            scope_separator=self.scope_separator,
-            extra_authorize_params=self.authorize_params,
-            extra_token_params=self.token_params,
-            token_at=self.token_at,
-            json_body=self.token_body == "json",  # noqa: S105
-            error_codes=self.error_codes,
-            token_headers=self.token_headers,
-            allowed_hosts=HostRules.of(*{host_rule(url) for url in (token_url, revoke_url) if url}),
-        )

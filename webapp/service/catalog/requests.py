@@ -1,19 +1,25 @@
-"""Models of what an app says about its requests: where the credential goes, how it is tested, how a refusal looks.
+"""Models of what an app says about its requests: where the credential goes, how it is tested, how a refusal looks; and
+what every model of ``app.toml`` is made of.
 
 All texts may hold ``{field}``, filled with the account's values when a request is made (see ``outbound.templates``).
 """
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from webapp.service.catalog.facts import Address, Facts, Text
-from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.probe import BodyRule, RefusalRules
-from webapp.service.outbound.templates import Placement, TemplateError
-from webapp.service.outbound.urls import parse_url
-
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
+FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+# An address as an app declares it: https, or a template that begins with a field or an installation's variable.
+Address = Annotated[str, StringConstraints(pattern=r"^(https?://|\{|\$\{)[^\s\\]*$", max_length=2000)]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class Facts(BaseModel):
+    """Facts that were read once and never change; a key that is not declared here is a mistake."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Credential(Facts):
@@ -37,13 +43,6 @@ class Credential(Facts):
         if self.place == "basic" and not (self.username or self.password):
             raise ValueError("a basic credential needs a username or a password")
         return self
-
-    @property
-    def placement(self) -> Placement | None:
-        """As ``outbound`` puts it into a request; None where it stands in the address."""
-        if self.place == "url":
-            return None
-        return Placement(self.place, self.name, self.value, self.username, self.password)
 
 
 class Request(Facts):
@@ -91,28 +90,3 @@ class Refusals(Facts):
     statuses: tuple[int, ...] = (401, 403)
     body: BodyRefusal | None = None
     source: Address
-
-    @property
-    def rules(self) -> RefusalRules:
-        """As ``outbound`` judges an answer by them."""
-        rule = self.body
-        body = BodyRule(rule.path, rule.equals, rule.error_path, frozenset(rule.refused)) if rule else None
-        return RefusalRules(frozenset(self.statuses), body)
-
-
-def absolute(base_url: str | None, url: str) -> str:
-    """``url`` as a whole address: one that begins with ``/`` follows ``base_url``."""
-    return f"{(base_url or '').rstrip('/')}{url}" if url.startswith("/") else url
-
-
-def host_rule(text: str) -> str:
-    """A host rule; a whole address, such as a filled variable, becomes its host and port.
-
-    Raises :class:`TemplateError`.
-    """
-    if "://" not in text:
-        return text
-    url = parse_url(text)
-    if isinstance(url, Failure):
-        raise TemplateError(url.sentence)
-    return f"[{url.host}]:{url.port}" if ":" in url.host else f"{url.host}:{url.port}"

@@ -8,9 +8,19 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from webapp.service.catalog.facts import Address, Facts, FieldName, Slug, Text
 from webapp.service.catalog.oauth import OAuth, Scope, ScopeProfile
-from webapp.service.catalog.requests import Credential, Identity, Refusals, Request, Test
+from webapp.service.catalog.requests import (
+    Address,
+    Credential,
+    Facts,
+    FieldName,
+    Identity,
+    Refusals,
+    Request,
+    Slug,
+    Test,
+    Text,
+)
 
 AuthType = Literal["oauth", "keys", "none"]
 

@@ -112,6 +112,6 @@ def _drawn(
             "" if fact.secret else given.get(fact.name, fact.default or ""),
             wrong.get(fact.name, ""),
         )
-        for fact in app.custom_fields
+        for fact in app.spec.fields
         if fact.name not in preset
     ]

@@ -90,7 +90,7 @@ def show_app(
     service: Service, current: Visit, app: App, account: Account | None, *, last: Attempt | None = None
 ) -> Response:
     """The page on which a person connects ``app``, with a fresh attempt."""
-    if app.auth_type == "keys" or any(field.name not in current.preset for field in app.custom_fields):
+    if app.auth_type == "keys" or any(field.name not in current.preset for field in app.spec.fields):
         return forms.show(service, current, app, account)
     wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
     _, secret = attempts.create(service, current.token, wish)

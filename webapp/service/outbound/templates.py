@@ -60,15 +60,21 @@ def fill_hosts(patterns: Sequence[str], fields: Fields) -> tuple[str, ...]:
     return tuple(_host_rule(pattern, fields) for pattern in patterns)
 
 
+def host_rule(text: str) -> str:
+    """A host rule; a whole address, such as a filled variable, becomes its host and port. Raises TemplateError."""
+    if "://" not in text:
+        return text
+    url = parse_url(text)
+    if isinstance(url, Failure):
+        raise TemplateError(url.sentence)
+    return f"[{url.host}]:{url.port}" if ":" in url.host else f"{url.host}:{url.port}"
+
+
 def _host_rule(pattern: str, fields: Fields) -> str:
     whole = _FIELD.fullmatch(pattern)
     if whole is None or "://" not in _plain(whole[1], fields):
         return _authority(pattern, fields)
-    url = parse_url(_whole_address(whole[1], fields))
-    if isinstance(url, Failure):
-        raise TemplateError(url.sentence)
-    host = f"[{url.host}]" if ":" in url.host else url.host
-    return f"{host}:{url.port}"
+    return host_rule(_whole_address(whole[1], fields))
 
 
 def _authority(template: str, fields: Fields) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from webapp.service.catalog.app import placement
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.calls import AccountGrant, Call, Reply
@@ -80,8 +81,6 @@ def grant(slug: str, origin: str, fields: Mapping[str, str]) -> AccountGrant:
         values=fields,
         base_url=origin or None,
         headers=spec.headers,
-        placements=tuple(
-            placement for credential in spec.credentials if (placement := credential.placement) is not None
-        ),
+        placements=tuple(placement(credential) for credential in spec.credentials if credential.place != "url"),
         allowed_hosts=(urlsplit(origin).netloc,) if origin else (),
     )

@@ -88,12 +88,11 @@ def _with_counts(app: App, oauth_app_id: str | None) -> bytes:
 def _with_extensions(call: Call, app: App) -> dict[str, Any]:
     """The app with whether it can be connected here, and its scopes in words."""
     why_not = apps.why_not(call.service, app, call.caller.project_id or "")
-    app_scopes = app.oauth.scopes if app.oauth else ()
     extensions = {
         "connectable": why_not is None,
         "why_not": why_not,
-        "scopes": [{"scope": scope.scope, "words": scope.words} for scope in app_scopes],
-        "docs_url": app.docs_url,
+        "scopes": [{"scope": scope.scope, "words": scope.words} for scope in app.spec.scopes],
+        "docs_url": app.spec.docs_url,
         "actions": app.actions,
         "triggers": app.triggers,
     }

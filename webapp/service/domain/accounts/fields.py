@@ -27,7 +27,7 @@ def parse_cfmap(text: str) -> dict[str, str]:
 def checked(app: App, given: Mapping[str, str]) -> dict[str, str]:
     """The values of the app's own fields out of ``given``, trimmed, with defaults. Raises :class:`Invalid`."""
     values, details = dict[str, str](), list[Detail]()
-    for field in app.custom_fields:
+    for field in app.spec.fields:
         value = given.get(field.name, "").strip() or (field.default or "")
         problem = _problem(value, optional=field.optional, options=field.options, label=field.label)
         if problem:
@@ -42,7 +42,7 @@ def checked(app: App, given: Mapping[str, str]) -> dict[str, str]:
 def preset(app: App, given: Mapping[str, Any]) -> tuple[dict[str, str], list[Detail]]:
     """The values in ``given`` that may be preset for ``app``, and what is wrong with the others."""
     values, details = dict[str, str](), list[Detail]()
-    known = {field.name: field for field in app.custom_fields}
+    known = {field.name: field for field in app.spec.fields}
     for name, value in given.items():
         field = known.get(name)
         if field is None:

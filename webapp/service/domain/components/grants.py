@@ -92,8 +92,8 @@ def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
     try:
         return AccountGrant(
             values=values,
-            base_url=fill_url(app.base_url, values) if app.base_url else None,
-            headers={name: fill(value, values) for name, value in app.headers.items()},
+            base_url=fill_url(app.spec.base_url, values) if app.spec.base_url else None,
+            headers={name: fill(value, values) for name, value in app.spec.headers.items()},
             placements=app.placements,
             allowed_hosts=fill_hosts(app.allowed_hosts, values),
             secrets=_secrets(app, values),
@@ -104,7 +104,7 @@ def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
 
 def _secrets(app: App, values: Mapping[str, str]) -> tuple[str, ...]:
     """The names of what is secret: everything but the app's open fields and the owner's id at the provider."""
-    public = {field.name for field in app.custom_fields if not field.secret} | {credentials.UID}
+    public = {field.name for field in app.spec.fields if not field.secret} | {credentials.UID}
     return tuple(name for name in values if name not in public)
 
 

@@ -151,14 +151,14 @@ class AppHarness:
 @contextmanager
 def open_harness(app: App, runner: Runner, values: Mapping[str, str]) -> Iterator[AppHarness]:
     """A harness for an account of ``app`` with ``values``."""
-    whole = urlsplit(fill_url(app.base_url or "", values))
+    whole = urlsplit(fill_url(app.spec.base_url or "", values))
     applied = apply(app.placements, values)
-    provider = Provider(whole.path, {**app.headers, **applied.headers}, applied.params)
+    provider = Provider(whole.path, {**app.spec.headers, **applied.headers}, applied.params)
     with _serving(provider) as host:
         grant = AccountGrant(
             values=values,
             base_url=f"http://{host}{whole.path}",
-            headers=app.headers,
+            headers=app.spec.headers,
             placements=app.placements,
             allowed_hosts=(host,),
         )

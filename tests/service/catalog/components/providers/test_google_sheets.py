@@ -150,7 +150,7 @@ def test_spreadsheets_come_from_drive_page_by_page(sheets: AppHarness) -> None:
 
 def _spreadsheets(harness: AppHarness, client: OutboundClient, **asked: Any) -> Options:
     component = load(BUILT_IN / "google_sheets" / "actions" / "add-row" / "0.0.1.py")
-    grant = replace(harness.grant, base_url=harness.app.base_url, allowed_hosts=harness.app.allowed_hosts)
+    grant = replace(harness.grant, base_url=harness.app.spec.base_url, allowed_hosts=harness.app.allowed_hosts)
     call = Call("", method="options", accounts={"google_sheets": grant}, **asked)
     props = props_of(component)
     find = props["spreadsheet_id"].find_options

@@ -47,7 +47,7 @@ def notion(desk_of: Callable[..., AppHarness]) -> AppHarness:
 
 
 def test_it_speaks_the_version_it_was_written_for(notion: AppHarness) -> None:
-    assert notion.app.headers == {"Notion-Version": "2022-06-28"}
+    assert notion.app.spec.headers == {"Notion-Version": "2022-06-28"}
 
 
 def test_pages_are_searched_for_and_come_page_by_page(notion: AppHarness) -> None:
