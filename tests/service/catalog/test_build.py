@@ -1,4 +1,5 @@
-"""Building is deterministic, whole or not at all, and done again exactly when a source changed."""
+"""Building is deterministic, whole or not at all, and done again exactly when a source changed. All
+tables are made, slugs are unique, and what is searched has a column."""
 
 import sqlite3
 from collections.abc import Callable
@@ -6,12 +7,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 from tests.service.catalog.samples import KEYS, OAUTH, bare
 from webapp.errors import Unavailable
 from webapp.service.catalog import build as building
-from webapp.service.catalog import schema
-from webapp.service.catalog.build import build, ensure
+from webapp.service.catalog.build import SEARCHED, build, create_tables, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.components.runner import Runner
 
@@ -81,7 +82,7 @@ def test_ensure_replaces_what_is_no_catalog(folder: Path, declare: Declare, tmp_
 
 def test_a_new_schema_is_a_change(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ensure(tmp_path / "catalog.db", (), folder)
-    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
+    monkeypatch.setattr(building, "VERSION", building.VERSION + 1)
     assert ensure(tmp_path / "catalog.db", (), folder).built
 
 
@@ -204,3 +205,13 @@ def test_the_operators_components_stand_beside_the_apps(folder: Path, declare: D
     )  # fmt: skip
     assert catalog.apps(["acme"])[0].actions == 0
     catalog.close()
+
+
+def test_every_table_is_made_once() -> None:
+    database = Database(memory=True)
+    create_tables(database)
+    assert set(database.table_names()) == {"apps", "categories", "components", "words", "build"}
+    assert set(SEARCHED) < {column.name for column in database.table("words").columns}
+    database.table("apps").insert({"id": 1, "slug": "acme"})
+    with pytest.raises(sqlite3.IntegrityError):
+        database.table("apps").insert({"id": 2, "slug": "acme"})

@@ -1,9 +1,10 @@
-"""Keyset paging over a sorted list: every item once, both ways, and no cursor that is not of this list."""
+"""Keyset paging over a sorted list: every item once, both ways, and no cursor that is not of this list.
+Words are folded alike on both sides of a search, and equal questions make equal filters."""
 
 import pytest
 
 from webapp.kit import cursors
-from webapp.service.catalog.listing import Listing, Order
+from webapp.service.catalog.listing import MAX_WORDS, Filter, Listing, Order, fold, words
 
 MARK = "numbers"
 
@@ -59,3 +60,22 @@ def test_a_cursor_of_another_list_is_refused() -> None:
 def test_an_empty_list_has_an_empty_page() -> None:
     page = listing(0).page(cursors.Window(2), MARK)
     assert (list(page.items), page.total_count) == ([], 0)
+
+
+def test_case_and_accents_do_not_count() -> None:
+    assert fold("Café ÉLAN") == "cafe elan"
+    assert words("Google-Sheets (v4), ”Ümlaut”_x") == ("google", "sheets", "v4", "umlaut", "x")
+
+
+def test_nothing_typed_is_not_the_same_as_no_word() -> None:
+    assert Filter.of(None, (), None, None, None).words is None
+    assert Filter.of("   ", (), None, None, None).words is None
+    assert Filter.of('"*-', (), None, None, None).words == ()
+    assert len(Filter.of("a " * 99, (), None, None, None).words or ()) == MAX_WORDS
+
+
+def test_equal_questions_are_equal() -> None:
+    first = Filter.of("A b", ["x", "y"], False, None, True)
+    assert first == Filter.of(" a  B ", ["y", "x", "x"], None, False, True)
+    assert first.parts == (("a", "b"), ["x", "y"], False, False, True)
+    assert first.narrows and not Filter.of("a", (), False, None, None).narrows

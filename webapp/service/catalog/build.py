@@ -1,7 +1,8 @@
 """Writing ``catalog.db``: the sound apps with their logos, their words for full-text search, and what was wrong.
 
 The file is made beside its place and moved there whole, so that a reader sees the old one or the new one. The same
-sources give the same answers on every machine. Reading it is ``index``'s.
+sources give the same answers on every machine. Reading it is ``index``'s. A change of its tables changes
+:data:`VERSION`, so that it is built anew.
 """
 
 import json
@@ -15,13 +16,16 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from webapp.service.catalog import declaring, logos, schema, sources, variables
+from webapp.service.catalog import declaring, logos, sources, variables
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.declaring import Declare, Declared
-from webapp.service.catalog.filters import words
+from webapp.service.catalog.listing import words
 from webapp.service.catalog.sources import BUILT_IN, Component, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
+
+VERSION = 2
+SEARCHED = ["name", "slug", "description", "categories"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class Places:
     def fingerprint(self) -> str:
         """Changes exactly when a build from here would give something else."""
         found = sources.fingerprint(self.own, self.built_in, self.components)
-        return f"{schema.VERSION} {logos.source()} {declaring.source()} {found}"
+        return f"{VERSION} {logos.source()} {declaring.source()} {found}"
 
 
 def build(
@@ -118,13 +122,32 @@ def _write(
     apps = sorted(verdict.sound, key=lambda source: source.spec.slug)
     rows = [_app(row, source, categories, declared) for row, source in enumerate(apps, 1)]
     components = sorted((component.row(beside) for component in declared), key=lambda row: (row["key"], row["version"]))
-    schema.create(database)
+    create_tables(database)
     database.table("apps").insert_all(rows)
     database.table("categories").insert_all(category.model_dump() for category in categories.values())
     database.table("components").insert_all(components)
     found = database.table("words")
     found.insert_all(_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
-    found.enable_fts(schema.SEARCHED, tokenize="unicode61")
+    found.enable_fts(SEARCHED, tokenize="unicode61")
+
+
+def create_tables(database: Database) -> None:
+    """Make every table in an empty database."""
+    texts = (
+        "slug", "name", "description", "auth_type", "categories", "category_names", "custom_fields", "scope_profiles",
+        "logo", "logo_hash", "variables", "spec",
+    )  # fmt: skip
+    numbers = ("id", "featured_weight", "actions", "triggers", "own")
+    apps = database.table("apps").create({**dict.fromkeys(texts, str), **dict.fromkeys(numbers, int)}, pk="id")
+    apps.create_index(["slug"], unique=True)
+    database.table("categories").create(dict.fromkeys(("slug", "name", "description"), str), pk="slug")
+    facts = (
+        "key", "version", "kind", "app", "name", "description", "configurable_props", "annotations", "dedupe", "hooks",
+        "stash", "root", "path",
+    )  # fmt: skip
+    database.table("components").create({**dict.fromkeys(facts, str), "has_reload": int}, pk=("key", "version"))
+    database.table("words").create({"id": int, **dict.fromkeys(SEARCHED, str)}, pk="id")
+    database.table("build").create({"report": str})
 
 
 def _app(row: int, source: Source, categories: dict[str, Category], declared: Sequence[Declared]) -> dict[str, Any]:

@@ -15,8 +15,7 @@ import orjson
 
 from webapp.kit import cursors
 from webapp.kit.crypto import stable_id
-from webapp.service.catalog.filters import MAX_QUERY, MAX_WORDS, fold, words
-from webapp.service.catalog.listing import Listing, Order
+from webapp.service.catalog.listing import MAX_QUERY, MAX_WORDS, Listing, Order, fold, words
 
 Kind = Literal["action", "trigger"]
 Dedupe = Literal["unique", "greatest", "last"]

@@ -17,8 +17,7 @@ from webapp.service.catalog import rows
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components
-from webapp.service.catalog.filters import Filter
-from webapp.service.catalog.listing import Listing, SortDirection, SortKey, grouped, nearest_first, order
+from webapp.service.catalog.listing import Filter, Listing, SortDirection, SortKey, grouped, nearest_first, order
 from webapp.service.catalog.rows import Category
 from webapp.service.catalog.spec import AppSpec
 

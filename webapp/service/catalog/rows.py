@@ -16,7 +16,7 @@ from webapp.kit.crypto import stable_id
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
 from webapp.service.catalog.components import OWN, ComponentInfo, component
-from webapp.service.catalog.filters import fold, words
+from webapp.service.catalog.listing import fold, words
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 
