@@ -50,26 +50,28 @@ def test_extensions(world: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("component", "given", "own", "type_"),
+    ("component", "given", "own", "emitter", "type_"),
     [
-        ("http-new-requests", {}, {"endpoint_url", "custom_response", "key"}, "HttpInterface"),
+        ("http-new-requests", {}, {"endpoint_url", "custom_response", "key"}, "http", "HttpInterface"),
         (
             "schedule-custom-interval",
             {"cron": {"intervalSeconds": 5}},
             {"interval_seconds", "cron", "timezone", "schedule_changed_at"},
+            "timer",
             "TimerInterface",
         ),
         (
             "schedule-cron",
             {"cron": {"cron": "0 * * * *", "timezone": "America/Los_Angeles"}},
             {"interval_seconds", "cron", "timezone", "schedule_changed_at"},
+            "timer",
             "TimerInterface",
         ),
-        ("email-new-email", {}, {"email_address"}, "EmailInterface"),
+        ("email-new-email", {}, {"email_address"}, "email", "DeployedComponent"),
     ],
 )
 def test_native_ones_show_their_own_fields(
-    world: Any, component: str, given: dict[str, Any], own: set[str], type_: str
+    world: Any, component: str, given: dict[str, Any], own: set[str], emitter: str, type_: str
 ) -> None:
     token = world.server()
     trigger = deploy(world, token, component, configured_props=given).json["data"]
@@ -84,11 +86,7 @@ def test_native_ones_show_their_own_fields(
     if "email_address" in own:
         assert trigger["email_address"].endswith("@localhost")
     assert listed(world, token, "external_user_id=alice") == []  # the default is `source`
-    assert listed(world, token, f"emitter_type={trigger_emitter(type_)}") == [trigger["name"]]
-
-
-def trigger_emitter(type_: str) -> str:
-    return type_.removesuffix("Interface").lower()
+    assert listed(world, token, f"emitter_type={emitter}") == [trigger["name"]]
 
 
 def test_lists_filter_and_page(world: Any) -> None:

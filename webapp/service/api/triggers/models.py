@@ -28,7 +28,7 @@ class DeployedTrigger(Answer):
     updated_at: Milliseconds
     name: str = Field(examples=["New issue"])
     name_slug: str = Field(examples=["new-issue"])
-    type: Literal["DeployedComponent", "HttpInterface", "TimerInterface", "EmailInterface"]
+    type: Literal["DeployedComponent", "HttpInterface", "TimerInterface"]
     component_key: str = Field(examples=["github-new-issue"])
     callback_observations: None
     emit_on_deploy: bool

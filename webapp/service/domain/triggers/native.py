@@ -50,7 +50,7 @@ class InboundRequest:
 SOURCE = EmitterKind("source", "dc", "DeployedComponent")
 HTTP = EmitterKind("http", "hi", "HttpInterface")
 TIMER = EmitterKind("timer", "ti", "TimerInterface")
-EMAIL = EmitterKind("email", "ei", "EmailInterface")
+EMAIL = EmitterKind("email", "ei", "DeployedComponent")  # no other type is known to strict clients
 NATIVE = {
     "http-new-requests": HTTP,
     "schedule-custom-interval": TIMER,
