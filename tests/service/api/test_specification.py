@@ -65,7 +65,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     "2.6a": {"string": "k msg?", "integer": "ts", "object": "err?"},
     "2.6a err": {"string": "name message stack"},
     "2.7": {
-        "string": "id owner_id component_id name name_slug type component_key webhook_signing_key",
+        "string": "id owner_id component_id name name_slug type component_key webhook_signing_key?",
         "objects": "configurable_props", "object": "configured_props", "boolean": "active emit_on_deploy",
         "integer": "created_at updated_at", "null": "callback_observations",
     },
@@ -97,12 +97,12 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     "4.7 dynamicProps": {"string": "id", "objects": "configurableProps"},
     "4.11": {"strings": "webhook_urls", "objects": "webhooks"},
     # Native emitters answer with all fields of 2.7, and their own besides.
-    "2.7 http": {"string": "endpoint_url key webhook_signing_key", "boolean": "custom_response"},
+    "2.7 http": {"string": "endpoint_url key", "boolean": "custom_response"},
     "2.7 timer": {
-        "integer|null": "interval_seconds", "string|null": "cron", "string": "timezone webhook_signing_key",
+        "integer|null": "interval_seconds", "string|null": "cron", "string": "timezone",
         "integer": "schedule_changed_at",
     },
-    "2.7 email": {"string": "email_address webhook_signing_key"},
+    "2.7 email": {"string": "email_address"},
 }  # fmt: skip
 # What the wire contract adds to a section's fields; nothing else may be in an answer, for clients that take no more.
 ADDED: Mapping[str, str] = {

@@ -10,6 +10,9 @@ FIELDS = {
 }  # fmt: skip
 
 
+KEY = "webhook_signing_key"
+
+
 def deploy(world: Any, token: str, component: str = "~/poll", user: str = "alice", **body: Any) -> Any:
     return world.post("P/triggers/deploy", token, json={"id": component, "external_user_id": user, **body})
 
@@ -36,10 +39,29 @@ def test_deploy_gives_the_trigger_and_the_key_to_whoever_named_a_webhook(world: 
     assert trigger["component_key"] == declared["key"] == "~/poll"
     assert trigger["configurable_props"] == declared["configurable_props"] != []
     seen = world.get(at(trigger), frontend).json["data"]
-    assert seen == {**trigger, "webhook_signing_key": ""}
+    assert seen == {name: value for name, value in trigger.items() if name != KEY}
     assert world.get(at(trigger), world.server()).json["data"] == trigger
     assert b"canary-token" not in world.get(at(trigger, "?extensions=true"), world.server()).data
     assert deploy(world, world.frontend("bob")).status_code == 403
+
+
+def test_the_key_is_in_every_answer_to_a_server_and_in_none_to_others(world: Any) -> None:
+    frontend, server = world.frontend(), world.server()
+    key = deploy(world, frontend, webhook_url="https://hooks.example/x", name="Heard").json["data"][KEY]
+    world.clock.advance(1)
+    unheard = deploy(world, server, name="Unheard").json["data"]
+    assert KEY not in unheard
+
+    def answers(token: str) -> list[Any]:
+        listed = world.get("P/deployed-triggers?external_user_id=alice", token).json["data"]
+        heard, other = listed
+        assert [trigger["name"] for trigger in listed] == ["Heard", "Unheard"] and KEY not in other
+        put = world.call("PUT", at(heard), token, json={"name": "Heard"})
+        return [heard, world.get(at(heard), token).json["data"], put.json["data"]]
+
+    assert [trigger.get(KEY) for trigger in answers(server)] == [key, key, key]
+    assert not any(KEY in trigger for trigger in answers(frontend))
+    assert KEY not in world.get(at(unheard), server).json["data"]
 
 
 @pytest.mark.parametrize(("given", "emits"), [({}, True), (None, True), (True, True), (False, False)])

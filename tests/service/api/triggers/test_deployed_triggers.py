@@ -10,7 +10,7 @@ from webapp.service.domain.triggers import deployed_triggers
 
 FIELDS = {
     "id", "owner_id", "component_id", "configurable_props", "configured_props", "active", "created_at", "updated_at",
-    "name", "name_slug", "type", "component_key", "callback_observations", "emit_on_deploy", "webhook_signing_key",
+    "name", "name_slug", "type", "component_key", "callback_observations", "emit_on_deploy",
 }  # fmt: skip
 EXTENSIONS = {
     "version", "app", "external_user_id", "emitter_type", "switched_off", "last_event_at", "last_run_at", "next_run_at",

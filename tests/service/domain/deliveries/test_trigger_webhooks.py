@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
-from webapp.errors import Invalid, NotFound
+from webapp.errors import Invalid
 from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.projects.projects import Scene
 
@@ -18,10 +18,18 @@ def test_a_url_that_stays_keeps_its_id_and_key(post: DeliveryHarness) -> None:
     after = {one.url: one for one in trigger_webhooks.of_trigger(post.service.store, trigger.id)}
     assert list(after) == ["https://a.example/2", "https://a.example/3"]
     assert after["https://a.example/2"] == replace(before["https://a.example/2"], position=0)
-    keys = {trigger_webhooks.signing_key(post.service, trigger.id, url) for url in after}
-    assert len(keys) == 2
-    with pytest.raises(NotFound):
-        trigger_webhooks.signing_key(post.service, trigger.id, "https://a.example/1")
+    assert len({endpoints.key_of(post.service, one) for one in after.values()}) == 2
+
+
+def test_the_first_webhook_is_the_first_in_the_list(post: DeliveryHarness) -> None:
+    triggers = [post.trigger("https://a.example/1", "https://a.example/2"), post.trigger("https://a.example/1")]
+    none = post.trigger()
+    with post.service.store.write() as tx:
+        trigger_webhooks.set_urls(tx, post.service, triggers[0], ["https://a.example/2", "https://a.example/1"])
+    keys = trigger_webhooks.first_signing_keys(post.service, [none.id, *(trigger.id for trigger in triggers)])
+    firsts = [trigger_webhooks.of_trigger(post.service.store, trigger.id)[0] for trigger in triggers]
+    assert keys == {first.trigger_id: endpoints.key_of(post.service, first) for first in firsts}
+    assert firsts[0].url == "https://a.example/2"
 
 
 @pytest.mark.parametrize(

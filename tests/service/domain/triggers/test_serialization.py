@@ -2,6 +2,7 @@
 
 from tests.fakes.triggers import deploy
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import serialization
 
@@ -14,12 +15,13 @@ def test_secrets_are_shown_as_null(service: Service, scene: Scene) -> None:
 
 
 def test_a_signing_key_is_shown_only_where_it_is_given(service: Service, scene: Scene) -> None:
-    trigger = deploy(service, scene, webhook_url="https://hooks.example/a")
-    key = serialization.signing_key(service, trigger)
-    assert key is not None
-    assert serialization.to_json(service, trigger)["webhook_signing_key"] == ""
-    assert serialization.to_json(service, trigger, signing_key=key)["webhook_signing_key"] == key
-    assert serialization.signing_key(service, deploy(service, scene, user="bob")) is None
+    trigger, other = deploy(service, scene, webhook_url="https://hooks.example/a"), deploy(service, scene)
+    keys = trigger_webhooks.first_signing_keys(service, [trigger.id, other.id])
+    assert set(keys) == {trigger.id}
+    assert "webhook_signing_key" not in serialization.to_json(service, trigger)
+    shown, without = serialization.listed(service, [trigger, other], keys=keys)
+    assert shown["webhook_signing_key"] == keys[trigger.id]
+    assert "webhook_signing_key" not in without
 
 
 def test_extensions_come_only_when_asked_for(service: Service, scene: Scene) -> None:

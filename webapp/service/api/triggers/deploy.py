@@ -60,9 +60,9 @@ def deploy_trigger(call: Call) -> Response:
     """Deploy a trigger. Whoever names a webhook is told the key that its events are signed with."""
     body = call.body(NewTrigger)
     trigger = deploying.deploy(call.service, _deployment(call, body))
-    key = trigger_webhooks.signing_key(call.service, trigger.id, body.webhook_url) if body.webhook_url else None
+    keys = trigger_webhooks.first_signing_keys(call.service, [trigger.id])  # of the webhook that was named just now
     extensions = call.query(TriggerOptions).extensions
-    shown = serialization.to_json(call.service, trigger, extensions=extensions, signing_key=key)
+    shown = serialization.to_json(call.service, trigger, extensions=extensions, keys=keys)
     return answer({"data": shown})
 
 

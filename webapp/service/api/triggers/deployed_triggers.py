@@ -3,6 +3,7 @@
 A Connect token sees and changes its own user's triggers alone, and is never given a signing key.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from flask import Response
@@ -27,6 +28,7 @@ from webapp.service.api.triggers.owned import (
     load,
 )
 from webapp.service.domain.accounts import apps
+from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.triggers import changing, deployed_triggers, deploying, runs, serialization
 from webapp.service.domain.triggers.changing import Change
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger, Filter
@@ -80,7 +82,8 @@ def list_deployed_triggers(call: Call) -> Response:
         app=apps.slug_of(call.service, query.app) if query.app else None,
     )
     triggers = deployed_triggers.page(call.store, call.scene, trigger_filter, query.window)
-    items = serialization.listed(call.service, triggers.items, extensions=query.extensions)
+    keys = _signing_keys(call, triggers.items)
+    items = serialization.listed(call.service, triggers.items, extensions=query.extensions, keys=keys)
     page = cursors.Page(items, triggers.total_count, triggers.start_cursor, triggers.end_cursor)
     return answer_page(page, lambda item: item)
 
@@ -139,7 +142,13 @@ def list_trigger_logs(call: Call) -> Response:
 
 
 def _answer(call: Call, trigger: DeployedTrigger) -> Response:
-    key = None if call.caller.connect is not None else serialization.signing_key(call.service, trigger)
-    extensions = call.query(TriggerOptions).extensions
-    shown = serialization.to_json(call.service, trigger, extensions=extensions, signing_key=key)
+    extensions, keys = call.query(TriggerOptions).extensions, _signing_keys(call, [trigger])
+    shown = serialization.to_json(call.service, trigger, extensions=extensions, keys=keys)
     return answer({"data": shown})
+
+
+def _signing_keys(call: Call, triggers: Sequence[DeployedTrigger]) -> Mapping[str, str]:
+    """The keys of the triggers' first webhooks, for OAuth clients alone."""
+    if call.caller.connect is not None or not triggers:
+        return serialization.NO_KEYS
+    return trigger_webhooks.first_signing_keys(call.service, [trigger.id for trigger in triggers])

@@ -32,7 +32,7 @@ class DeployedTrigger(Answer):
     component_key: str = Field(examples=["github-new-issue"])
     callback_observations: None
     emit_on_deploy: bool
-    webhook_signing_key: str = Field(description="Empty where it is not shown.", examples=["whsec_…"])
+    webhook_signing_key: str = Field("", description="Absent where it is not shown, or there is none.")
     endpoint_url: str = ""
     custom_response: bool = False
     key: str = ""

@@ -112,9 +112,11 @@ def get(reader: Reader, trigger_id: str, webhook_id: str) -> Endpoint:
     return endpoint
 
 
-def signing_key(service: Service, trigger_id: str, url: str) -> str:
-    """The key (``whsec_…``) that deliveries of a trigger to ``url`` are signed with. Raises :class:`NotFound`."""
-    for endpoint in of_trigger(service.store, trigger_id):
-        if endpoint.url == url:
-            return endpoints.key_of(service, endpoint)
-    raise NotFound("There is no such webhook.")
+def first_signing_keys(service: Service, trigger_ids: Sequence[str]) -> dict[str, str]:
+    """The key (``whsec_…``) of each trigger's first webhook, for those of the triggers that have one."""
+    names = {f"id_{number}": trigger_id for number, trigger_id in enumerate(trigger_ids)}
+    among = ", ".join(f":{name}" for name in names)
+    where = f"trigger_id IN ({among}) ORDER BY trigger_id, position DESC, created_at DESC, id DESC"
+    webhooks = endpoints.select(service.store, where, names)
+    firsts = {webhook.trigger_id: webhook for webhook in webhooks}  # of one trigger's, the last one here stays
+    return {str(trigger_id): endpoints.key_of(service, webhook) for trigger_id, webhook in firsts.items()}

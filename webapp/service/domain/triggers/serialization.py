@@ -1,31 +1,39 @@
 """Deployed triggers as the API shows them (contract "Deployed triggers"), and our extensions.
 
-The values of secret props are never shown: null stands in their place. A signing key that is not shown is "": clients
-that check types expect text.
+The values of secret props are never shown: null stands in their place. Where a signing key is not shown, or there is
+none, its field is absent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import prop_values
-from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers import deployed_triggers, native, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
+NO_KEYS: Mapping[str, str] = MappingProxyType({})
+
 
 def to_json(
-    service: Service, trigger: DeployedTrigger, *, extensions: bool = False, signing_key: str | None = None
+    service: Service, trigger: DeployedTrigger, *, extensions: bool = False, keys: Mapping[str, str] = NO_KEYS
 ) -> dict[str, Any]:
-    """One trigger. ``signing_key`` is that of its webhook, for those who may see it."""
-    (shown,) = listed(service, [trigger], extensions=extensions)
-    return {**shown, "webhook_signing_key": signing_key or ""}
+    """One trigger."""
+    (shown,) = listed(service, [trigger], extensions=extensions, keys=keys)
+    return shown
 
 
-def listed(service: Service, triggers: Sequence[DeployedTrigger], *, extensions: bool = False) -> list[dict[str, Any]]:
-    """Several, in their order."""
-    shown = [_shown(service, trigger) for trigger in triggers]
+def listed(
+    service: Service,
+    triggers: Sequence[DeployedTrigger],
+    *,
+    extensions: bool = False,
+    keys: Mapping[str, str] = NO_KEYS,
+) -> list[dict[str, Any]]:
+    """Several, in their order. ``keys`` are signing keys by the trigger's id, for those who may see them."""
+    shown = [_shown(service, trigger, keys.get(trigger.id)) for trigger in triggers]
     if not extensions or not triggers:
         return shown
     ids = [trigger.id for trigger in triggers]
@@ -40,13 +48,7 @@ def listed(service: Service, triggers: Sequence[DeployedTrigger], *, extensions:
     ]
 
 
-def signing_key(service: Service, trigger: DeployedTrigger) -> str | None:
-    """The key of the trigger's first webhook; None without one. For OAuth clients alone."""
-    webhooks = trigger_webhooks.of_trigger(service.store, trigger.id)
-    return endpoints.key_of(service, webhooks[0]) if webhooks else None
-
-
-def _shown(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
+def _shown(service: Service, trigger: DeployedTrigger, signing_key: str | None) -> dict[str, Any]:
     configured, _ = prop_values.without_secrets(trigger.props, deployed_triggers.configured(service, trigger))
     return {
         "id": trigger.id,
@@ -63,7 +65,7 @@ def _shown(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
         "component_key": trigger.component_key,
         "callback_observations": None,
         "emit_on_deploy": trigger.emit_on_deploy,
-        "webhook_signing_key": "",
+        **({"webhook_signing_key": signing_key} if signing_key else {}),
         **_native(service, trigger),
     }
 
