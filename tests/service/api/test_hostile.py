@@ -125,29 +125,3 @@ def test_a_body_of_unknown_length_has_the_same_limit(shared: Any) -> None:
     environ = {"wsgi.input": Endless(), "wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"}
     answer = shared.post("P/tokens", shared.server(), content_type="application/json", environ_overrides=environ)
     assert answer.status_code == 413 and is_told(answer)
-
-
-@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "FOO", "TRACE", "PROPFIND"])
-def test_other_methods_are_405_and_told_what_works(shared: Any, method: str) -> None:
-    answer = shared.call(method, "/v1/connect/apps", shared.server())
-    assert answer.status_code == 405 and is_told(answer)
-    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
-
-
-@pytest.mark.parametrize("path", ["/v1", "/v1/", "/v1/nothing", "/v1/connect/accounts/", "/v1/connect", "/v1/oauth"])
-def test_unknown_addresses_are_404_without_a_redirect(shared: Any, path: str) -> None:
-    for method in ("GET", "POST", "FOO"):
-        answer = shared.call(method, path, shared.frontend())
-        assert answer.status_code == 404 and is_told(answer)
-        assert "Location" not in answer.headers
-
-
-def test_paths_outside_v1_are_not_touched(shared: Any) -> None:
-    answer = shared.http.get("/v1x")
-    assert answer.status_code == 404 and answer.mimetype == "text/html"
-    assert "X-Request-Id" not in answer.headers
-
-
-def test_a_head_request_has_no_body(shared: Any) -> None:
-    answer = shared.call("HEAD", "/v1/connect/apps", shared.server())
-    assert answer.status_code == 200 and answer.data == b""

@@ -1,4 +1,4 @@
-"""The extensions of an account: rename, test, revoke, uses, history; and the activity of a scene."""
+"""The extensions of an account: rename, test, revoke, uses, history."""
 
 from typing import Any
 
@@ -94,18 +94,3 @@ class TestHistory:
         assert [entry["sentence"] for entry in rest["data"]] == ["Renamed to “One”."]
         other = world.plant()
         assert world.get(f"P/accounts/{other.id}/history?after={cursor}", server).status_code == 400
-
-    def test_activity_outlives_its_accounts_and_keeps_users_apart(self, world: Any, server: str) -> None:
-        alices, bobs = world.plant("alice"), world.plant("bob")
-        for account in (alices, bobs):
-            world.clock.advance(1)
-            world.call("DELETE", f"P/accounts/{account.id}", server)
-
-        def seen(token: str, query: str = "", **more: Any) -> list[str]:
-            return [entry["account_id"] for entry in world.get(f"P/activity{query}", token, **more).json["data"]]
-
-        assert seen(server) == [bobs.id, alices.id]
-        assert seen(server, "?external_user_id=alice") == [alices.id]
-        assert seen(server, "?external_user_id=carol") == seen(server, env="production") == []
-        assert seen(world.frontend("alice")) == [alices.id]
-        assert world.get("P/activity?external_user_id=bob", world.frontend("alice")).status_code == 403

@@ -4,27 +4,12 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain.projects import projects
-from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployed_triggers
+from tests.service.api.triggers.deploying import FIELDS, at, deploy
 
-FIELDS = {
-    "id", "owner_id", "component_id", "configurable_props", "configured_props", "active", "created_at", "updated_at",
-    "name", "name_slug", "type", "component_key", "callback_observations", "emit_on_deploy",
-}  # fmt: skip
 EXTENSIONS = {
     "version", "app", "external_user_id", "emitter_type", "switched_off", "last_event_at", "last_run_at", "next_run_at",
     "schedule", "instant", "accounts", "waits", "last_error",
 }  # fmt: skip
-
-
-def deploy(world: Any, token: str, component: str = "~/poll", user: str = "alice", **body: Any) -> Any:
-    return world.post("P/triggers/deploy", token, json={"id": component, "external_user_id": user, **body})
-
-
-def at(trigger: Any, rest: str = "", user: str = "alice") -> str:
-    mark = "&" if "?" in rest else "?"
-    return f"P/deployed-triggers/{trigger['id']}{rest}{mark}external_user_id={user}"
 
 
 def listed(world: Any, token: str, query: str) -> list[str]:
@@ -162,48 +147,3 @@ def test_logs_and_a_test_event(world: Any) -> None:
     assert [one["cause"] for one in logs["data"]] == ["activate", "deploy"]
     assert set(logs["data"][0]) == {"id", "at", "cause", "ok", "took_ms", "emitted", "error", "os"}
     assert logs["data"][1]["emitted"] == 1
-
-
-def test_what_happened_stands_in_the_activity(world: Any) -> None:
-    token = world.server()
-    trigger = deploy(world, token).json["data"]
-    deploy(world, token, "schedule-cron", user="bob")
-    query = f"P/activity?trigger_id={trigger['id']}"
-    (entry,) = world.get(query, token).json["data"]
-    assert (entry["kind"], entry["trigger_id"], entry["account_id"]) == ("trigger_deployed", trigger["id"], None)
-    assert [one["app"] for one in world.get("P/activity", world.frontend("bob")).json["data"]] == ["schedule"]
-
-
-@pytest.mark.parametrize(
-    ("method", "rest", "body"),
-    [
-        ("GET", "", None), ("PUT", "", {"active": False}), ("DELETE", "", None), ("GET", "/logs", None),
-        ("POST", "/test_event", {}), ("GET", "/webhooks", None), ("GET", "/events", None),
-    ],
-)  # fmt: skip
-def test_absent_and_not_yours_are_byte_for_byte_the_same(
-    shared: Any, method: str, rest: str, body: dict[str, Any] | None
-) -> None:
-    token = shared.server()
-    mine, theirs = (deploy(shared, token, user=user).json["data"] for user in ("alice", "bob"))
-    other = Scene(projects.create(shared.service, name="Other").id, "development")
-    production = Scene(shared.scene.project_id, "production")
-
-    def ask(trigger_id: str, caller: str, path: str = "P", **more: Any) -> Any:
-        address = f"{path}/deployed-triggers/{trigger_id}{rest}?external_user_id=alice"
-        more |= {"json": body} if body is not None else {}
-        return shared.call(method, address, caller, **more)
-
-    elsewhere = f"/v1/connect/{other.project_id}"
-    answers = [
-        ask("dc_none", token),
-        ask(theirs["id"], token),
-        ask(theirs["id"], shared.frontend("alice")),
-        ask(mine["id"], shared.frontend("alice", production)),
-        ask(mine["id"], token, env="production"),
-        ask(mine["id"], token, elsewhere, headers={"x-pd-environment": "development"}),
-    ]
-    assert {answer.status_code for answer in answers} == {404}
-    assert len({answer.data for answer in answers}) == 1
-    stands = deployed_triggers.find(shared.service.store, mine["id"])
-    assert stands is not None and stands.active and stands.last_event_at == mine["created_at"]
