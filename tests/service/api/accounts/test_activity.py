@@ -30,3 +30,15 @@ def test_activity_outlives_its_accounts_and_keeps_users_apart(world: Any) -> Non
     assert seen(server, "?external_user_id=carol") == seen(server, env="production") == []
     assert seen(world.frontend("alice")) == [alices.id]
     assert world.get("P/activity?external_user_id=bob", world.frontend("alice")).status_code == 403
+
+
+def test_an_app_is_named_by_its_slug_or_its_id(world: Any) -> None:
+    server = world.server()
+    keys, oauth = world.plant(), world.plant("alice", "tinyoauth")
+    for account in (keys, oauth):
+        assert world.call("DELETE", f"P/accounts/{account.id}", server).status_code == 204
+    for app in ("tinykeys", world.service.catalog.app("tinykeys").id):
+        (entry,) = world.get(f"P/activity?app={app}", server).json["data"]
+        assert (entry["app"], entry["account_id"]) == ("tinykeys", keys.id)
+    assert len(world.get("P/activity?app=", server).json["data"]) == 2
+    assert world.get("P/activity?app=unknown", server).json["data"] == []

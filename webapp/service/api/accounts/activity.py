@@ -8,6 +8,7 @@ from webapp.service.api.accounts import models
 from webapp.service.api.base.call import Call, answer_page
 from webapp.service.api.base.models import AppName, ExternalUserId, Page, Paged
 from webapp.service.api.base.operations import OWNER, Example, Group, Operations
+from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import external_users, history
 from webapp.service.domain.projects.history import HistoryEntry
@@ -44,7 +45,6 @@ def _page(call: Call, user_id: str | None, query: ActivityList) -> cursors.Page[
     user = external_users.find(call.store, call.scene, user_id) if user_id is not None else None
     if user is None and user_id is not None:
         return cursors.Page([], 0, "", "")
-    activity_filter = history.Filter(
-        user.id if user else None, query.app, query.account_id, query.trigger_id, query.kind
-    )
+    app = apps.slug_of(call.service, query.app) if query.app else None
+    activity_filter = history.Filter(user.id if user else None, app, query.account_id, query.trigger_id, query.kind)
     return history.of_scene(call.store, call.scene, query.window, activity_filter)
