@@ -1,8 +1,16 @@
 """The Connect API on an application: its own addresses answer JSON, those of others are left alone."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from flask import Flask
+
+from webapp.service.api.table import OPERATIONS
+from webapp.service.api.wiring import register
+from webapp.settings import BadSetting
+
+NAMES = {f"api.{operation.name}" for operation in OPERATIONS}
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "FOO", "TRACE", "PROPFIND"])
@@ -31,3 +39,18 @@ def test_paths_outside_v1_are_not_touched(shared: Any) -> None:
 def test_a_head_request_has_no_body(shared: Any) -> None:
     answer = shared.call("HEAD", "/v1/connect/apps", shared.server())
     assert answer.status_code == 200 and answer.data == b""
+
+
+def test_an_operation_is_routed_with_its_project_and_without(shared: Any) -> None:
+    rules = list(shared.http.application.url_map.iter_rules("api.list_accounts"))
+    assert {(rule.rule, frozenset(rule.methods)) for rule in rules} == {
+        ("/v1/connect/<project:project_id>/accounts", frozenset({"GET", "HEAD"})),
+        ("/v1/connect/accounts", frozenset({"GET", "HEAD"})),
+    }
+    assert len({rule.endpoint for rule in shared.http.application.url_map.iter_rules()} & NAMES) == len(NAMES)
+
+
+def test_a_storage_for_limits_that_cannot_be_used_is_said_before_anything_is_served(shared: Any) -> None:
+    settings = replace(shared.service.settings, limits_storage="pigeon://loft")
+    with pytest.raises(BadSetting, match=r"^PATCHBAY_LIMITS_STORAGE cannot be used: pigeon is no"):
+        register(Flask("unwired"), replace(shared.service, settings=settings))

@@ -32,7 +32,7 @@ def test_activity_outlives_its_accounts_and_keeps_users_apart(world: Any) -> Non
     assert world.get("P/activity?external_user_id=bob", world.frontend("alice")).status_code == 403
 
 
-def test_an_app_is_named_by_its_slug_or_its_id(world: Any) -> None:
+def test_it_is_that_of_one_app_by_slug_or_id_or_of_one_account(world: Any) -> None:
     server = world.server()
     keys, oauth = world.plant(), world.plant("alice", "tinyoauth")
     for account in (keys, oauth):
@@ -41,4 +41,27 @@ def test_an_app_is_named_by_its_slug_or_its_id(world: Any) -> None:
         (entry,) = world.get(f"P/activity?app={app}", server).json["data"]
         assert (entry["app"], entry["account_id"]) == ("tinykeys", keys.id)
     assert len(world.get("P/activity?app=", server).json["data"]) == 2
+    (entry,) = world.get(f"P/activity?account_id={oauth.id}", server).json["data"]
+    assert (entry["app"], entry["sentence"]) == ("tinyoauth", "Disconnected.")
     assert world.get("P/activity?app=unknown", server).json["data"] == []
+
+
+def test_it_comes_newest_first_in_pages_of_one_kind(world: Any) -> None:
+    server, account = world.server(), world.plant()
+    for name in ("One", "Two", "Three"):
+        world.clock.advance(1)
+        assert world.call("PATCH", f"P/accounts/{account.id}", server, json={"name": name}).status_code == 200
+    assert world.call("DELETE", f"P/accounts/{account.id}", server).status_code == 204
+    first = world.get("P/activity?kind=renamed&limit=2", server).json
+    assert [entry["sentence"] for entry in first["data"]] == ["Renamed to “Three”.", "Renamed to “Two”."]
+    assert (first["page_info"]["count"], first["page_info"]["total_count"]) == (2, 3)
+    rest = world.get(f"P/activity?kind=renamed&limit=2&after={first['page_info']['end_cursor']}", server).json
+    assert [entry["sentence"] for entry in rest["data"]] == ["Renamed to “One”."]
+    (gone,) = world.get(f"P/activity?kind=disconnected&account_id={account.id}", server).json["data"]
+    assert (gone["sentence"], gone["good"], gone["trigger_id"]) == ("Disconnected.", True, None)
+
+
+def test_a_page_that_cannot_be_is_refused_with_its_field(world: Any) -> None:
+    answer = world.get("P/activity?limit=0", world.server())
+    assert answer.status_code == 400
+    assert answer.json["details"] == [{"field": "limit", "message": "Use a whole number from 1 to 100."}]

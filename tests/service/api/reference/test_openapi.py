@@ -5,13 +5,53 @@ import re
 from typing import Any
 
 import pytest
+from flask import Response
+from pydantic import Field
 
 from tests.service.api.reference.answers import misfits
-from webapp.service.api.base.models import NoContent, RawContent
+from webapp.service.api.base.call import Call, answer
+from webapp.service.api.base.models import Answer, Body, NoContent, RawContent
+from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.api.reference import openapi
 from webapp.service.api.table import OPERATIONS
 
 BODIES = {"create_access_token", "proxy_post", "proxy_put", "proxy_patch", "proxy_delete"}
+
+
+operations = Operations(Group("Things", "What there is."), PathParameter("thing_id", "The thing's id.", "$THING_ID"))
+
+
+class Thing(Answer):
+    """A thing."""
+
+    id: str = Field(examples=["th_1"])
+
+
+class NewThing(Body):
+    """What a thing is made from."""
+
+    name: str = Field(description="Its name.")
+
+
+@operations.put(
+    "P/things/<thing_id>",
+    answer=Thing,
+    scopes=("connect:projects:write",),
+    body=NewThing,
+    limit="tools",
+    errors=(502,),
+    extension=True,
+    example=Example(body={"name": "One"}),
+)
+def name_oauth_thing(call: Call) -> Response:
+    """Name a thing."""
+    return answer({"id": "th_1"})
+
+
+@operations.get("/v1/lost/<lost_id>")
+def find_lost_thing(call: Call) -> Response:
+    """Find what nobody described."""
+    return answer({})
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +109,49 @@ def test_references_lead_somewhere_and_nothing_is_left_over(document: dict[str, 
     used = set(re.findall(r'"#/components/schemas/([^"]+)"', text))
     assert used == set(document["components"]["schemas"])
     assert set(re.findall(r'"#/components/responses/([^"]+)"', text)) <= set(document["components"]["responses"])
+
+
+def test_an_operation_is_described_by_its_declaration_alone() -> None:
+    described = openapi.document(operations[:1], "https://patchbay.example")
+    assert described["servers"] == [{"url": "https://patchbay.example"}]
+    assert described["tags"] == [{"name": "Things", "description": "What there is."}]
+    [(address, methods)] = described["paths"].items()
+    assert (address, list(methods)) == ("/v1/connect/{project_id}/things/{thing_id}", ["put"])
+    found = methods["put"]
+    assert (found["operationId"], found["summary"], found["x-extension"]) == (
+        "name_oauth_thing",
+        "Name OAuth thing",
+        True,
+    )
+    assert found["description"] == (
+        "Name a thing. Limited to 3,000 requests in 300 seconds for each project and environment. "
+        "An extension of Patchbay."
+    )
+    assert [(one["in"], one["name"], one["required"]) for one in found["parameters"]] == [
+        ("path", "project_id", True),
+        ("path", "thing_id", True),
+        ("header", "x-pd-environment", True),
+        ("header", "x-pd-rate-limit", False),
+    ]
+    assert found["security"] == [{"oauth": ["connect:projects:write"]}, {"connectToken": []}]
+    assert found["requestBody"] == {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/NewThing"}, "example": {"name": "One"}}
+        },
+    }
+
+
+def test_the_answers_of_an_operation_follow_from_its_declaration() -> None:
+    answers = openapi.document(operations[:1], "https://patchbay.example")["paths"][
+        "/v1/connect/{project_id}/things/{thing_id}"
+    ]["put"]["responses"]
+    assert list(answers) == ["200", "400", "401", "403", "404", "409", "413", "415", "429", "500", "502", "503"]
+    assert answers["200"]["content"]["application/json"]["example"] == {"id": "th_1"}
+    assert list(answers["200"]["headers"]) == ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
+    assert answers["502"] == {"$ref": "#/components/responses/502"}
+
+
+def test_a_parameter_that_its_module_did_not_declare_is_an_error() -> None:
+    with pytest.raises(KeyError, match="lost_id"):
+        openapi.document(operations, "https://patchbay.example")

@@ -43,3 +43,17 @@ def test_absent_and_not_yours_are_byte_for_byte_the_same(
     assert len({answer.data for answer in answers}) == 1
     stands = deployed_triggers.find(shared.service.store, mine["id"])
     assert stands is not None and stands.active and stands.last_event_at == mine["created_at"]
+
+
+def test_a_server_names_the_owner_and_a_frontend_is_the_owner(shared: Any) -> None:
+    trigger = deploy(shared, shared.server()).json["data"]
+    address = f"P/deployed-triggers/{trigger['id']}"
+    answer = shared.get(address, shared.server())
+    assert answer.status_code == 400
+    assert answer.json == {
+        "error": "external_user_id is missing: Name the trigger's owner.",
+        "details": [{"field": "external_user_id", "message": "Name the trigger's owner."}],
+    }
+    assert shared.get(f"{address}?external_user_id=nobody", shared.server()).status_code == 404
+    assert shared.get(address, shared.frontend("alice")).json["data"]["id"] == trigger["id"]
+    assert shared.get(f"{address}?external_user_id=alice", shared.frontend("bob")).status_code == 403
