@@ -9,8 +9,8 @@ from webapp.settings import BadSetting
 
 
 def test_one_result(capsys: pytest.CaptureFixture[str]) -> None:
-    options.show({"id": "p1", "scopes": ["a", "b"], "note": None}, False, "Made.")
-    assert capsys.readouterr().out == "Made.\n  id      p1\n  scopes  a b\n  note    –\n"
+    options.show({"id": "p1", "scopes": ["a", "b"], "note": None, "problems": []}, False, "Made.")
+    assert capsys.readouterr().out == "Made.\n  id        p1\n  scopes    a b\n  note      –\n  problems  –\n"
     options.show({"id": "p1", "note": None}, True, "Made.")
     assert json.loads(capsys.readouterr().out) == {"id": "p1", "note": None}
     options.show({}, False)

@@ -65,6 +65,6 @@ def table(rows: Sequence[Mapping[str, Any]], as_json: bool, name: str, empty: st
 
 
 def _plain(value: Any) -> str:
-    if value is None or value == "":
+    if value in (None, "", [], ()):
         return "–"
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

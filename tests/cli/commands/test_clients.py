@@ -32,3 +32,7 @@ def test_clients_are_listed_without_their_secrets(patchbay: Commands) -> None:
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(patchbay: Commands, words: tuple[str, ...], sentence: str) -> None:
     assert patchbay.refused("client", *words) == sentence
+
+
+def test_an_empty_list_says_what_to_do(patchbay: Commands) -> None:
+    assert patchbay.run("client", "list").stdout == "There is no client yet; `patchbay client create` makes one.\n"

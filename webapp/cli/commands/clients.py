@@ -43,7 +43,7 @@ def list_(as_json: bool) -> None:
             }
             for entry in clients.every(service.store)
         ]
-    table(rows, as_json, "clients", "There is no client yet; `patchbay client create` makes entry.")
+    table(rows, as_json, "clients", "There is no client yet; `patchbay client create` makes one.")
 
 
 @client.command("rotate")

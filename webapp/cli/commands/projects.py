@@ -35,7 +35,7 @@ def list_(as_json: bool) -> None:
     """Every project, oldest first."""
     with opened() as service:
         rows = [{"id": project.id, "name": project.name, "app_name": project.app_name} for project in every(service)]
-    table(rows, as_json, "projects", "There is no project yet; `patchbay project create --name N` makes project.")
+    table(rows, as_json, "projects", "There is no project yet; `patchbay project create --name N` makes one.")
 
 
 def every(service: Service) -> list[Project]:
