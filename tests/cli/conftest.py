@@ -87,10 +87,13 @@ def free_ports() -> int:
 
 @pytest.fixture(scope="session")
 def built_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The catalog of the built-in apps: building it is most of what a command over a new folder does."""
-    target = tmp_path_factory.mktemp("catalog") / "catalog.db"
-    build(target)
-    return target
+    """The catalog of the built-in apps: building it is most of what a command over a new folder does.
+
+    It is built as over a data folder, so that it stands there for what a command would build.
+    """
+    folder = tmp_path_factory.mktemp("catalog")
+    build(folder / "catalog.db", [folder / "apps"], components=folder / "components")
+    return folder / "catalog.db"
 
 
 @pytest.fixture
