@@ -1,8 +1,34 @@
 """``patchbay catalog``: what is wrong with the apps, and the building of what is sound."""
 
+import json
+import sqlite3
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
+import pytest
+
 from tests.cli.in_process import Commands
+from tests.service.catalog.samples import CATEGORIES, KEYS, bare
+from webapp.cli.commands import catalog as command
+from webapp.service.catalog.build import build
+from webapp.service.catalog.sources import read
+
+PROBLEM = "umbrella/app.toml: the category nowhere does not exist; add it to categories.toml or use another."
+
+
+@pytest.fixture
+def own_apps(data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two apps of the operator's own, one of them unsound, and none that are built in."""
+    built_in = data / "no-built-in-apps"
+    monkeypatch.setattr(command, "read", partial(read, built_in=built_in))
+    monkeypatch.setattr(command, "build_catalog", partial(build, built_in=built_in))
+    folder = data / "apps"
+    for slug, facts in (("acme", KEYS), ("umbrella", bare("umbrella", "Umbrella", category="nowhere"))):
+        (folder / slug).mkdir(parents=True)
+        (folder / slug / "app.toml").write_text(facts)
+    (folder / "categories.toml").write_text(CATEGORIES)
+    return folder
 
 
 def test_the_catalog_is_sound_and_can_be_built(patchbay: Commands, data: Path) -> None:
@@ -12,3 +38,36 @@ def test_the_catalog_is_sound_and_can_be_built(patchbay: Commands, data: Path) -
     assert {"github", "slack", "notion", "stripe", "openai"} <= {row["slug"] for row in checked["apps"]}
     assert patchbay.json("catalog", "build")["apps"] == len(checked["apps"])
     assert (data / "catalog.db").is_file()
+
+
+def test_check_shows_every_app_and_says_what_is_wrong(patchbay: Commands, own_apps: Path) -> None:
+    done = patchbay.run("catalog", "check")
+    assert (done.exit_code, done.stderr) == (1, PROBLEM + "\n")
+    assert [line.split() for line in done.stdout.splitlines()] == [
+        ["slug", "name", "auth", "type", "actions", "triggers", "categories", "problems"],
+        ["acme", "Acme", "keys", "0", "0", "tools", "0"],
+        ["umbrella", "Umbrella", "none", "0", "0", "nowhere", "1"],
+    ]
+    printed = patchbay.run("catalog", "check", "--json")
+    assert printed.exit_code == 1
+    assert json.loads(printed.stdout)["problems"] == [PROBLEM]
+
+
+def test_a_component_that_cannot_be_loaded_is_a_problem(patchbay: Commands, data: Path, own_apps: Path) -> None:
+    (own_apps / "umbrella" / "app.toml").unlink()
+    assert patchbay.json("catalog", "check")["problems"] == []
+    component = data / "components" / "say-hello" / "0.0.1.py"
+    component.parent.mkdir(parents=True)
+    component.write_text("raise ValueError('not today')\n")
+    done = patchbay.run("catalog", "check", "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["problems"] == ["say-hello/0.0.1.py: ValueError: not today"]
+
+
+def test_build_leaves_out_what_has_problems(patchbay: Commands, data: Path, own_apps: Path) -> None:
+    done = patchbay.run("catalog", "build", "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (1, {"apps": 1, "problems": [PROBLEM]})
+    with closing(sqlite3.connect(data / "catalog.db")) as database:
+        assert database.execute("SELECT slug FROM apps").fetchall() == [("acme",)]
+    (own_apps / "umbrella" / "app.toml").unlink()
+    assert patchbay.run("catalog", "build").stdout == "The catalog was built.\n  apps      1\n  problems  –\n"

@@ -1,10 +1,20 @@
 """``patchbay check``: what keeps an installation from working, and what to do."""
 
 import json
+import re
 import socket
 from pathlib import Path
 
+import pytest
+
 from tests.cli.in_process import Commands
+from webapp.store.sqlite import SQLiteStore
+
+
+def said_of(subject: str, patchbay: Commands) -> list[tuple[str, str]]:
+    """Verdict and sentence of each finding about ``subject``."""
+    findings = json.loads(patchbay.run("check", "--json").stdout)["findings"]
+    return [(entry["verdict"], entry["sentence"]) for entry in findings if entry["subject"] == subject]
 
 
 def test_check_is_content_with_a_new_and_with_a_used_folder(patchbay: Commands, data: Path) -> None:
@@ -34,3 +44,58 @@ def test_check_finds_what_is_wrong(patchbay: Commands, data: Path) -> None:
     patchbay.env = {**patchbay.env, "PATCHBAY_PORT": "no"}
     done = patchbay.run("check", "--json")
     assert done.exit_code == 1 and "PATCHBAY_PORT" in json.loads(done.stdout)["findings"][0]["sentence"]
+
+
+def test_what_serve_will_do_is_a_note(patchbay: Commands, data: Path) -> None:
+    assert said_of("database", patchbay) == [("note", "There is no database yet; `patchbay serve` makes it.")]
+    SQLiteStore(data / "patchbay.db").close()
+    ((verdict, sentence),) = said_of("database", patchbay)
+    assert verdict == "note"
+    assert re.fullmatch(r"\d+ migrations wait; `patchbay serve` and `patchbay migrate` apply them\.", sentence)
+    patchbay.json("init")
+    assert said_of("database", patchbay) == [("ok", "The schema is up to date."), ("ok", "The instance key opens it.")]
+    absent = patchbay.env["PATCHBAY_DATA"] = str(data / "absent")
+    assert said_of("data folder", patchbay) == [("note", f"{absent} does not exist yet; `patchbay serve` makes it.")]
+
+
+def test_a_key_that_does_not_open_the_database_is_a_problem(patchbay: Commands) -> None:
+    patchbay.json("init")
+    patchbay.env["PATCHBAY_SECRET_KEY"] = "w" * 32
+    assert patchbay.run("check").exit_code == 1
+    assert said_of("database", patchbay) == [
+        ("ok", "The schema is up to date."),
+        (
+            "problem",
+            "The instance key does not open this database; set the PATCHBAY_SECRET_KEY or keys file it was made with.",
+        ),
+    ]
+
+
+def test_an_app_of_your_own_that_is_unsound_is_a_problem(patchbay: Commands, data: Path) -> None:
+    (data / "apps" / "acme").mkdir(parents=True)
+    (data / "apps" / "acme" / "app.toml").write_text("slug = ")
+    assert patchbay.run("check").exit_code == 1
+    (problem, sound) = said_of("catalog", patchbay)
+    assert problem == ("problem", "acme/app.toml: it cannot be read as TOML (Invalid value (at end of document)).")
+    assert sound[0] == "ok" and re.fullmatch(r"\d+ apps can be served\.", sound[1])
+
+
+def test_an_old_sqlite_is_a_note(patchbay: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlite3.sqlite_version", "3.51.x")
+    monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 51, 3))
+    assert said_of("SQLite", patchbay) == [("ok", "Version 3.51.x.")]
+    monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 51, 2))
+    ((verdict, sentence),) = said_of("SQLite", patchbay)
+    assert verdict == "note"
+    assert sentence.startswith("Version 3.51.x. Before 3.51.3, two checkpoints at once can damage the database;")
+
+
+def test_a_taken_port_is_a_note_that_names_its_setting(patchbay: Commands) -> None:
+    port = int(str(patchbay.env["PATCHBAY_PORT"]))
+    with socket.create_server(("127.0.0.1", port)):
+        taken, *others = said_of("ports", patchbay)
+    assert taken == (
+        "note",
+        f"{port} is taken or not ours (address already in use): if that is not Patchbay, set PATCHBAY_PORT to another.",
+    )
+    assert others[0] == ("ok", f"{port + 1} is free.")

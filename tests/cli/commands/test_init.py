@@ -25,3 +25,12 @@ def test_init_prints_the_rotated_secret(patchbay: Commands) -> None:
 def test_migrate_says_what_it_applied(patchbay: Commands) -> None:
     assert patchbay.json("migrate")["applied"]
     assert patchbay.json("migrate")["applied"] == []
+
+
+def test_init_works_in_the_project_of_the_setting(patchbay: Commands) -> None:
+    patchbay.json("project", "create", "--name", "First")
+    second = patchbay.json("project", "create", "--name", "Second")["id"]
+    patchbay.env["PATCHBAY_PROJECT"] = second
+    assert patchbay.json("init")["project_id"] == second
+    patchbay.env["PATCHBAY_PROJECT"] = "proj_absent"
+    assert patchbay.refused("init") == "Error: There is no such project."

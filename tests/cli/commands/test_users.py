@@ -31,3 +31,11 @@ def test_a_user(patchbay: Commands) -> None:
 def test_bad_input_is_one_sentence_and_an_exit_code(patchbay: Commands, options: dict[str, str], sentence: str) -> None:
     sound = {"--email": "a@example.com", "--password": "a good long one"}
     assert patchbay.refused("user", "create", *sum((sound | options).items(), ())) == sentence
+
+
+def test_the_password_is_asked_for_where_it_is_left_out(patchbay: Commands) -> None:
+    done = patchbay.run("user", "create", "--email", "a@example.com", input="a good long one\n")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("The login was made. Its API key is shown this once.\n"), "the question is no result"
+    assert done.stderr.startswith("Password: ")
+    assert "a good long one" not in done.stdout + done.stderr

@@ -1,0 +1,175 @@
+"""What each process of ``patchbay serve`` begins with, and how it says that it cannot go on."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from webapp.cli.serving import roles
+from webapp.cli.serving.stopping import Stop
+from webapp.errors import Unavailable
+from webapp.service.components.runner import Runner
+from webapp.settings import Settings
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_before() -> Iterator[None]:
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def wakeup() -> Iterator[roles.Wakeup]:
+    fresh = roles.Wakeup.new()
+    yield fresh
+    fresh.sender.close()
+    fresh.receiver.close()
+
+
+def test_waking_never_blocks(wakeup: roles.Wakeup) -> None:
+    with pytest.raises(BlockingIOError):
+        wakeup.receiver.recv(1)
+    wakeup.wake()
+    assert wakeup.receiver.recv(8) == b"\0"
+
+    def fill() -> None:
+        for _ in range(100_000):
+            wakeup.wake()
+
+    waking = threading.Thread(target=fill, daemon=True)
+    waking.start()
+    waking.join(10)
+    assert not waking.is_alive(), "nobody reads, and the pipe is full"
+
+
+def test_the_end_wakes_a_worker_that_sleeps(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings, wakeup: roles.Wakeup
+) -> None:
+    stop, components = Stop().on(signal.SIGUSR1), Runner.start()
+    seen: list[object] = []
+
+    def work(*arguments: object) -> None:
+        os.kill(os.getpid(), signal.SIGUSR1)
+        assert stop.wait(1)
+        seen.extend((arguments, wakeup.receiver.recv(8)))
+
+    monkeypatch.setattr("webapp.service.worker.loop.run", work)
+    roles.worker(settings, wakeup, components, stop)
+    assert seen == [(settings, stop, wakeup.receiver.fileno(), components), b"\0"]
+
+
+def test_the_sandbox_answers_in_its_own_folder(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    served: dict[str, Any] = {}
+
+    def serve(app: Flask, sockets: object, *, threads: int, stop: Stop) -> None:
+        served.update(status=app.test_client().get("/", base_url=settings.sandbox_url).status_code, threads=threads)
+
+    monkeypatch.setattr(roles, "serve", serve)
+    roles.sandbox(settings, (), roles.SandboxClient("patchbay", "secret", "http://localhost/callback"), Stop())
+    assert served == {"status": 200, "threads": 4}
+    assert (settings.data / "sandbox").is_dir()
+
+
+class Replaced(Exception):
+    """In the place of a program that would go on in ours."""
+
+
+def test_the_runner_is_a_program_that_holds_nothing_of_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    begun: list[Any] = []
+
+    def execve(*program: object) -> None:
+        begun.extend(program)
+        raise Replaced
+
+    monkeypatch.setattr(os, "execve", execve)
+    monkeypatch.setenv("PATCHBAY_SECRET_KEY", "k" * 40)
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    reading, writing = os.pipe()
+    stop = Stop()
+    stop.lifeline = reading
+    try:
+        with pytest.raises(Replaced):
+            roles.runner(tmp_path / "runner.sock", stop)
+        assert os.get_inheritable(reading)
+    finally:
+        os.close(reading)
+        os.close(writing)
+    program, arguments, environment = begun
+    assert program == arguments[0]
+    assert arguments[-1].endswith(f"main('{tmp_path}/runner.sock', {reading})")
+    assert environment["LANG"] == "C.UTF-8" and not [name for name in environment if name.startswith("PATCHBAY_")]
+    assert signal.SIGTERM in signal.pthread_sigmask(signal.SIG_BLOCK, ()), "the program itself unblocks it"
+
+
+def test_a_runner_that_is_told_to_end_before_it_begins_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("it began"))
+    reading, writing = os.pipe()
+    stop = Stop()
+    stop.lifeline = reading
+    stop.set()
+    try:
+        with pytest.raises(SystemExit) as end:
+            roles.runner(tmp_path / "runner.sock", stop)
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert end.value.code == 0
+
+
+def test_a_process_without_a_supervisor_ends_by_either_signal() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        stop = roles.alone()
+        os.kill(os.getpid(), number)
+        assert stop.wait(1)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (
+            PermissionError(13, "Permission denied", "/data"),
+            78,
+            "Error: /data cannot be used (permission denied); check PATCHBAY_DATA.\n",
+        ),
+        (Unavailable("The database is busy; try again."), 75, "Error: The database is busy; try again.\n"),
+    ],
+    ids=["trying again cannot help", "it can"],
+)
+def test_what_keeps_web_from_working_is_one_sentence_and_a_code(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    settings: Settings,
+    error: Exception,
+    code: int,
+    sentence: str,
+) -> None:
+    monkeypatch.setattr(roles, "open_service", raising(error))
+    with pytest.raises(SystemExit) as end:
+        roles.web(settings, (), lambda: None, Runner.start(), Stop())
+    assert (end.value.code, capsys.readouterr().err) == (code, sentence)
+
+
+def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch, settings: Settings, wakeup: roles.Wakeup) -> None:
+    monkeypatch.setattr("webapp.service.worker.loop.run", raising(KeyError("x")))
+    with pytest.raises(KeyError):
+        roles.worker(settings, wakeup, Runner.start(), Stop())
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    """A function that raises ``error``."""
+
+    def call(*_: object, **__: object) -> None:
+        raise error
+
+    return call
