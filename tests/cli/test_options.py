@@ -1,10 +1,12 @@
-"""How commands show results: as one JSON object, as lines, or in columns with a dash for what is not there."""
+"""How commands show results and errors: one JSON object, lines or columns, a dash for what is not there, a sentence."""
 
 import json
 
 import pytest
 
 from webapp.cli import options
+from webapp.errors import NotFound
+from webapp.service.domain.base.keyring import WrongKey
 from webapp.settings import BadSetting
 
 
@@ -35,3 +37,24 @@ def test_the_port_of_the_command_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATCHBAY_PORT", "many")
     with pytest.raises(BadSetting):
         options.settings_from_env()
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (NotFound("There is no such project."), "There is no such project."),
+        (BadSetting("PATCHBAY_PORT must be a number."), "PATCHBAY_PORT must be a number."),
+        (WrongKey(), str(WrongKey())),
+        (
+            PermissionError(13, "Permission denied", "/data"),
+            "/data cannot be used (permission denied); check PATCHBAY_DATA.",
+        ),
+        (OSError(98, "Address already in use"), "The system refused: address already in use."),
+        (OSError("no number"), None),
+        (KeyError("x"), None),
+        (RuntimeError("a bug"), None),
+        (KeyboardInterrupt(), None),
+    ],
+)
+def test_the_sentence_of(error: BaseException, sentence: str | None) -> None:
+    assert options.sentence_of(error) == sentence

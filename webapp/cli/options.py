@@ -1,4 +1,4 @@
-"""What commands share: the settings, the opened service, and how a result is shown."""
+"""What commands share: the settings, the opened service, and how a result or an error is shown."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from webapp.settings import Settings
+from webapp.errors import PatchbayError
+from webapp.settings import BadSetting, Settings
 
 if TYPE_CHECKING:
     from webapp.service.domain.base.service import Service
@@ -62,6 +63,24 @@ def table(rows: Sequence[Mapping[str, Any]], as_json: bool, name: str, empty: st
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     for line in texts:
         click.echo("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip())
+
+
+def sentence_of(error: BaseException) -> str | None:
+    """The one sentence that answers the person at the keyboard; None when ``error`` is a bug, whose traceback helps."""
+    from webapp.service.domain.base.keyring import WrongKey
+    from webapp.service.domain.base.scopes import UnknownScope
+
+    if isinstance(error, PatchbayError):
+        return error.message
+    if isinstance(error, BadSetting | WrongKey | UnknownScope):
+        return str(error)
+    if isinstance(error, PermissionError | FileNotFoundError | NotADirectoryError | FileExistsError):
+        return (
+            f"{error.filename} cannot be used ({(error.strerror or 'no reason given').lower()}); check PATCHBAY_DATA."
+        )
+    if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+        return f"The system refused: {(error.strerror or str(error)).lower()}."
+    return None
 
 
 def _plain(value: Any) -> str:

@@ -10,8 +10,7 @@ from typing import Literal
 
 import click
 
-from webapp.cli.options import JSON, settings_from_env, show
-from webapp.cli.sentences import sentence_of
+from webapp.cli.options import JSON, sentence_of, settings_from_env, show
 from webapp.cli.serving.httpd import listen, reason
 from webapp.kit.clock import now
 from webapp.service.catalog.check import judge

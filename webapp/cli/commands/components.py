@@ -4,13 +4,14 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import click
 
-from webapp.cli.commands import component_sources
 from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.errors import Conflict, Invalid, NotFound
+from webapp.kit import assets
 from webapp.service.components.calls import AccountGrant, Call, Method, Reply
 from webapp.service.components.checker import NAME, check
 from webapp.service.components.runner import Runner
@@ -38,9 +39,10 @@ def new(name: str, trigger: bool, as_json: bool) -> None:
     if path.parent.exists():
         raise Conflict(f"There is a component {name} already; choose another name, or add a version beside {path}.")
     words = name.split("-")
-    source = component_sources.TRIGGER if trigger else component_sources.ACTION
+    first = assets.templates_dir() / "components" / f"{'trigger' if trigger else 'action'}.py.txt"
+    source = Template(first.read_text("utf-8"))
     path.parent.mkdir(parents=True)
-    path.write_text(source.format(title=" ".join(words).capitalize(), class_name="".join(map(str.title, words))))
+    path.write_text(source.substitute(title=" ".join(words).capitalize(), class_name="".join(map(str.title, words))))
     show({"key": f"~/{name}", "version": FIRST, "path": str(path)}, as_json, "The component was written.")
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from webapp.cli.sentences import sentence_of
+from webapp.cli.options import sentence_of
 from webapp.cli.serving.logs import flush
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from webapp.app import create_app
-from webapp.cli.sentences import sentence_of
+from webapp.cli.options import sentence_of
 from webapp.cli.serving.httpd import serve
 from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
