@@ -141,3 +141,33 @@ def test_the_place_is_waited_for_while_forks_outlive_who_took_it(database: Path)
         process.wait()
         WorkersPlace(database).leave()
         assert time.monotonic() - began >= 0.5, "a fork held it until its end"
+
+
+SIGN = """
+import sys, time
+from pathlib import Path
+from webapp.store.presence import SignOfLife
+sign = SignOfLife(Path(sys.argv[1]), 7)
+print("here", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_sign_of_life_ends_with_its_process(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", SIGN, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"here\n"
+        assert presence.lives(tmp_path, 7) and not presence.lives(tmp_path, 8)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert not presence.lives(tmp_path, 7)
+    assert list((tmp_path / ".alive").iterdir()) == [], "what the dead one left is removed"
+
+
+def test_a_sign_is_ended_once(tmp_path: Path) -> None:
+    sign = presence.SignOfLife(tmp_path, 1)
+    assert presence.lives(tmp_path, 1)
+    sign.end()
+    sign.end()
+    assert not presence.lives(tmp_path, 1)
+    presence.SignOfLife(None, 2).end()
+    assert not presence.lives(tmp_path, 2)

@@ -8,6 +8,7 @@ broken unique or foreign key raises :class:`webapp.errors.Conflict`; a locked, f
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -42,6 +43,11 @@ class Tx(Reader, Protocol):
 
 class Store(Reader, Protocol):
     """One database. Safe to share between the threads of one process, never across a fork."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it stands, if all who use it are on this machine; None where several machines share it."""
+        ...
 
     def write(self) -> AbstractContextManager[Tx]:
         """A transaction: committed durably when the block ends, undone when it raises. Not nested.

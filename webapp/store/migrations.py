@@ -67,6 +67,12 @@ def m010_trigger_plans(db: Database) -> None:
     _execute(db, "m010_trigger_plans")
 
 
+@migrations()
+def m011_generations(db: Database) -> None:
+    """Which process holds a lease, and whether it lives."""
+    _execute(db, "m011_generations")
+
+
 def _execute(db: Database, name: str) -> None:
     """Run the statements of a file one by one, within the migration's transaction."""
     for statement in (_SCHEMA / f"{name}.sql").read_text("utf-8").split(";\n"):

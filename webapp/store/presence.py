@@ -2,7 +2,8 @@
 
 Everybody who has the database open is present; whoever must be the only one, to replace the file or its keys, is
 alone. The two exclude each other. (SQLite's own locks are held for single transactions, so they cannot tell.) Among
-those who are present one does the work that is due: it holds the worker's place.
+those who are present one does the work that is due: it holds the worker's place. And each keeps a sign of life under
+its own number, so that others know at once when it is dead.
 """
 
 import fcntl
@@ -77,6 +78,45 @@ class WorkersPlace:
         """The process that holds the place, and whether it is ending: it said so, or it died before its forks."""
         holder, _, state = os.pread(self._descriptor, 40, 0).decode("ascii", "replace").partition(" ")
         return holder or "unknown", state.strip() == "ends" or not _is_alive(holder)
+
+
+class SignOfLife:
+    """A locked file under a number, from the beginning of one life to its end; without a ``folder``, the number."""
+
+    def __init__(self, folder: Path | None, number: int) -> None:
+        self.number = number
+        self._path = None if folder is None else _sign(folder, number)
+        if self._path is not None:
+            self._path.parent.mkdir(mode=0o700, exist_ok=True)
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+
+    def end(self) -> None:
+        """This life is over."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+            os.close(self._descriptor)
+            self._path = None
+
+
+def lives(folder: Path, number: int) -> bool:
+    """Whether whoever keeps the sign ``number`` is alive. What a dead one left is removed."""
+    path = _sign(folder, number)
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        if not _lock(descriptor, fcntl.LOCK_EX):
+            return True
+        path.unlink(missing_ok=True)
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _sign(folder: Path, number: int) -> Path:
+    return folder / ".alive" / str(number)
 
 
 def _is_alive(process: str) -> bool:

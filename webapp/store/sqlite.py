@@ -49,6 +49,11 @@ class SQLiteStore:
             self._leave()
             raise
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the file."""
+        return self._path.parent
+
     def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
         """Every row that ``sql`` gives."""
         with self._reader() as connection:

@@ -121,7 +121,7 @@ class DeliveryEngine:
             return
         with self._service.store.write() as tx:
             outcomes.finish(tx, self._unwritten, now)
-            tasks = claims.claim(tx, now, self._room)
+            tasks = claims.claim(tx, now, self._room, self._service.generation)
         self._unwritten.clear()
         self._hand_out(tasks)
 

@@ -24,8 +24,9 @@ from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.instance import retention
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import usage
-from webapp.service.domain.triggers import memory, settling
+from webapp.service.domain.triggers import memory
 from webapp.service.domain.triggers import runs as trigger_runs
+from webapp.service.worker.caretaker import Caretaker
 from webapp.service.worker.clock_monitor import ClockMonitor
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.mail_server import MailServer
@@ -84,7 +85,6 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
         Chore("purge runs", 10 * MINUTE, runs.purge),
         Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
         Chore("purge trigger marks", 60 * MINUTE, memory.thin_out),
-        Chore("settle what broke off", MINUTE, settling.settle),
         Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
         Chore("purge files", 10 * MINUTE, file_stash.purge),
         Chore("purge events", 10 * MINUTE, retention.purge),
@@ -92,7 +92,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
     ]
     monitor = ClockMonitor()
     try:
-        for engine in (TriggerEngine(service), DeliveryEngine(service), MailServer(service)):
+        for engine in (Caretaker(service), TriggerEngine(service), DeliveryEngine(service), MailServer(service)):
             engine.start()
             engines.append(engine)
         with ThreadPoolExecutor(REFRESHES_AT_ONCE, thread_name_prefix="refresh") as pool:

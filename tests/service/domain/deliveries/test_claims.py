@@ -1,16 +1,16 @@
 """Claiming what is due: each delivery once, as many as there is room for, and again when a worker has died."""
 
 from tests.fakes.delivery_harness import DeliveryHarness
-from webapp.service.domain.deliveries import claims
+from webapp.service.domain.deliveries import deliveries
 
 
 def test_each_is_claimed_once_until_its_lease_is_over(post: DeliveryHarness) -> None:
     post.emit(post.trigger(post.receiver.url()))
     (task,) = post.claim()
     assert (task.attempt, task.body, task.scene) == (1, b'{"n":1}', post.scene)
-    assert task.lease_until == post.clock.at + claims.LEASE
+    assert task.lease_until == post.clock.at + deliveries.LEASE
     assert post.claim() == []
-    post.clock.advance(claims.LEASE)
+    post.clock.advance(deliveries.LEASE)
     (again,) = post.claim()
     assert (again.id, again.attempt) == (task.id, 2)
 

@@ -39,7 +39,7 @@ def test_what_is_claimed_is_nobody_elses_until_the_lease_is_over(post: DeliveryH
     post.emit(post.trigger(post.receiver.url()))
     (first,) = post.claim()
     assert post.claim() == []
-    post.clock.advance(claims.LEASE - 1)
+    post.clock.advance(deliveries.LEASE - 1)
     assert post.claim() == []
     post.clock.advance(1)
     (second,) = post.claim()
@@ -51,7 +51,7 @@ def test_a_worker_that_was_too_slow_changes_nothing(post: DeliveryHarness) -> No
     trigger = post.trigger(post.receiver.url())
     post.emit(trigger)
     (slow,) = post.claim()
-    post.clock.advance(claims.LEASE)
+    post.clock.advance(deliveries.LEASE)
     (quick,) = post.claim()
     assert post.finish([Outcome(slow, post.clock(), 9, 500, "Too late.")]) == 0
     assert post.row()["lease_until"] > 0

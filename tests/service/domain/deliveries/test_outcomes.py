@@ -1,7 +1,7 @@
 """What comes of attempts: a success settles, a failure is tried again, and whoever was too slow changes nothing."""
 
 from tests.fakes.delivery_harness import DeliveryHarness
-from webapp.service.domain.deliveries import claims, counts
+from webapp.service.domain.deliveries import counts, deliveries
 from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.outcomes import Outcome
 
@@ -40,7 +40,7 @@ def test_a_receiver_that_is_gone_gets_nothing_more(post: DeliveryHarness) -> Non
 def test_whoever_was_too_slow_changes_nothing(post: DeliveryHarness) -> None:
     post.emit(post.trigger(post.receiver.url()))
     (slow,) = post.claim()
-    post.clock.advance(claims.LEASE)
+    post.clock.advance(deliveries.LEASE)
     (quick,) = post.claim()
     assert post.finish([outcome(slow, "Too late.", 500)]) == 0
     assert post.finish([outcome(quick)]) == 1

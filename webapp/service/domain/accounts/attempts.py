@@ -30,6 +30,10 @@ Status = Literal["open", "started", "exchanging", "connected", "failed"]
 SIGN_IN_TIME = 15 * MINUTE
 EXCHANGE_TIME = 2 * MINUTE  # longer than any deadline of the exchange, identity and test requests together
 INTERRUPTED, TIMED_OUT = "interrupted", "sign_in_timeout"
+_BROKEN_OFF = {
+    "exchanging": (INTERRUPTED, "It broke off in the middle. Start again."),
+    "started": (TIMED_OUT, "It took longer than 15 minutes. Start again."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +95,10 @@ class SignInStart:
 def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tuple[Attempt, str]:
     """An open attempt that lives as long as its token, and its secret."""
     secret = random.token_urlsafe(24)
-    attempt_id = hash_token(secret)
+    attempt_id, what = hash_token(secret), (request.app, request.oauth_app_id, request.account_id, request.session_id)
     with service.store.write() as tx:
-        attempt = Attempt(
-            attempt_id,
-            token.token_hash,
-            request.app,
-            request.oauth_app_id,
-            request.account_id,
-            request.session_id,
-            created_at=service.clock(),
-            expires_at=token.expires_at,
-            sealed=_seal(service, tx, token, attempt_id, fields=request.fields) if request.fields else None,
-        )
+        sealed = _seal(service, tx, token, attempt_id, fields=request.fields) if request.fields else None
+        attempt = Attempt(attempt_id, token.token_hash, *what, service.clock(), token.expires_at, sealed)
         _ATTEMPTS.insert(tx, attempt)
     return attempt, secret
 
@@ -176,7 +171,7 @@ def claim_keys(service: Service, attempt: Attempt) -> Attempt:
 def reopen(service: Service, attempt: Attempt) -> None:
     """Reopen an attempt whose form has to be filled in again."""
     with service.store.write() as tx:
-        _move(tx, attempt, "exchanging", status="open")
+        _move(tx, attempt, "exchanging", status="open", claimed_by=None)
 
 
 def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
@@ -236,6 +231,12 @@ def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
     return token
 
 
+def take_over(tx: Tx, service: Service, dead: int) -> None:
+    """End what the generation ``dead`` was exchanging: a code is good once, so only the person can begin anew."""
+    for attempt in _ATTEMPTS.all(tx, "claimed_by = :dead AND status = 'exchanging'", {"dead": dead}):
+        _fail(tx, service, attempt, *_BROKEN_OFF["exchanging"])
+
+
 def purge(service: Service) -> int:
     """Forget attempts that ended more than a day ago; how many there were."""
     with service.store.write() as tx:
@@ -246,7 +247,8 @@ def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
     now = service.clock()
     with service.store.write() as tx:
         started_at = attempt.started_at or now
-        claimed = _move(tx, attempt, status, status="exchanging", claimed_at=now, started_at=started_at)
+        claim = {"claimed_at": now, "claimed_by": service.generation, "started_at": started_at}
+        claimed = _move(tx, attempt, status, status="exchanging", **claim)
         if not claimed:
             raise AttemptUnknown
         return _get(tx, attempt.id)
@@ -254,38 +256,37 @@ def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
 
 def _ended(service: Service, attempt: Attempt, code: str, sentence: str) -> Attempt:
     with service.store.write() as tx:
-        if _finish(tx, attempt, "failed", error_code=code, error_sentence=sentence):
-            notifications.connect_failed(tx, service, token_of(tx, attempt), sentence)
+        _fail(tx, service, attempt, code, sentence)
         ended = _get(tx, attempt.id)
     service.wake()
     return ended
 
 
+def _fail(tx: Tx, service: Service, attempt: Attempt, code: str, sentence: str) -> None:
+    if _finish(tx, attempt, "failed", error_code=code, error_sentence=sentence):
+        notifications.connect_failed(tx, service, token_of(tx, attempt), sentence)
+
+
 def _finish(tx: Tx, attempt: Attempt, status: Status, **result: str) -> bool:
     """End ``attempt``, unless it has ended; what was sealed is forgotten."""
-    return _move(tx, attempt, "started", "exchanging", status=status, sealed=None, **result)
+    return _move(tx, attempt, "started", "exchanging", status=status, sealed=None, claimed_by=None, **result)
 
 
 def _move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
     """Write ``changes`` if the attempt's state is one of those ``allowed`` at that moment; whether it was."""
     columns = _ATTEMPTS.to_columns(changes)
     assignments = ", ".join(f"{name} = :{name}" for name in columns)
-    states = {f"state_{number}": state for number, state in enumerate(allowed)}
-    condition = f"id = :key AND status IN ({', '.join(f':{name}' for name in states)})"
-    sql = f"UPDATE connect_attempts SET {assignments} WHERE {condition}"  # noqa: S608 - names of columns
-    return tx.run(sql, {**columns, **states, "key": attempt.id}) > 0
+    states = ", ".join(f"'{state}'" for state in allowed)
+    sql = f"UPDATE connect_attempts SET {assignments} WHERE id = :key AND status IN ({states})"  # noqa: S608
+    return tx.run(sql, {**columns, "key": attempt.id}) > 0
 
 
 def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
     """``attempt``; one whose process died in the exchange, or that nobody came back to, has failed."""
-    if attempt is None:
-        return None
-    now = service.clock()
-    if attempt.status == "exchanging" and (attempt.claimed_at or 0) + EXCHANGE_TIME < now:
-        return _ended(service, attempt, INTERRUPTED, "It broke off in the middle. Start again.")
-    if attempt.status == "started" and attempt.expires_at <= now:
-        return _ended(service, attempt, TIMED_OUT, "It took longer than 15 minutes. Start again.")
-    return attempt
+    if attempt is None or attempt.status not in _BROKEN_OFF:
+        return attempt
+    ends_at = attempt.expires_at if attempt.status == "started" else (attempt.claimed_at or 0) + EXCHANGE_TIME + 1
+    return attempt if service.clock() < ends_at else _ended(service, attempt, *_BROKEN_OFF[attempt.status])
 
 
 def _seal(service: Service, tx: Tx, token: ConnectToken, attempt_id: str, **values: Any) -> bytes:

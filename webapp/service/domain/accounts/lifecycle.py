@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.clock import HOUR, MINUTE, SECOND
-from webapp.kit.crypto import random_base62
 from webapp.service.domain.accounts import accounts, credentials, notifications
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -74,7 +73,8 @@ def replace(tx: Tx, before: Account, after: Account) -> None:
 
     Raises :class:`NotFound` when it was removed meanwhile.
     """
-    sql = f"UPDATE accounts SET {_REPLACE}, revision = revision + 1, lease_holder = NULL WHERE id = :id"  # noqa: S608
+    free = "lease_holder = NULL, checked_by = NULL"
+    sql = f"UPDATE accounts SET {_REPLACE}, revision = revision + 1, {free} WHERE id = :id"  # noqa: S608
     values = {name: value for name, value in _ACCOUNTS.values(after).items() if name == "id" or name not in _KEPT}
     if not tx.run(sql, values):
         raise NotFound("The account was disconnected meanwhile. Connect it anew.")
@@ -116,7 +116,7 @@ def claim_refresh(service: Service, account: Account) -> Account | None:
             "WHERE id = :id AND revision = :revision AND dead = 0 AND lease_until <= :now",
             {
                 "until": now + REFRESH_LEASE,
-                "holder": random_base62(12),
+                "holder": str(service.generation),
                 "id": account.id,
                 "revision": account.revision,
                 "now": now,
@@ -130,12 +130,22 @@ def claim_checks(service: Service, limit: int) -> list[Account]:
     now = service.clock()
     with service.store.write() as tx:
         rows = tx.all(
-            "UPDATE accounts SET next_check_at = :later WHERE id IN (SELECT id FROM accounts WHERE next_check_at "
-            "IS NOT NULL AND next_check_at <= :now AND dead = 0 ORDER BY next_check_at LIMIT :limit) "
-            "RETURNING id, project_id, environment",
-            {"now": now, "later": now + CHECK_CLAIM, "limit": limit},
+            "UPDATE accounts SET next_check_at = :later, checked_by = :holder WHERE id IN (SELECT id FROM accounts "
+            "WHERE next_check_at IS NOT NULL AND next_check_at <= :now AND dead = 0 "
+            "ORDER BY next_check_at LIMIT :limit) RETURNING id, project_id, environment",
+            {"now": now, "later": now + CHECK_CLAIM, "holder": service.generation, "limit": limit},
         )
         return [accounts.get(tx, Scene(row["project_id"], row["environment"]), row["id"]) for row in rows]
+
+
+def take_over(tx: Tx, service: Service, dead: int) -> None:
+    """Let whoever waits refresh and check what the generation ``dead`` was refreshing and checking."""
+    tx.run("UPDATE accounts SET lease_until = 0, lease_holder = NULL WHERE lease_holder = :dead", {"dead": str(dead)})
+    tx.run(
+        "UPDATE accounts SET next_check_at = CASE WHEN next_check_at > :now THEN :now ELSE next_check_at END, "
+        "checked_by = NULL WHERE checked_by = :dead",
+        {"now": service.clock(), "dead": dead},
+    )
 
 
 def realign(service: Service) -> None:
@@ -159,7 +169,7 @@ def mark_working(service: Service, account: Account) -> Account:
     now = service.clock()
     sql = (
         "UPDATE accounts SET healthy = 1, dead = 0, error = NULL, failures = 0, last_checked_at = :now, "
-        "next_check_at = :next, updated_at = CASE WHEN healthy = 1 THEN updated_at ELSE :now END "
+        "next_check_at = :next, checked_by = NULL, updated_at = CASE WHEN healthy = 1 THEN updated_at ELSE :now END "
         "WHERE id = :id AND revision = :revision"
     )
     with service.store.write() as tx:
@@ -177,7 +187,8 @@ def mark_retrying(service: Service, account: Account, reason: str, *, retry_afte
     sql = (
         "UPDATE accounts SET healthy = 0, error = :reason, failures = failures + 1, last_checked_at = :now, "
         "next_check_at = :next, next_refresh_at = CASE WHEN next_refresh_at IS NULL THEN NULL ELSE :next END, "
-        "updated_at = :now, lease_until = 0, lease_holder = NULL WHERE id = :id AND revision = :revision AND dead = 0"
+        "updated_at = :now, lease_until = 0, lease_holder = NULL, checked_by = NULL "
+        "WHERE id = :id AND revision = :revision AND dead = 0"
     )
     values = {"reason": reason, "now": now, "next": now + pause, "id": account.id, "revision": account.revision}
     with service.store.write() as tx:
@@ -192,7 +203,8 @@ def mark_dead(service: Service, account: Account, reason: str) -> Account:
     now = service.clock()
     sql = (
         "UPDATE accounts SET healthy = 0, dead = 1, error = :reason, failures = failures + 1, last_checked_at = :now, "
-        "next_check_at = NULL, next_refresh_at = NULL, updated_at = :now, lease_until = 0, lease_holder = NULL "
+        "next_check_at = NULL, next_refresh_at = NULL, updated_at = :now, lease_until = 0, lease_holder = NULL, "
+        "checked_by = NULL "
         "WHERE id = :id AND revision = :revision"
     )
     with service.store.write() as tx:

@@ -18,6 +18,7 @@ from webapp.service.domain.base.keyring import KeyGone, Keyring, Place
 from webapp.service.outbound.client import OutboundClient
 from webapp.settings import Settings
 from webapp.store.contract import Store, Tx
+from webapp.store.presence import SignOfLife
 
 WHOLE_INSTALLATION = "COALESCE(project_id, 'instance')"
 """The owner where a row without a project belongs to the whole installation."""
@@ -31,7 +32,8 @@ def wake_nobody() -> None:
 class Service:
     """The parts that every verb may use. It holds no state of its own.
 
-    ``wake`` tells the worker that there is something to do; call it after the commit that made it so.
+    ``wake`` tells the worker that there is something to do; call it after the commit that made it so. ``sign``
+    tells others that this process lives (:mod:`generations`).
     """
 
     settings: Settings
@@ -42,6 +44,12 @@ class Service:
     outbound: OutboundClient
     runner: Runner
     wake: Callable[[], None] = wake_nobody
+    sign: SignOfLife | None = None
+
+    @property
+    def generation(self) -> int:
+        """The number of this process's life, which the leases and locks that it holds name; 0 names nobody."""
+        return self.sign.number if self.sign else 0
 
     def app(self, slug_or_id: str) -> App:
         """The app with that slug or id. Raises :class:`NotFound`."""

@@ -9,13 +9,11 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from webapp.kit.clock import SECOND
 from webapp.service.domain.deliveries import deliveries, endpoint_state, endpoints
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Row, Tx
 
-LEASE = 40 * SECOND  # twice the request's deadline
 LOOKED_AT = 400
 SHED_AT_ONCE = 200
 SMALL_BODY = 64 * 1024
@@ -40,8 +38,9 @@ class Task:
     sealed: bytes | None = field(default=None, repr=False)
 
 
-def claim(tx: Tx, now: int, room: Room) -> list[Task]:
-    """Claim what is due, for each endpoint as much as it has room for, so that none holds up another."""
+def claim(tx: Tx, now: int, room: Room, holder: int = 0) -> list[Task]:
+    """Claim what is due for the generation ``holder``, for each endpoint as much as it has room for, so that none
+    holds up another."""
     claimed: list[tuple[Endpoint, Row]] = []
     for endpoint in _due_endpoints(tx, now):
         if not endpoint.active:
@@ -49,13 +48,11 @@ def claim(tx: Tx, now: int, room: Room) -> list[Task]:
             continue
         free = room(endpoint, len(claimed))
         if free > 0:
-            claimed += [(endpoint, row) for row in deliveries.lease(tx, endpoint.id, now + LEASE, now, free)]
+            claimed += [(endpoint, row) for row in deliveries.lease(tx, endpoint.id, holder, now, free)]
         if endpoint.state == "penalty":
             endpoint_state.shed(tx, endpoint, SHED_AT_ONCE, now)
     events = _events(tx, [row["event_id"] for _, row in claimed])
-    return [
-        Task(**row, **events[row["event_id"]], endpoint=endpoint, lease_until=now + LEASE) for endpoint, row in claimed
-    ]
+    return [Task(**row, **events[row["event_id"]], endpoint=endpoint) for endpoint, row in claimed]
 
 
 def _due_endpoints(tx: Tx, now: int) -> list[Endpoint]:

@@ -11,11 +11,14 @@ Here stand the statements that write the rows. What is claimed, and what comes o
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from webapp.kit.clock import SECOND
 from webapp.kit.crypto import ordered_id
+from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import counts
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.store.contract import Reader, Row, Tx
 
+LEASE = 40 * SECOND  # twice the request's deadline
 SWITCHED_OFF = "Not sent, because the webhook is switched off. "
 PULLED_AT_ONCE = 1_000
 _RESENDABLE = "EXISTS (SELECT 1 FROM endpoints p WHERE p.id = d.endpoint_id AND p.active = 1) AND d.lease_until <= :now"
@@ -52,13 +55,24 @@ def next_due_at(reader: Reader, after: int | None = None) -> int | None:
     return row[0][0] if row else None
 
 
-def lease(tx: Tx, endpoint_id: str, until: int, now: int, limit: int) -> list[Row]:
-    """Lease up to ``limit`` deliveries that are due for an endpoint: id, event, trigger, attempt and tries of each."""
+def lease(tx: Tx, endpoint_id: str, holder: int, now: int, limit: int) -> list[Row]:
+    """Lease up to ``limit`` deliveries that are due for an endpoint to the generation ``holder``: id, event, trigger,
+    attempt, tries and the end of the lease of each."""
     return tx.all(
-        "UPDATE deliveries SET attempt = attempt + 1, lease_until = :lease, next_at = :lease, updated_at = :now "
-        "WHERE id IN (SELECT id FROM deliveries WHERE endpoint_id = :endpoint AND next_at <= :now "
-        "ORDER BY next_at LIMIT :limit) RETURNING id, event_id, trigger_id, attempt, tries",
-        {"lease": until, "now": now, "endpoint": endpoint_id, "limit": limit},
+        "UPDATE deliveries SET attempt = attempt + 1, lease_until = :lease, next_at = :lease, holder = :holder, "
+        "updated_at = :now WHERE id IN (SELECT id FROM deliveries WHERE endpoint_id = :endpoint AND next_at <= :now "
+        "ORDER BY next_at LIMIT :limit) RETURNING id, event_id, trigger_id, attempt, tries, lease_until",
+        {"lease": now + LEASE, "holder": holder, "now": now, "endpoint": endpoint_id, "limit": limit},
+    )
+
+
+def take_over(tx: Tx, service: Service, dead: int) -> int:
+    """Let be due now what the generation ``dead`` had on its way; how many there were. They were not tried."""
+    now = service.clock()
+    return tx.run(
+        "UPDATE deliveries SET next_at = :now, lease_until = 0, updated_at = :now "
+        "WHERE next_at > :now AND next_at <= :now + :lease AND lease_until > 0 AND holder = :dead",
+        {"now": now, "lease": LEASE, "dead": dead},
     )
 
 

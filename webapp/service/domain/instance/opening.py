@@ -11,8 +11,9 @@ from webapp.service.catalog.build import BuildReport, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.components.runner import Runner
 from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service, wake_nobody
-from webapp.service.domain.instance import instance_key, restoring
+from webapp.service.domain.instance import instance_key, restoring, takeover
 from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
@@ -46,7 +47,8 @@ def open_service(
             report = _build(settings, runner)
         for problem in report.problems:
             log.warning("This is left out of the catalog: %s", problem)
-        service = Service(settings, store, clock, keys, _catalog(settings), _outbound(settings), components, wake)
+        parts = (settings, store, clock, keys, _catalog(settings), _outbound(settings), components, wake)
+        service = Service(*parts, sign=generations.begin(store, clock))
         if settings.sandbox:
             provider_clients.ensure_sandbox(service)
     except BaseException:
@@ -59,6 +61,7 @@ def open_service(
 def close_service(service: Service) -> None:
     """Give back what :func:`open_service` took."""
     usage.flush(service)
+    takeover.give_up(service)
     service.runner.close()
     service.catalog.close()
     service.store.close()

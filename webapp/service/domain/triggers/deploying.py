@@ -177,7 +177,7 @@ def _begin(
             created_at=now,
             updated_at=now,
         )
-        lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + lifecycle.BUSY)
+        lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + lifecycle.BUSY, holder=service.generation)
         trigger_accounts.put(tx, trigger_id, values.accounts)
         urls = [deployment.webhook_url] if deployment.webhook_url else []
         trigger_webhooks.set_targets(

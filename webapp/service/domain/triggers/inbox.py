@@ -76,12 +76,12 @@ def claim(service: Service) -> QueuedRequest | None:
         return None  # an idle worker takes no write lock
     with service.store.write() as tx:
         row = tx.one(
-            "UPDATE trigger_inbox SET turn = turn + 1, lease_until = :until WHERE id = ("
+            "UPDATE trigger_inbox SET turn = turn + 1, lease_until = :until, holder = :holder WHERE id = ("
             "SELECT id FROM trigger_inbox AS one WHERE next_at <= :now AND lease_until <= :now AND NOT EXISTS ("
             "SELECT 1 FROM trigger_inbox AS other WHERE other.trigger_id = one.trigger_id AND other.id < one.id) "
             "ORDER BY next_at, id LIMIT 1) "
             "RETURNING id, trigger_id, project_id, turn, tries, received_at, request_sealed",
-            {"now": now, "until": now + LEASE},
+            {"now": now, "until": now + LEASE, "holder": service.generation},
         )
     return _queued(service, row) if row else None
 
@@ -105,6 +105,12 @@ def realign(tx: Tx, now: int) -> int:
         "WHERE received_at > :now OR next_at > :longest OR lease_until > :lease",
         {"now": now, "lease": now + LEASE, "longest": now + RETRIES_S[-1] * SECOND},
     )
+
+
+def take_over(tx: Tx, service: Service, dead: int) -> int:
+    """Let be due now what the generation ``dead`` was running; how many there were."""
+    sql = "UPDATE trigger_inbox SET lease_until = 0, holder = NULL, turn = turn + 1 WHERE holder = :dead"
+    return tx.run(sql, {"dead": dead})
 
 
 def complete(tx: Tx, queued: QueuedRequest) -> bool:
@@ -131,8 +137,13 @@ def postpone(tx: Tx, queued: QueuedRequest, until: int) -> bool:
 
 
 def _put_back(tx: Tx, queued: QueuedRequest, at: int, tries: int) -> bool:
-    sql = "UPDATE trigger_inbox SET next_at = :at, lease_until = 0, tries = :tries WHERE id = :id AND turn = :turn"
-    return bool(tx.run(sql, {"at": at, "tries": tries, "id": queued.id, "turn": queued.turn}))
+    return bool(
+        tx.run(
+            "UPDATE trigger_inbox SET next_at = :at, lease_until = 0, holder = NULL, tries = :tries "
+            "WHERE id = :id AND turn = :turn",
+            {"at": at, "tries": tries, "id": queued.id, "turn": queued.turn},
+        )
+    )
 
 
 def _queued(service: Service, row: Row) -> QueuedRequest:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from webapp.errors import Conflict, NotFound
-from webapp.kit.clock import HOUR, MINUTE
+from webapp.kit.clock import MINUTE
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base.service import Service
@@ -25,9 +25,8 @@ from webapp.store.table import Table
 
 BUSY = 5 * MINUTE  # how long a change holds the trigger at most
 LEASE = 2 * MINUTE  # longer than a run may take
-CLOCK_TOLERANCE = 3 * HOUR
 FREE = "busy_until NOT BETWEEN :now + 1 AND :now + :busy"
-_TRIGGERS = Table("deployed_triggers", DeployedTrigger, write_only=("endpoint_hash", "busy_until"))
+_TRIGGERS = Table("deployed_triggers", DeployedTrigger, write_only=("endpoint_hash", "busy_until", "holder"))
 _KEPT = (  # what no change writes
     "id", "project_id", "environment", "external_user_id", "external_id", "endpoint_sealed", "email_local",
     "created_at", "turn",
@@ -35,10 +34,10 @@ _KEPT = (  # what no change writes
 DUE = f"next_run_at <= :now AND active = 1 AND deployed = 1 AND {FREE}"
 
 
-def insert(tx: Tx, trigger: DeployedTrigger, *, endpoint_key: str | None, busy_until: int) -> None:
-    """Add ``trigger``, unseen until :func:`update` says that it is deployed."""
+def insert(tx: Tx, trigger: DeployedTrigger, *, endpoint_key: str | None, busy_until: int, holder: int = 0) -> None:
+    """Add ``trigger``, which the generation ``holder`` is deploying, unseen until :func:`update` says that it is."""
     key_hash = deployed_triggers.endpoint_hash(endpoint_key) if endpoint_key else None
-    _TRIGGERS.insert(tx, trigger, endpoint_hash=key_hash, busy_until=busy_until)
+    _TRIGGERS.insert(tx, trigger, endpoint_hash=key_hash, busy_until=busy_until, holder=holder)
 
 
 def update(tx: Tx, trigger: DeployedTrigger) -> int:
@@ -49,8 +48,8 @@ def update(tx: Tx, trigger: DeployedTrigger) -> int:
     columns = {name: value for name, value in _TRIGGERS.values(trigger).items() if name not in _KEPT}
     changes = ", ".join(f"{name} = :{name}" for name in columns)
     return tx.run(
-        f"UPDATE deployed_triggers SET {changes}, deployed = 1, busy_until = 0, lease_until = 0, turn = turn + 1 "  # noqa: S608
-        "WHERE id = :id AND turn = :turn",
+        f"UPDATE deployed_triggers SET {changes}, deployed = 1, busy_until = 0, lease_until = 0, holder = NULL, "  # noqa: S608
+        "turn = turn + 1 WHERE id = :id AND turn = :turn",
         {**columns, "id": trigger.id, "turn": trigger.turn},
     )
 
@@ -83,9 +82,9 @@ def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False
     free = "" if by_force else f" AND {FREE}"
     with service.store.write() as tx:
         rows = tx.tuples(
-            "UPDATE deployed_triggers SET turn = turn + 1, lease_until = 0, busy_until = :now + :busy "  # noqa: S608
-            f"WHERE id = :id AND deployed = 1{free} RETURNING {_TRIGGERS.columns}",
-            {"id": trigger.id, "now": now, "busy": BUSY},
+            "UPDATE deployed_triggers SET turn = turn + 1, lease_until = 0, busy_until = :now + :busy, "  # noqa: S608
+            f"holder = :holder WHERE id = :id AND deployed = 1{free} RETURNING {_TRIGGERS.columns}",
+            {"id": trigger.id, "now": now, "busy": BUSY, "holder": service.generation},
         )
         if not rows and deployed_triggers.find(tx, trigger.id) is None:
             raise NotFound(ABSENT)
@@ -98,7 +97,7 @@ def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False
         with service.store.write() as tx:
             tx.run(
                 # Not by the turn: who is switched off meanwhile has the next one.
-                "UPDATE deployed_triggers SET busy_until = 0 WHERE id = :id AND busy_until = :until",
+                "UPDATE deployed_triggers SET busy_until = 0, holder = NULL WHERE id = :id AND busy_until = :until",
                 {"id": current.id, "until": now + BUSY},
             )
 
@@ -125,11 +124,11 @@ def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
     """Sources whose tick is due, the longest waiting first, each claimed for this caller alone by a lease."""
     with service.store.write() as tx:
         rows = tx.tuples(
-            "UPDATE deployed_triggers SET lease_until = :now + :lease, turn = turn + 1 WHERE id IN (SELECT id FROM "  # noqa: S608
-            f"deployed_triggers WHERE emitter = 'source' AND {DUE} AND "
+            "UPDATE deployed_triggers SET lease_until = :now + :lease, holder = :holder, turn = turn + 1 "  # noqa: S608
+            f"WHERE id IN (SELECT id FROM deployed_triggers WHERE emitter = 'source' AND {DUE} AND "
             "lease_until NOT BETWEEN :now + 1 AND :now + :lease ORDER BY next_run_at LIMIT :limit) "
             f"RETURNING {_TRIGGERS.columns}",
-            {"now": service.clock(), "lease": LEASE, "busy": BUSY, "limit": limit},
+            {"now": service.clock(), "lease": LEASE, "busy": BUSY, "holder": service.generation, "limit": limit},
         )
     return sorted(map(_TRIGGERS.make, rows), key=lambda trigger: trigger.next_run_at or 0)
 
@@ -138,15 +137,24 @@ def release(service: Service, claimed: DeployedTrigger) -> None:
     """Give a claimed poll up, so that the next who asks may claim it."""
     with service.store.write() as tx:
         tx.run(
-            "UPDATE deployed_triggers SET lease_until = 0 WHERE id = :id AND turn = :turn",
+            "UPDATE deployed_triggers SET lease_until = 0, holder = NULL WHERE id = :id AND turn = :turn",
             {"id": claimed.id, "turn": claimed.turn},
         )
+
+
+def take_over(tx: Tx, service: Service, dead: int) -> int:
+    """Free what the generation ``dead`` was running, changing or deploying; how many there were."""
+    return tx.run(
+        "UPDATE deployed_triggers SET lease_until = 0, busy_until = 0, holder = NULL, turn = turn + 1 "
+        "WHERE holder = :dead",
+        {"dead": dead},
+    )
 
 
 def schedule_next(tx: Tx, claimed: DeployedTrigger, *, failures: int, next_run_at: int | None) -> None:
     """End the claim of a poll with its next tick, unless the claim has passed to somebody else."""
     tx.run(
-        "UPDATE deployed_triggers SET lease_until = 0, failures = :failures, next_run_at = :next "
+        "UPDATE deployed_triggers SET lease_until = 0, holder = NULL, failures = :failures, next_run_at = :next "
         "WHERE id = :id AND turn = :turn",
         {"failures": failures, "next": next_run_at, "id": claimed.id, "turn": claimed.turn},
     )
@@ -176,11 +184,7 @@ def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence
 
 
 def realign(service: Service) -> int:
-    """Set the ticks anew that were found by a clock which has since been set back; how many there were.
-
-    An interval counts from now. A cron tick stays, since it is a time of the calendar, unless the clock was wrong by
-    more than three hours: then it is looked for anew, as Debian's cron does.
-    """
+    """Set the ticks anew that were found by a clock which has since been set back; how many there were."""
     now, changed = service.clock(), 0
     with service.store.write() as tx:
         where = (
@@ -188,14 +192,9 @@ def realign(service: Service) -> int:
             "AND COALESCE(last_run_at, schedule_changed_at, created_at) > :now"
         )
         for trigger in deployed_triggers.select(tx, where, {"now": now}):
-            at, anchor = _realigned(trigger, now), min(trigger.schedule_changed_at or now, now)
+            anchor = min(trigger.schedule_changed_at or now, now)
+            last = trigger.last_run_at or trigger.schedule_changed_at or trigger.created_at
+            at = schedules.realigned(trigger.schedule or {}, anchor, last, now)
             if at is not None and at != trigger.next_run_at:
                 changed += _TRIGGERS.update(tx, trigger.id, next_run_at=at, schedule_changed_at=anchor)
     return changed
-
-
-def _realigned(trigger: DeployedTrigger, now: int) -> int | None:
-    schedule, last = trigger.schedule or {}, trigger.last_run_at or trigger.schedule_changed_at or trigger.created_at
-    if "intervalSeconds" in schedule:
-        return schedules.next_after(schedule, min(trigger.schedule_changed_at or now, now), now)
-    return schedules.next_after(schedule, now, now) if last - now > CLOCK_TOLERANCE else None

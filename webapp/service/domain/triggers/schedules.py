@@ -14,13 +14,14 @@ from typing import Any
 from cronsim import CronSim, CronSimError
 
 from webapp.errors import Detail
-from webapp.kit.clock import MINUTE, SECOND
+from webapp.kit.clock import HOUR, MINUTE, SECOND
 from webapp.service.domain.components.prop_values import FIELD, refused
 
 Schedule = Mapping[str, Any]
 TIMER = "$.interface.timer"
 LONGEST_S = 366 * 24 * 3600
 MAX_CRON = 200
+CLOCK_TOLERANCE = 3 * HOUR
 
 
 def timer_of(props: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
@@ -74,6 +75,18 @@ def gap(schedule: Schedule, anchor: int, after: int) -> int:
     first = next_after(schedule, anchor, after)
     second = next_after(schedule, anchor, first) if first else None
     return second - first if first and second else LONGEST_S * SECOND
+
+
+def realigned(schedule: Schedule, anchor: int, last: int, now: int) -> int | None:
+    """The next tick of a schedule that ran ``last`` by a clock which has since been set back to ``now``; None where the
+    tick that stands is still right.
+
+    An interval counts from now. A cron tick stays, since it is a time of the calendar, unless the clock was wrong by
+    more than three hours: then it is looked for anew, as Debian's cron does.
+    """
+    if "intervalSeconds" in schedule:
+        return next_after(schedule, anchor, now)
+    return next_after(schedule, now, now) if last - now > CLOCK_TOLERANCE else None
 
 
 def shown(schedule: Schedule) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""Within a second or two of a death, what was held is free and what broke off is settled; trouble ends nothing."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.fakes.triggers import deploy
+from webapp.errors import Unavailable
+from webapp.service.domain.base import generations
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import takeover
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import inbox, settling
+from webapp.service.worker import caretaker
+from webapp.service.worker.caretaker import Caretaker
+
+
+@pytest.fixture
+def quick(service: Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[Caretaker]:
+    monkeypatch.setattr(caretaker, "EVERY_S", 0.02)
+    made = Caretaker(service)
+    yield made
+    made.stop(5)
+
+
+def until(condition: Any) -> None:
+    ends = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < ends, "it did not happen"
+        time.sleep(0.01)
+
+
+def test_it_takes_over_and_settles(
+    service: Service, scene: Scene, quick: Caretaker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settled: list[Service] = []
+    monkeypatch.setattr(settling, "settle", settled.append)
+    other = replace(service, sign=generations.begin(service.store, service.clock))
+    inbox.add(service, deploy(service, scene, "~/echo"), {"body": {}})
+    assert inbox.claim(other) is not None
+    quick.start()
+    until(lambda: settled == [service])  # at the start, whatever stands
+    assert inbox.claim(service) is None
+    assert other.sign is not None
+    other.sign.end()
+    until(lambda: settled == [service, service])
+    assert inbox.claim(service) is not None
+
+
+def test_trouble_does_not_end_it(service: Service, quick: Caretaker, monkeypatch: pytest.MonkeyPatch) -> None:
+    troubles: list[Exception] = [RuntimeError("a bug"), Unavailable(), RuntimeError("another")]
+    settled: list[Service] = []
+
+    def trouble(_: Service) -> int:
+        if troubles:
+            raise troubles.pop()
+        return 1
+
+    def settle(given: Service) -> None:
+        settled.append(given)
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(takeover, "take_over", trouble)
+    monkeypatch.setattr(settling, "settle", settle)
+    quick.start()
+    until(lambda: len(settled) > 2)
+
+
+def test_it_looks_at_least_every_second() -> None:
+    assert caretaker.EVERY_S <= 1.0

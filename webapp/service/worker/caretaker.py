@@ -1,0 +1,79 @@
+"""Looks after what others leave behind: it takes over from processes that died, and settles what they left half-way.
+
+A look costs next to nothing, so it looks every second: nothing waits longer for a dead process. Hooks of triggers may
+take long; they run in a thread of their own.
+"""
+
+import logging
+import threading
+import time
+
+from webapp.errors import Unavailable
+from webapp.kit.clock import SECOND
+from webapp.service.domain.base import generations
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import takeover
+from webapp.service.domain.triggers import settling
+
+EVERY_S = 1.0
+SETTLE_EVERY_S = 60.0  # what a process left that lives on, since the database could not be written
+log = logging.getLogger(__name__)
+
+
+class Caretaker:
+    """One thread that looks, and one while something is settled."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._stopping = threading.Event()
+        self._settle_at = self._beat_at = 0.0
+        self._settler: threading.Thread | None = None
+        self._thread = threading.Thread(target=self._run, name="caretaker", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is nothing here that could not wait a second."""
+
+    def stop(self, grace_s: float) -> None:
+        """End; what is being settled may take ``grace_s`` seconds more, and is settled anew by the next otherwise."""
+        self._stopping.set()
+        ends = time.monotonic() + grace_s
+        for thread in (self._thread, self._settler):
+            if thread is not None and thread.is_alive():
+                thread.join(max(ends - time.monotonic(), 0.1))
+
+    def turn(self) -> None:
+        """Look once. Raises :class:`Unavailable`."""
+        now = time.monotonic()
+        if now >= self._beat_at:
+            generations.beat(self._service)
+            self._beat_at = now + generations.HEARTBEAT / SECOND
+        if takeover.take_over(self._service) or now >= self._settle_at:
+            self._settle_at = now + SETTLE_EVERY_S
+            self._begin_settling()
+
+    def _begin_settling(self) -> None:
+        if self._settler is not None and self._settler.is_alive():
+            self._settle_at = 0.0  # as soon as it has ended
+            return
+        self._settler = threading.Thread(target=self._settle, name="settling", daemon=True)
+        self._settler.start()
+
+    def _settle(self) -> None:
+        try:
+            settling.settle(self._service)
+        except Exception:
+            log.exception("What broke off could not be settled.")
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                self.turn()
+            except Unavailable as error:
+                log.info("caretaker: %s", error.message)
+            except Exception:
+                log.exception("A turn of the caretaker failed.")
+            self._stopping.wait(EVERY_S)
