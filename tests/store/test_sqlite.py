@@ -12,11 +12,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 from webapp.errors import Unavailable
 from webapp.store import sqlite
-from webapp.store.migrations import migrations
 from webapp.store.sqlite import SQLiteStore
 
 ROOT = Path(__file__).parent.parent.parent
@@ -259,24 +257,6 @@ def test_a_file_that_may_not_grow_is_unavailable_and_recovers(store: SQLiteStore
     assert int(output) > 3
     assert len(names(store)) == 2 * int(output) + 1
     assert integrity(data / "patchbay.db") == "ok"
-
-
-def test_an_interrupted_migration_leaves_no_trace(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(db: Database) -> None:
-        db.execute("CREATE TABLE half (id TEXT)")
-        raise KeyboardInterrupt
-
-    path = data / "patchbay.db"
-    with closing(SQLiteStore(path)) as store:
-        monkeypatch.setattr(migrations, "_migrations", list(migrations._migrations))
-        migrations(name="m999_breaks")(breaks)
-        with pytest.raises(KeyboardInterrupt):
-            store.migrate()
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall() == []
-    monkeypatch.undo()
-    with closing(SQLiteStore(path)) as store:
-        assert store.migrate() == [migration.name for migration in migrations._migrations]
 
 
 def test_a_folder_that_cannot_be_is_unavailable(tmp_path: Path) -> None:
