@@ -40,11 +40,10 @@ from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound import oauth
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.exchange import AnySocket, Transport
 from webapp.service.outbound.guard import Guard, Target
 from webapp.service.outbound.outcomes import Response
-from webapp.service.outbound.sockets import Limits
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+from webapp.service.outbound.transport import AnySocket, Limits, Transport
 from webapp.settings import Settings
 
 SLUGS = sorted(file.parent.name for file in BUILT_IN.glob("*/app.toml"))

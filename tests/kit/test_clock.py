@@ -3,6 +3,7 @@ import time
 import pytest
 
 from webapp.kit import clock
+from webapp.kit.clock import Deadline
 
 
 def test_now_is_the_wall_clock_in_milliseconds() -> None:
@@ -48,3 +49,16 @@ def test_a_fake_clock_moves_only_when_told() -> None:
 
 def test_units() -> None:
     assert (clock.SECOND, clock.MINUTE, clock.HOUR, clock.DAY) == (1_000, 60_000, 3_600_000, 86_400_000)
+
+
+def test_what_is_left_shrinks_and_ends_in_an_error() -> None:
+    deadline = Deadline(0.05)
+    assert 0 < deadline.remaining() <= 0.05
+    time.sleep(0.06)
+    with pytest.raises(TimeoutError):
+        deadline.remaining()
+
+
+def test_the_sooner_of_two_holds() -> None:
+    assert Deadline(100).at_most(1).remaining() <= 1
+    assert Deadline(1).at_most(100).remaining() <= 1

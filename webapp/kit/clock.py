@@ -1,6 +1,7 @@
 """The one source of time: integer epoch milliseconds inside, ISO 8601 with ``Z`` at the edges.
 
-Code that needs the time takes a :class:`Clock`, so that tests can move it.
+Code that needs the time takes a :class:`Clock`, so that tests can move it. A :class:`Deadline` counts down by a clock
+that nobody moves.
 """
 
 import functools
@@ -43,6 +44,28 @@ def parse_iso(text: str) -> int:
     if moment.tzinfo is None:
         raise ValueError(f"{text!r} has no time zone")
     return int(moment.timestamp() * 1000)
+
+
+class Deadline:
+    """Counts down from the moment it is made, by a clock that nobody sets; ``remaining`` is in seconds."""
+
+    __slots__ = ("_ends",)
+
+    def __init__(self, seconds: float) -> None:
+        self._ends = time.monotonic() + seconds
+
+    def remaining(self) -> float:
+        """Seconds left, always above zero; raises TimeoutError when there are none."""
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the deadline has passed")
+        return left
+
+    def at_most(self, seconds: float) -> "Deadline":
+        """The sooner of this deadline and one that starts now."""
+        sooner = Deadline(seconds)
+        sooner._ends = min(sooner._ends, self._ends)
+        return sooner
 
 
 class FakeClock:

@@ -1,8 +1,25 @@
-"""JSON is read strictly, a member is found by its path, and an answer prints without what may be secret."""
+"""JSON is read strictly, a member is found by its path, and an answer prints without what may be secret.
+Every way a connection fails becomes a Failure of its kind, with one sentence that names the host. Of text from
+elsewhere: what is kept, what is dropped, what is cut."""
+
+import ssl
+from http.client import HTTPException, RemoteDisconnected
 
 import pytest
+from urllib3.exceptions import DecodeError, ProtocolError
 
-from webapp.service.outbound.outcomes import Failure, Json, Response, at_path, parse_json
+from webapp.service.outbound.outcomes import (
+    BudgetExceeded,
+    Failure,
+    Json,
+    Response,
+    at_path,
+    connect_failure,
+    exchange_failure,
+    one_line,
+    parse_json,
+    too_large,
+)
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"NaN", b"\xff", b" <html>", b"[" * 101 + b"]" * 101, b"[" * 100_000])
@@ -32,3 +49,75 @@ def test_an_answer_prints_without_its_secrets() -> None:
 @pytest.mark.parametrize(("text", "seconds"), [("7", 7), ("999999", 86_400), ("Wed, 21 Oct 2026", None), ("", None)])
 def test_retry_after(text: str, seconds: int | None) -> None:
     assert Response(200, {"retry-after": text}, b"", "https://example.com/").retry_after_s == seconds
+
+
+HOST = "api.example"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (TimeoutError(), "timeout"),
+        (ssl.SSLError("no"), "tls"),
+        (ConnectionResetError(), "reset"),
+        (ConnectionRefusedError(), "connect"),
+        (OSError("no address to connect to"), "connect"),
+    ],
+)
+def test_a_connection_that_did_not_come_about(error: OSError, kind: str) -> None:
+    failure = connect_failure(error, HOST)
+    assert failure.kind == kind
+    assert HOST in failure.sentence and failure.sentence.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (TimeoutError(), "timeout"),
+        (ProtocolError("broken", TimeoutError()), "timeout"),
+        (BudgetExceeded(), "too_large"),
+        (DecodeError("not gzip"), "bad_response"),
+        (RemoteDisconnected("gone"), "reset"),
+        (ProtocolError("broken", ConnectionResetError()), "reset"),
+        (BrokenPipeError(), "reset"),
+        (HTTPException("not HTTP"), "bad_response"),
+    ],
+)
+def test_an_exchange_that_broke_off(error: Exception, kind: str) -> None:
+    failure = exchange_failure(error, HOST, 1000)
+    assert failure.kind == kind
+    assert HOST in failure.sentence and failure.sentence.endswith(".")
+
+
+def test_the_reason_of_a_refused_certificate_is_said_once() -> None:
+    error = ssl.SSLCertVerificationError("certificate verify failed")
+    error.verify_message = "certificate has expired."
+    failure = connect_failure(error, HOST)
+    assert failure.kind == "tls"
+    assert "was refused: certificate has expired. Its operator" in failure.sentence
+
+
+def test_too_large_names_the_limit() -> None:
+    assert "1,048,576 bytes" in too_large(HOST, 1024 * 1024).sentence
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("Ada Lovelace", "Ada Lovelace"),
+        ("  Ada\n\tLovelace\x00 ", "Ada Lovelace"),
+        ("\u202egnp.exe\u202c", "gnp.exe"),
+        ("\u2066Ada\u2069\u200f", "Ada"),
+        ("Ada\u2028Lovelace\x85King", "Ada Lovelace King"),
+        ("\ud800Ada\udfff", "Ada"),
+        ("a\u00a0b\u3000c", "a b c"),
+        ("<b>Ada</b>", "<b>Ada</b>"),
+        ("👩\u200d🔬 和子 أمل", "👩\u200d🔬 和子 أمل"),
+        ("\x00\u202e", ""),
+        ("x" * 20, "x" * 20),
+        ("x" * 21, "x" * 19 + "…"),
+        ("x" * 1_000_000, "x" * 19 + "…"),
+    ],
+)
+def test_one_line(given: str, shown: str) -> None:
+    assert one_line(given, 20) == shown

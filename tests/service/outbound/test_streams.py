@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from webapp.service.outbound.exchange import Transport, compose, tls_context
+from webapp.kit.clock import Deadline
+from webapp.service.outbound.client import compose
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.sockets import Deadline
 from webapp.service.outbound.streams import BLOCK, Broken, Stream, Upload
+from webapp.service.outbound.transport import Transport, tls_context
 from webapp.service.outbound.urls import Url, parse_url
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nX-Next: /?key=canary\r\n\r\n"

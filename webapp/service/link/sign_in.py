@@ -13,7 +13,6 @@ import logging
 from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound, PatchbayError
-from webapp.kit.text import one_line
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients
 from webapp.service.domain.accounts.attempts import Attempt, SignInStart
@@ -32,6 +31,7 @@ from webapp.service.link import access, endings, outcomes, visit
 from webapp.service.link.answers import see_other, with_parameter
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.outcomes import one_line
 from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.tokens import OAuthFailure
 

@@ -1,13 +1,21 @@
 """What comes back from the network, as values: a Response, or a Failure with its kind and one sentence.
 
 Nothing here opens a socket. A Response prints without body, headers and address, because each may hold a
-secret. Reading JSON is here too: an HTML page, broken UTF-8 or absurd nesting becomes a Failure, not a bug.
+secret. Every way a connection can fail is told as a Failure: this is the one place that knows the libraries'
+exceptions. Reading JSON is here too: an HTML page, broken UTF-8 or absurd nesting becomes a Failure, not a bug. Text
+is made fit to be stored and shown; pages escape it besides.
 """
 
 import json
+import ssl
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http.client import HTTPException, RemoteDisconnected
+from http.client import IncompleteRead as BodyCutShort
 from typing import Any, Literal
+
+from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead, ProtocolError, ReadTimeoutError
 
 FailureKind = Literal[
     "refused_by_guard",  # the address, port or request may not go out
@@ -21,6 +29,7 @@ FailureKind = Literal[
     "redirect_refused",  # a redirect led where it may not lead
 ]
 MAX_DEPTH = 100
+_JOINERS = "\u200c\u200d"  # invisible, but part of words and of emoji
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,46 @@ class Json:
     value: Any = field(repr=False)
 
 
+class BudgetExceeded(Exception):
+    """The peer sent more bytes than this exchange takes."""
+
+
+NETWORK_ERRORS = (OSError, HTTPException, HTTPError, BudgetExceeded)
+
+
+def connect_failure(error: OSError, host: str) -> Failure:
+    """Why no connection, or no secure one, came about."""
+    if isinstance(error, TimeoutError):
+        return Failure("timeout", f"{host} did not answer in time. Try again later.")
+    if isinstance(error, ssl.SSLCertVerificationError):
+        reason = (error.verify_message or "it is not trusted").rstrip(".")
+        return Failure("tls", f"The certificate of {host} was refused: {reason}. Its operator must renew it.")
+    if isinstance(error, ssl.SSLError):
+        return Failure("tls", f"{host} offers no secure connection on that port. Check the address.")
+    if isinstance(error, ConnectionResetError):
+        return _reset(host)
+    return Failure("connect", f"{host} accepts no connection. Check the address, or try again later.")
+
+
+def exchange_failure(error: Exception, host: str, max_bytes: int) -> Failure:
+    """Why an exchange over a standing connection did not come to its end."""
+    cause = error.args[-1] if isinstance(error, ProtocolError) and error.args else error
+    if isinstance(error, ReadTimeoutError) or isinstance(cause, TimeoutError):
+        return Failure("timeout", f"{host} did not finish its answer in time. Try again later.")
+    if isinstance(error, BudgetExceeded):
+        return too_large(host, max_bytes)
+    if isinstance(error, DecodeError):
+        return Failure("bad_response", f"{host} sent an answer that cannot be unpacked. Try again later.")
+    if isinstance(cause, (BodyCutShort, IncompleteRead, RemoteDisconnected, OSError)):
+        return _reset(host)
+    return Failure("bad_response", f"{host} did not answer in HTTP. Check the address.")
+
+
+def too_large(host: str, max_bytes: int) -> Failure:
+    """The answer is larger than the caller takes."""
+    return Failure("too_large", f"{host} sent more than {max_bytes:,} bytes, too much to be read. Try again later.")
+
+
 def parse_json(body: bytes) -> Json | Failure:
     """Parse `body` strictly: UTF-8, no NaN, at most 100 levels deep."""
     try:
@@ -102,6 +151,21 @@ def at_path(value: Any, path: str) -> Any:
     return value
 
 
+def one_line(text: str, limit: int) -> str:
+    """``text`` without control characters, direction overrides and lone surrogates, at most ``limit`` characters.
+
+    What separated words becomes one space; an ellipsis takes the place of what was cut off.
+    """
+    head = text[: limit * 8]  # of a megabyte, only the beginning is worth looking at
+    kept = "".join(_shown(character) for character in head)
+    line = " ".join(kept.split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def _reset(host: str) -> Failure:
+    return Failure("reset", f"{host} broke the connection off. Try again later.")
+
+
 def _bad(sentence: str) -> Failure:
     return Failure("bad_response", sentence)
 
@@ -123,3 +187,10 @@ def _children(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(value.values())
     return value if isinstance(value, list) else []
+
+
+def _shown(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in ("Cc", "Zl", "Zp", "Zs"):
+        return " "
+    return "" if category[0] == "C" and character not in _JOINERS else character

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import certifi
 
+from webapp.kit.clock import Deadline
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.sockets import Deadline
 from webapp.service.outbound.urls import parse_host
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 from psycopg.types.string import TextLoader
 
+from webapp.kit.clock import Deadline
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.postgres import PostgresAccount, PostgresOutcome, connected
-from webapp.service.outbound.sockets import Deadline
 
 MAX_ROWS = 1000
 CANCEL_S = 1.0  # how long before the deadline the server is told

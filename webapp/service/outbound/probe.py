@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from webapp.kit.text import one_line
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
+from webapp.service.outbound.outcomes import Failure, Json, Response, at_path, one_line
 from webapp.service.outbound.templates import Fields, Placement, TemplateError, apply, fill, fill_hosts, fill_url
 from webapp.service.outbound.urls import HostRules
 
@@ -110,7 +109,7 @@ def judge(response: Response, rules: RefusalRules) -> ProbeOutcome:
 def identity(body: Any, id_path: str, name_path: str = "") -> Identity | None:
     """The id and name at dotted paths of a parsed body; the name falls back to the id. None without an id.
 
-    Both are made fit to be shown (:func:`webapp.kit.text.one_line`): a provider may let people choose any name.
+    Both are made fit to be shown (:func:`one_line`): a provider may let people choose any name.
     """
     found, name = _text(at_path(body, id_path)), _text(at_path(body, name_path)) if name_path else None
     return Identity(found, one_line(name or found, MAX_NAME)) if found else None

@@ -13,19 +13,11 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from typing import Literal
 
+from webapp.kit.clock import Deadline
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.failures import connect_failure
 from webapp.service.outbound.guard import MAIL_PORTS
-from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.sockets import (
-    BudgetExceeded,
-    Deadline,
-    LimitedSocket,
-    LimitedTLSSocket,
-    Limits,
-    connect,
-    secure,
-)
+from webapp.service.outbound.outcomes import BudgetExceeded, Failure, connect_failure
+from webapp.service.outbound.transport import LimitedSocket, LimitedTLSSocket, Limits, connect, secure
 from webapp.service.outbound.urls import parse_host
 
 Encryption = Literal["tls", "starttls", "none"]

@@ -3,14 +3,14 @@ a body that is read while it is sent."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from socket import socket
 from typing import IO
 
 from urllib3._collections import HTTPHeaderDict
 from urllib3.connection import HTTPConnection
 from urllib3.response import BaseHTTPResponse
 
-from webapp.service.outbound.failures import NETWORK_ERRORS, exchange_failure
-from webapp.service.outbound.sockets import LimitedSocket, LimitedTLSSocket
+from webapp.service.outbound.outcomes import NETWORK_ERRORS, exchange_failure
 
 BLOCK = 64 * 1024
 
@@ -30,9 +30,7 @@ class Broken(Exception):
 class Stream:
     """An answer whose head has arrived. Close it, whether or not it was read to its end."""
 
-    def __init__(
-        self, response: BaseHTTPResponse, connection: HTTPConnection, sock: LimitedSocket | LimitedTLSSocket, url: str
-    ) -> None:
+    def __init__(self, response: BaseHTTPResponse, connection: HTTPConnection, sock: socket, url: str) -> None:
         self.status, self.url = response.status, url
         self.headers: HTTPHeaderDict = response.headers
         self._response, self._connection, self._sock = response, connection, sock

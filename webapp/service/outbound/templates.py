@@ -8,13 +8,13 @@ the field (`{base_url}/api`) lets a person name a whole address, which the guard
 placement puts a credential into a request (:func:`apply`); what comes of it prints without its secret values.
 """
 
+import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import quote
 
-from webapp.service.outbound.exchange import basic
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_host, parse_port, parse_url
 
@@ -190,3 +190,8 @@ def apply(placements: Sequence[Placement], fields: Fields) -> Applied:
             place = {"header": headers, "query": params, "body": body}[placement.kind]
             place[placement.name] = fill(placement.value, fields)
     return Applied(headers, params, body)
+
+
+def basic(user: str, password: str) -> str:
+    """The value of an Authorization header for Basic authentication, in UTF-8 (RFC 7617, 2.1)."""
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode(errors="replace")).decode("ascii")

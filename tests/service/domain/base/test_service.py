@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 
 from webapp.errors import NotFound
+from webapp.kit.clock import Deadline
 from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.base.keyring import INSTANCE, KeyGone
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service, wake_nobody
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.guard import Target
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.sockets import Deadline
 from webapp.service.outbound.urls import Url, parse_url
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from webapp.kit.text import one_line
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -15,7 +14,7 @@ from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth, postgres, probe, smtp
 from webapp.service.outbound.oauth import Provider
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.outcomes import at_path, one_line
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.service.outbound.urls import parse_port
 

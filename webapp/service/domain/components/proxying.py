@@ -21,7 +21,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.projects import usage
-from webapp.service.outbound.exchange import RESERVED
+from webapp.service.outbound.client import RESERVED
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.streams import Stream, Upload
 from webapp.service.outbound.templates import Applied, TemplateError, apply

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import CannotOpen, signed_headers
-from webapp.kit.text import one_line
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, events, retry
@@ -21,7 +20,7 @@ from webapp.service.domain.deliveries.large_bodies import LargeBodies
 from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.outcomes import Failure, Response, one_line
 
 DEADLINE_S = 20.0
 READ_BYTES = 64 * 1024

@@ -23,7 +23,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from webapp.kit.clock import iso
-from webapp.kit.text import one_line
+from webapp.service.outbound.outcomes import one_line
 
 MAX_ATTACHMENTS = 100
 MAX_PARTS = 500

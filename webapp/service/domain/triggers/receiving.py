@@ -11,7 +11,6 @@ from typing import Any
 
 from webapp.errors import Conflict, NotFound, PatchbayError, TooLarge
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.kit.text import one_line
 from webapp.service.components.calls import Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash, prop_values
@@ -20,6 +19,7 @@ from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
 from webapp.service.domain.triggers.mails import Mail
 from webapp.service.domain.triggers.native import InboundRequest
+from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Tx
 
 ANSWER_S = 25.0

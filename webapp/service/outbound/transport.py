@@ -3,55 +3,42 @@
 The connection is fresh for each exchange, so that none outlives the check that permitted it. It goes to the address
 that the guard pinned, while SNI, the certificate check and the Host header use the name.
 
-A request is a :class:`Message`, checked before any byte goes out. It never names its host: the Host header, and all
-that frames or routes the message, belong to the client.
+Sockets obey a total deadline and a byte budget. A socket's own timeout starts anew with every byte, so a peer that
+sends one byte a second would hold a thread for ever. These set the timeout to what is left of the deadline before each
+operation and count what they receive.
 """
 
-import base64
-import json as json_codec
-import re
+import socket
 import ssl
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
-from urllib.parse import urlencode
+from ipaddress import IPv4Address, IPv6Address
+from typing import Any
 
 import certifi
 from urllib3.connection import HTTPConnection
 from urllib3.response import HTTPResponse
 
-from webapp.service.outbound.failures import NETWORK_ERRORS, connect_failure, exchange_failure, too_large
+from webapp.kit.clock import Deadline
 from webapp.service.outbound.guard import Guard, Target
-from webapp.service.outbound.outcomes import Failure, Response
-from webapp.service.outbound.sockets import Deadline, LimitedSocket, LimitedTLSSocket, Limits, connect, secure
+from webapp.service.outbound.outcomes import (
+    NETWORK_ERRORS,
+    BudgetExceeded,
+    Failure,
+    Response,
+    connect_failure,
+    exchange_failure,
+    too_large,
+)
 from webapp.service.outbound.streams import Stream, Upload
 from webapp.service.outbound.urls import Url
 
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-# Framing and routing (RFC 9110, 7.6.1; RFC 9112): set by the transport, never by a caller.
-RESERVED = frozenset(
-    {"host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade"}
-    | {"expect", "proxy-authorization", "proxy-connection", "accept-encoding"}
-)
-# All that a request may carry to another origin; whatever else a caller set may be a credential.
-_HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-
-Body = bytes | Mapping[str, str] | Upload | None
-
-
-class Head(Protocol):
-    """What every answer begins with. Header names are matched without regard to case."""
-
-    @property
-    def status(self) -> int: ...
-
-    @property
-    def headers(self) -> Mapping[str, str]: ...
+CONNECT_TIMEOUT_S = 5.0
+MAX_ADDRESSES = 4
+HEADER_BYTES = 256 * 1024
+_BLOCK = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,84 +51,97 @@ class Message:
     body: bytes | Upload | None = field(repr=False, default=None)
 
 
-def compose(
-    method: str, url: Url, headers: Mapping[str, str], data: Body, json: Any, auth: tuple[str, str] | None
-) -> Message | Failure:
-    """Build a Message, or say which part may not be sent. `auth` is user and password for Basic (RFC 7617)."""
-    if method not in METHODS:
-        return _no("The request method is not one that may be used. Use GET, POST, PUT, PATCH or DELETE.")
-    body, content_type = _encode(data, json)
-    merged = ({"Content-Type": content_type} if content_type else {}) | dict(headers)
-    if content_type and any(name.lower() == "content-type" for name in headers):
-        merged = dict(headers)
-    if auth is not None:
-        merged["Authorization"] = basic(*auth)
-    for name, value in merged.items():
-        if refusal := _header_refusal(name, value):
-            return refusal
-    return Message(method, url, merged, body)
+class Limits:
+    """What one exchange may still use: time, and bytes received."""
+
+    def __init__(self, deadline: Deadline, max_bytes: int) -> None:
+        self.deadline = deadline
+        self._left = max_bytes
+
+    def received(self, count: int) -> int:
+        """Book `count` bytes and give it back; raises BudgetExceeded when they are too many."""
+        self._left -= count
+        if self._left < 0:
+            raise BudgetExceeded
+        return count
 
 
-def basic(user: str, password: str) -> str:
-    """The value of an Authorization header for Basic authentication, in UTF-8 (RFC 7617, 2.1)."""
-    return "Basic " + base64.b64encode(f"{user}:{password}".encode(errors="replace")).decode("ascii")
+class LimitedSocket(socket.socket):
+    """A plain socket under Limits."""
+
+    limits: Limits
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        self.settimeout(self.limits.deadline.remaining())
+        return self.limits.received(super().recv_into(*args, **kwargs))
+
+    def sendall(self, *args: Any, **kwargs: Any) -> None:
+        # A socket's timeout bounds the whole of sendall, so setting it once is enough.
+        self.settimeout(self.limits.deadline.remaining())
+        super().sendall(*args, **kwargs)
 
 
-def location(response: Head) -> str | None:
-    """The target of a redirect; None when the answer is none."""
-    return response.headers.get("location") if response.status in _REDIRECTS else None
+class LimitedTLSSocket(ssl.SSLSocket):
+    """A TLS socket under Limits; an SSLContext makes these once its `sslsocket_class` says so."""
+
+    limits: Limits
+
+    def recv_into(self, *args: Any, **kwargs: Any) -> int:
+        self.settimeout(self.limits.deadline.remaining())
+        return self.limits.received(super().recv_into(*args, **kwargs))
+
+    def send(self, *args: Any, **kwargs: Any) -> int:
+        self.settimeout(self.limits.deadline.remaining())
+        return super().send(*args, **kwargs)
 
 
-def follow(message: Message, status: int, url: Url) -> Message | Failure:
-    """The next request after a redirect to `url` (RFC 9110, 15.4).
-
-    Another origin gets no credential: only harmless headers go on, and a body that must be repeated does not.
-    """
-    if message.url.scheme == "https" and url.scheme != "https":
-        return _astray("The server redirects to an address without encryption, which is not followed.")
-    repeat = status in (307, 308) or message.method in ("GET", "HEAD")
-    following = replace(message, url=url) if repeat else _as_get(message, url)
-    if url.origin == message.url.origin:
-        return following
-    if following.body is not None:
-        return _astray(f"The server redirects the data to {url.host}, which is not followed.")
-    kept = {name: value for name, value in following.headers.items() if name.lower() in _HARMLESS}
-    return replace(following, headers=kept)
+def connect(addresses: Sequence[IPv4Address | IPv6Address], port: int, limits: Limits) -> LimitedSocket:
+    """Connect to the first address that answers, in order, within 5 s for all; raises OSError."""
+    deadline = limits.deadline.at_most(CONNECT_TIMEOUT_S)
+    tried = addresses[:MAX_ADDRESSES]
+    for attempt, address in enumerate(tried, start=1):
+        try:
+            # An equal share of what is left, so that a silent first address leaves time for the second.
+            return _connect_one(address, port, deadline.remaining() / (len(tried) - attempt + 1), limits)
+        except OSError:
+            if attempt == len(tried):
+                raise
+    raise OSError("no address to connect to")
 
 
-def _as_get(message: Message, url: Url) -> Message:
-    headers = {name: value for name, value in message.headers.items() if name.lower() != "content-type"}
-    return Message("GET", url, headers)
+def secure(sock: LimitedSocket, context: ssl.SSLContext, server_name: str) -> LimitedTLSSocket:
+    """Do the TLS handshake: SNI and the certificate check use `server_name`. Takes `sock` over, also on failure."""
+    limits = sock.limits
+    try:
+        secured = context.wrap_socket(sock, server_hostname=server_name, do_handshake_on_connect=False)
+    except BaseException:
+        sock.close()
+        raise
+    assert isinstance(secured, LimitedTLSSocket)
+    secured.limits = limits
+    try:
+        secured.settimeout(limits.deadline.remaining())
+        secured.do_handshake()
+    except BaseException:
+        secured.close()
+        raise
+    return secured
 
 
-def _encode(data: Body, json: Any) -> tuple[bytes | Upload | None, str | None]:
-    if json is not None:
-        return json_codec.dumps(json, separators=(",", ":")).encode(), "application/json"
-    if isinstance(data, Mapping):
-        return urlencode(data, errors="replace").encode("ascii"), "application/x-www-form-urlencoded"
-    return data, None
+def _connect_one(address: IPv4Address | IPv6Address, port: int, timeout_s: float, limits: Limits) -> LimitedSocket:
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    sock = LimitedSocket(family, socket.SOCK_STREAM)
+    sock.limits = limits
+    try:
+        sock.settimeout(timeout_s)
+        sock.connect((str(address), port))
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
 
 
-def _header_refusal(name: str, value: str) -> Failure | None:
-    if not _TOKEN.fullmatch(name):
-        return _no("A header name holds characters that are not allowed. Use letters, digits and hyphens.")
-    if name.lower() in RESERVED:
-        return _no(f"The header {name} is set by the service. Leave it out.")
-    if not _VALUE.fullmatch(value):
-        return _no(f"The value of the header {name} holds a line break or another character not allowed there.")
-    return None
-
-
-def _no(sentence: str) -> Failure:
-    return Failure("refused_by_guard", sentence)
-
-
-def _astray(sentence: str) -> Failure:
-    return Failure("redirect_refused", f"{sentence} Use the final address.")
-
-
-HEADER_BYTES = 256 * 1024
-_BLOCK = 64 * 1024
 AnySocket = LimitedSocket | LimitedTLSSocket
 
 
