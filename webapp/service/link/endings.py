@@ -28,7 +28,7 @@ class Ending:
     advice: str
     step: Step = "again"
     step_label: str = _("Try again")
-    tone: Literal["warn", "bad", "info"] = "bad"
+    tone: Literal["warn", "bad", "info"] = "warn"
     icon: str = "bad"
     status: int = 400
 
@@ -47,7 +47,6 @@ TOKEN_MISSING = Ending(
     _("Its address holds no Connect token."),
     _("Open the link again from the product that gave it to you."),
     step="none",
-    tone="warn",
     icon="unplug",
 )
 TOKEN_UNKNOWN = Ending(
@@ -56,7 +55,6 @@ TOKEN_UNKNOWN = Ending(
     _("It may be cut off, or so old that it is no longer kept."),
     _("Ask the product that sent you here for a new link."),
     step="none",
-    tone="warn",
     icon="unplug",
     status=401,
 )
@@ -66,7 +64,6 @@ COOKIE_GONE = Ending(
     _("It was opened in another browser, or its cookie is gone."),
     _("Open the link again from the product that gave it to you, in this browser."),
     step="none",
-    tone="warn",
     icon="lock",
     status=403,
 )
@@ -76,7 +73,6 @@ NO_SUCH_APP = Ending(
     _("The link names an app that this service does not know."),
     _("Choose another app, or tell the product that sent you here."),
     step_label=_("Choose an app"),
-    tone="warn",
     icon="search",
     status=404,
 )
@@ -86,7 +82,6 @@ NO_SUCH_OVERRIDE = Ending(
     _("It names settings for the app that are not there any more, or that belong to another app."),
     _("Ask the product that sent you here for a new link."),
     step="close",
-    tone="warn",
     icon="search",
     status=404,
 )
@@ -96,7 +91,6 @@ NO_SUCH_ACCOUNT = Ending(
     _("The account that this link reconnects was removed, or belongs to somebody else."),
     _("Ask the product that sent you here for a link that connects it anew."),
     step="close",
-    tone="warn",
     icon="unplug",
     status=404,
 )
@@ -115,7 +109,6 @@ CANCELLED = Ending(
     _("You cancelled"),
     _("You chose not to give access. Nothing was connected."),
     _("You can start again whenever you like."),
-    tone="warn",
     icon="x",
     step_label=_("Start again"),
     status=200,
@@ -125,11 +118,10 @@ INTERNAL = Ending(
     _("Something went wrong here"),
     _("The connection could not be finished. Nothing was connected."),
     _("Try again in a minute."),
+    tone="bad",
     status=500,
 )
-_BUSY = Ending(
-    "unavailable", _("Busy right now"), "", _("Try again in a minute."), step="reload", tone="warn", status=503
-)
+_BUSY = Ending("unavailable", _("Busy right now"), "", _("Try again in a minute."), step="reload", status=503)
 
 _OF_FAILURES: dict[str, Ending] = {
     ending.code: ending
@@ -141,7 +133,6 @@ _OF_FAILURES: dict[str, Ending] = {
             _("Links work for a limited time only."),
             _("Ask the product that sent you here for a new one."),
             step="close",
-            tone="warn",
             icon="clock",
             status=401,
         ),
@@ -150,13 +141,13 @@ _OF_FAILURES: dict[str, Ending] = {
             _("The provider refused"),
             _("The provider refused the connection."),
             _("Try again. If it keeps happening, write to support with the words above."),
+            tone="bad",
         ),
         Ending(
             failures.WrongAccount.code,
             _("That was another account"),
             _("This is another account than the one that is being reconnected."),
             _("Try again and sign in with the account named first."),
-            tone="warn",
             icon="user",
         ),
         Ending(
@@ -164,6 +155,7 @@ _OF_FAILURES: dict[str, Ending] = {
             _("These credentials were not accepted"),
             _("The provider did not accept these credentials."),
             _("Check them and try again."),
+            tone="bad",
             icon="key",
         ),
         Ending(
@@ -171,7 +163,6 @@ _OF_FAILURES: dict[str, Ending] = {
             _("Some access was left out"),
             _("Access that this connection needs was not granted."),
             _("Try again and leave all permissions ticked."),
-            tone="warn",
             icon="shield",
         ),
         Ending(
@@ -179,7 +170,6 @@ _OF_FAILURES: dict[str, Ending] = {
             _("The provider does not answer"),
             _("The provider does not answer now."),
             _("Try again in a few minutes; nothing was lost."),
-            tone="warn",
             icon="clock",
         ),
         Ending(
@@ -188,7 +178,6 @@ _OF_FAILURES: dict[str, Ending] = {
             _("No OAuth client is set up for this app yet."),
             _("Its operator can add one; until then, choose another app."),
             step="close",
-            tone="warn",
             icon="settings",
         ),
         Ending(
@@ -197,7 +186,6 @@ _OF_FAILURES: dict[str, Ending] = {
             _("It was already used, or was started in another browser."),
             _("Start again from the connect page."),
             step_label=_("Start again"),
-            tone="warn",
             icon="refresh",
         ),
         Ending(
@@ -206,7 +194,6 @@ _OF_FAILURES: dict[str, Ending] = {
             _("It broke off in the middle, so nothing was connected."),
             _("Start again; it takes a moment."),
             step_label=_("Start again"),
-            tone="warn",
             icon="refresh",
         ),
         Ending(
@@ -215,7 +202,6 @@ _OF_FAILURES: dict[str, Ending] = {
             _("The sign-in was not finished within 15 minutes."),
             _("Start again; a new sign-in has its own 15 minutes."),
             step_label=_("Start again"),
-            tone="warn",
             icon="clock",
         ),
     )

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from flask import Request, g
 
@@ -114,8 +115,7 @@ def arriving(service: Service, request: Request) -> tuple[str, ConnectToken, dic
 
 def framed(service: Service, raw: str, token: ConnectToken, parameters: Mapping[str, str]) -> Visit:
     """The visit of a page that keeps its token."""
-    override = _override(service, token, parameters)
-    return _here(Visit(token, _project(service, token), parameters, raw_token=raw, override=override))
+    return _here(service, token, parameters, raw_token=raw, override=_override(service, token, parameters))
 
 
 def of_session(service: Service, request: Request, session_id: str, *, late: bool = False) -> Visit:
@@ -126,10 +126,11 @@ def of_session(service: Service, request: Request, session_id: str, *, late: boo
         raise Ended(COOKIE_GONE)
     narrowed = {name: value for name, value in _parameters(request.args).items() if name in ("app", "picked")}
     parameters = {**session.parameters, **narrowed}
-    proof = session_proof(service, session_id)
-    override = _override(service, token, parameters)
-    visit = _here(Visit(token, _project(service, token), parameters, None, session, proof, override))
-    return visit if late else _live(service, visit)
+    proof, override = session_proof(service, session_id), _override(service, token, parameters)
+    visit = _here(service, token, parameters, session=session, proof=proof, override=override)
+    if token.expires_at <= service.clock() and not late:
+        raise LinkExpired
+    return visit
 
 
 def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
@@ -150,7 +151,7 @@ def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
 def of_attempt(service: Service, token: ConnectToken, session_id: str | None) -> Visit:
     """The visit of a sign-in that came back to the browser it was started in."""
     session = link_sessions.by_id(service.store, session_id) if session_id else None
-    return _here(Visit(token, _project(service, token), session.parameters if session else {}, session=session))
+    return _here(service, token, session.parameters if session else {}, session=session)
 
 
 def session_proof(service: Service, session_id: str) -> str:
@@ -165,8 +166,8 @@ def remembered() -> Visit | None:
     return visit
 
 
-def _here(visit: Visit) -> Visit:
-    g.visit = visit
+def _here(service: Service, token: ConnectToken, parameters: Mapping[str, str], **more: Any) -> Visit:
+    g.visit = visit = Visit(token, projects.get(service.store, token.scene.project_id), parameters, **more)
     return visit
 
 
@@ -180,16 +181,6 @@ def _token(service: Service, raw: str, *, late: bool = False) -> ConnectToken:
     if token.expires_at <= service.clock() and not late:
         raise LinkExpired
     return token
-
-
-def _live(service: Service, visit: Visit) -> Visit:
-    if visit.token.expires_at <= service.clock():
-        raise LinkExpired
-    return visit
-
-
-def _project(service: Service, token: ConnectToken) -> Project:
-    return projects.get(service.store, token.scene.project_id)
 
 
 def _override(service: Service, token: ConnectToken, parameters: Mapping[str, str]) -> AppOverride | None:

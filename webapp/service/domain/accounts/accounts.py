@@ -6,7 +6,6 @@ alone.
 
 import functools
 import itertools
-import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -81,8 +80,7 @@ class Filter:
 def get(reader: Reader, scene: Scene, account_id: str, *, user: ExternalUser | None = None) -> Account:
     """The account ``account_id`` of ``scene``, and of ``user`` when one is given. Raises :class:`NotFound`."""
     where = "id = :id AND project_id = :project AND environment = :environment"
-    params = {"id": account_id, "project": scene.project_id, "environment": scene.environment}
-    accounts = _read(reader, scene, f"{_COLUMNS} FROM accounts WHERE {where}", params)
+    accounts = _read(reader, scene, f"{_COLUMNS} FROM accounts WHERE {where}", {**scene.params, "id": account_id})
     if not accounts or (user is not None and accounts[0].external_user_id != user.id):
         raise NotFound("There is no such account.")
     return accounts[0]
@@ -117,8 +115,7 @@ def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = Fals
 
 def of_app(reader: Reader, scene: Scene, app: str, *, user: ExternalUser | None) -> list[Account]:
     """Every account of ``app`` in ``scene`` (of ``user`` when one is given), without its credentials."""
-    where, params = "project_id = :project AND environment = :environment AND app = :app", dict[str, Any]()
-    params.update(project=scene.project_id, environment=scene.environment, app=app)
+    where, params = "project_id = :project AND environment = :environment AND app = :app", {**scene.params, "app": app}
     if user is not None:
         where, params["user"] = f"{where} AND external_user_id = :user", user.id
     return _read(reader, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
@@ -161,8 +158,7 @@ def to_json(
 
 def _where(reader: Reader, scene: Scene, filters: Filter) -> tuple[str, dict[str, Any], str] | None:
     """The condition, its parameters and the counter's name; None when no row can match."""
-    conditions = ["project_id = :project", "environment = :environment"]
-    params: dict[str, Any] = {"project": scene.project_id, "environment": scene.environment}
+    conditions, params = ["project_id = :project", "environment = :environment"], dict(scene.params)
     user_id = ""
     if filters.external_id is not None:
         user = external_users.find(reader, scene, filters.external_id)
@@ -170,12 +166,10 @@ def _where(reader: Reader, scene: Scene, filters: Filter) -> tuple[str, dict[str
             return None
         user_id = params["user"] = user.id
         conditions.append("external_user_id = :user")
-    if filters.app is not None:
-        params["app"] = filters.app
-        conditions.append("app = :app")
-    if filters.oauth_app_id is not None:
-        params["oauth_app"] = filters.oauth_app_id
-        conditions.append("oauth_app_id = :oauth_app")
+    for column, value in (("app", filters.app), ("oauth_app_id", filters.oauth_app_id)):
+        if value is not None:
+            params[column] = value
+            conditions.append(f"{column} = :{column}")
     return " AND ".join(conditions), params, _counter(scene, user_id, filters.app or "", filters.oauth_app_id or "")
 
 
@@ -201,7 +195,7 @@ def _account(scene: Scene, row: tuple[Any, ...]) -> Account:
 
 @functools.lru_cache(maxsize=1024)  # accounts of one app mostly share their scopes
 def _scopes(text: str) -> tuple[str, ...]:
-    return tuple(json.loads(text))
+    return tuple(orjson.loads(text))
 
 
 def _app(service: Service, account: Account) -> orjson.Fragment:

@@ -7,8 +7,8 @@ works without a token for half an hour.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from itsdangerous import BadData, URLSafeSerializer
 
@@ -18,7 +18,8 @@ from webapp.kit.crypto import new_id
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
 
 RUN_DAYS, MAIL_DAYS = 1, 7  # a delivery of the event that names an attachment may be tried for three days
 LINK_LIFETIME = 30 * MINUTE
@@ -30,14 +31,13 @@ LINKS = "file-links"  # what the key that signs them is derived for
 _STASH = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _KEY = re.compile(r"\d{1,3}day/([^/]+)/([^/]+)/([^/]+)/u/(file_[A-Za-z0-9]+)/([^/]+)", re.DOTALL)
 _MEDIA = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")
-
-
+_GONE = "There is no such file, or its days are over."
 SEALED = SealedColumn("stashed_files", "content_sealed", batch=5)  # files are large
 
 
 @dataclass(frozen=True, slots=True)
 class StashedFile:
-    """A file of a stash, without its content. ``expires_at`` is in epoch milliseconds."""
+    """A file of a stash, without its content. Times are in epoch milliseconds."""
 
     id: str
     scene: Scene
@@ -46,15 +46,17 @@ class StashedFile:
     name: str
     media_type: str
     size: int
+    created_at: int
     expires_at: int
-    days: int
 
     @property
     def key(self) -> str:
         """What a download asks for."""
-        return (
-            f"{self.days}day/{self.scene.project_id}/{self.scene.environment}/{self.stash_id}/u/{self.id}/{self.name}"
-        )
+        days, scene = (self.expires_at - self.created_at) // DAY, self.scene
+        return f"{days}day/{scene.project_id}/{scene.environment}/{self.stash_id}/u/{self.id}/{self.name}"
+
+
+_FILES = Table("stashed_files", StashedFile, write_only=("content_sealed",))
 
 
 def new_stash_id() -> str:
@@ -94,38 +96,22 @@ def keep(
         raise TooLarge(f"The file has {len(content):,} bytes; at most {MAX_BYTES:,} are kept.")
     if _held(tx, scene) + len(content) > MAX_SCENE_BYTES:
         raise TooLarge("The file stash of this environment is full; its files go some days after they came.")
-    now, file_id = service.clock(), new_id("file")
+    now, file_id, stash = service.clock(), new_id("file"), stash_id or new_stash_id()
     media_type = media_type.lower() if _MEDIA.fullmatch(media_type.lower()) else ANY_MEDIA
-    stash, size = stash_id or new_stash_id(), len(content)
-    file = StashedFile(file_id, scene, external_id, stash, clean_name(name), media_type, size, now + days * DAY, days)
-    tx.run(
-        "INSERT INTO stashed_files (id, stash_id, project_id, environment, external_id, name, media_type, size, "
-        "content_sealed, created_at, expires_at) VALUES (:id, :stash, :project, :environment, :external_id, :name, "
-        ":media_type, :size, :sealed, :now, :expires)",
-        {
-            **_place_of(scene),
-            "id": file_id,
-            "stash": file.stash_id,
-            "external_id": external_id,
-            "name": file.name,
-            "media_type": media_type,
-            "size": file.size,
-            "sealed": SEALED.seal(service, tx, scene.project_id, file_id, content),
-            "now": now,
-            "expires": file.expires_at,
-        },
-    )
+    facts = (clean_name(name), media_type, len(content), now, now + days * DAY)
+    file = StashedFile(file_id, scene, external_id, stash, *facts)
+    _FILES.insert(tx, file, content_sealed=SEALED.seal(service, tx, scene.project_id, file_id, content))
     return file.key
 
 
 def find(service: Service, scene: Scene, s3_key: str) -> tuple[StashedFile, bytes]:
     """The file under ``s3_key`` of ``scene`` and its content. Raises :class:`NotFound`, also once it is too old."""
     parts = _KEY.fullmatch(s3_key)
-    row = _row(service, parts[4]) if parts else None
-    file = _file(row) if row else None
-    if row is None or file is None or file.key != s3_key or file.scene != scene:
-        raise NotFound("There is no such file, or its days are over.")
-    return file, _content(service, scene, row)
+    params = {"id": parts[4] if parts else "", "now": service.clock()}
+    file = _FILES.one(service.store, "id = :id AND expires_at > :now", params)
+    if file is None or file.key != s3_key or file.scene != scene:
+        raise NotFound(_GONE)
+    return file, _content(service, file)
 
 
 def link(service: Service, s3_key: str) -> str:
@@ -149,12 +135,15 @@ def follow(service: Service, ticket: str) -> tuple[StashedFile, bytes]:
 
 def of_stash(service: Service, scene: Scene, external_id: str, stash_id: str) -> Iterator[tuple[StashedFile, bytes]]:
     """The files of a user's stash, oldest first, with their content."""
-    rows = service.store.all(
-        "SELECT * FROM stashed_files WHERE project_id = :project AND environment = :environment "
-        "AND external_id = :external_id AND stash_id = :stash AND expires_at > :now ORDER BY created_at, id",
-        {**_place_of(scene), "external_id": external_id, "stash": stash_id, "now": service.clock()},
+    files = _FILES.all(
+        service.store,
+        "project_id = :project AND environment = :environment AND external_id = :external_id AND stash_id = :stash "
+        "AND expires_at > :now ORDER BY created_at, id",
+        {**scene.params, "external_id": external_id, "stash": stash_id, "now": service.clock()},
     )
-    return ((_file(row), _content(service, scene, row)) for row in rows)
+    for file in files:
+        with suppress(NotFound):  # it went since the list was read
+            yield file, _content(service, file)
 
 
 def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
@@ -162,7 +151,7 @@ def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
     return tx.run(
         "DELETE FROM stashed_files WHERE project_id = :project AND environment = :environment "
         "AND external_id = :external_id",
-        {**_place_of(scene), "external_id": external_id},
+        {**scene.params, "external_id": external_id},
     )
 
 
@@ -183,33 +172,21 @@ def clean_name(name: str) -> str:
     return shown or "file"
 
 
-def _row(service: Service, file_id: str) -> Row | None:
-    sql = "SELECT * FROM stashed_files WHERE id = :id AND expires_at > :now"
-    return service.store.one(sql, {"id": file_id, "now": service.clock()})
-
-
-def _content(service: Service, scene: Scene, row: Row) -> bytes:
+def _content(service: Service, file: StashedFile) -> bytes:
+    row = service.store.one("SELECT content_sealed AS sealed FROM stashed_files WHERE id = :id", {"id": file.id})
     try:
-        return SEALED.open(service, scene.project_id, row["id"], row["content_sealed"])
+        if row is not None:
+            return SEALED.open(service, file.scene.project_id, file.id, row["sealed"])
     except KeyGone as error:
-        raise NotFound("There is no such file, or its days are over.") from error
+        raise NotFound(_GONE) from error
+    raise NotFound(_GONE)
 
 
 def _held(reader: Reader, scene: Scene) -> int:
     sql = "SELECT SUM(size) AS n FROM stashed_files WHERE project_id = :project AND environment = :environment"
-    row = reader.one(sql, _place_of(scene))
+    row = reader.one(sql, scene.params)
     return int(row["n"] or 0) if row else 0
 
 
 def _links(service: Service) -> URLSafeSerializer:
     return URLSafeSerializer(service.keys.derive(LINKS), salt="file")
-
-
-def _place_of(scene: Scene) -> dict[str, Any]:
-    return {"project": scene.project_id, "environment": scene.environment}
-
-
-def _file(row: Row) -> StashedFile:
-    scene = Scene(row["project_id"], row["environment"])
-    facts = {name: row[name] for name in ("external_id", "stash_id", "name", "media_type", "size", "expires_at")}
-    return StashedFile(row["id"], scene, **facts, days=(row["expires_at"] - row["created_at"]) // DAY)

@@ -82,7 +82,7 @@ def read(raw: bytes, sender: str, recipient: str) -> Mail:
     for part in parts:
         kind = _TEXTS.get(part.get_content_type())
         if kind and kind not in texts and part.get_content_disposition() != "attachment" and not _file_name(part):
-            texts[kind] = _text(part)
+            texts[kind] = _as_text(_content(part), part.get_content_charset()).replace("\r\n", "\n")
         elif len(attachments) < MAX_ATTACHMENTS:
             attachments.append(_attachment(part, len(attachments) + 1))
         else:
@@ -153,27 +153,18 @@ def _decoded(value: str) -> str:
         pieces = decode_header(unfolded)
     except (MessageError, ValueError):
         pieces = [(unfolded, None)]
-    words = "".join(_piece(piece, charset) for piece, charset in pieces)
-    return one_line(words, MAX_HEADER)
+    return one_line("".join(_as_text(piece, charset) for piece, charset in pieces), MAX_HEADER)
 
 
-def _piece(piece: str | bytes, charset: str | None) -> str:
-    raw = piece if isinstance(piece, bytes) else piece.encode("utf-8", "surrogateescape")
-    return _as_text(raw, charset)
-
-
-def _as_text(raw: bytes, charset: str | None) -> str:
+def _as_text(raw: str | bytes, charset: str | None) -> str:
     """``raw`` in ``charset``, or in UTF-8 where that is unknown or not for texts; never a lone surrogate."""
+    raw = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogateescape")
     try:
         codec = codecs.lookup(charset or "utf-8")
         text = raw.decode(_UTF_8 if codec.name in _NOT_FOR_TEXTS else codec.name, "replace")
     except (LookupError, ValueError):
         text = raw.decode(_UTF_8, "replace")
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _text(part: Message) -> str:
-    return _as_text(_content(part), part.get_content_charset()).replace("\r\n", "\n")
 
 
 def _content(part: Message) -> bytes:
