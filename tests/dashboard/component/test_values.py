@@ -164,19 +164,3 @@ def test_rows_and_json_are_two_ways_to_write_an_object(stage: Any) -> None:
     assert "holds values that are not text, so it stays JSON." in stays
     more = browser.send(f"{url}/rows/o", rows).text
     assert 'aria-label="Name 2"' in more
-
-
-def test_tables_of_a_database_are_listed(stage: Any) -> None:
-    studio = install(stage.connect)
-    studio.add("tasks-sql", [{"name": "q", "type": "sql", "auth": {"app": "tasks"}, "label": "Query"}])
-    info = {"public.users": {"metadata": {}, "schema": {"id": {"dataType": "integer"}, "<b>": {}}}}
-    studio.options["q"] = {"context": {"dbInfo": info}}
-    browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-sql/options/q"
-    for htmx in (True, False):
-        page = browser.send(url, {"d": "q", "p.q": "SELECT 1"}, htmx=htmx).text
-        assert "1 table" in page
-        assert "public.users" in page
-        assert "integer" in page
-        assert "&lt;b&gt;" in page
-    studio.options["q"] = {"errors": ["The database is away."]}
-    assert "The database is away." in browser.send(url, {}, htmx=True).text

@@ -7,7 +7,7 @@ import pytest
 
 from tests.dashboard.conftest import PASSWORD
 from tests.dashboard.fake_triggers import Watchtower
-from tests.dashboard.trigger.test_page import ID, URL
+from tests.dashboard.trigger.trigger_page import ID, URL
 from webapp.people import users
 
 HOOK = "wh_000x"

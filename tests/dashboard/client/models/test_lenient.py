@@ -20,18 +20,6 @@ def test_one_wrong_field_leaves_the_others(field: str, wrong: Any) -> None:
     assert field == "app" or account.app.name == "GitHub"
 
 
-def test_what_is_missing_is_a_plain_default() -> None:
-    account = Account.model_validate({})
-    assert (account.id, account.name, account.state, account.scopes, account.identity) == (
-        "",
-        None,
-        "working",
-        (),
-        None,
-    )
-    assert (account.app.slug, account.app.auth_type, account.app.extras) == ("", "keys", None)
-
-
 def test_entries_that_cannot_be_read_are_left_out() -> None:
     answer = {"data": [{"id": "a"}, None, 7, {"id": "b", "count": "many"}], "page_info": {"end_cursor": None}}
     page = PageOf[Category].model_validate(answer)
@@ -43,16 +31,3 @@ def test_entries_that_cannot_be_read_are_left_out() -> None:
 def test_a_list_that_is_none_is_empty(answer: Any) -> None:
     page = PageOf[App].model_validate(answer)
     assert (page.items, page.total, page.end_cursor) == ((), 0, "")
-
-
-def test_names_fall_back_to_what_is_there() -> None:
-    assert App.model_validate({"id": "app_1"}).name == "app_1"
-    assert App.model_validate({"id": "app_1", "name_slug": "", "name": ""}).slug == "app_1"
-    assert Account.model_validate({"identity": {"id": "7", "name": None}, "app": {"name": "X"}}).title == "7"
-
-
-def test_links_lead_to_the_web_alone() -> None:
-    for url, read in (("https://docs.example.com/", "https://docs.example.com/"), ("javascript:alert(1)", None)):
-        extras = App.model_validate({"patchbay": {"docs_url": url, "actions": 3}}).extras
-        assert extras is not None
-        assert (extras.docs_url, extras.actions) == (read, 3)

@@ -1,0 +1,28 @@
+"""Apps and accounts as any service may tell of them."""
+
+from webapp.dashboard.client.models.accounts import Account, App
+
+
+def test_what_is_missing_is_a_plain_default() -> None:
+    account = Account.model_validate({})
+    assert (account.id, account.name, account.state, account.scopes, account.identity) == (
+        "",
+        None,
+        "working",
+        (),
+        None,
+    )
+    assert (account.app.slug, account.app.auth_type, account.app.extras) == ("", "keys", None)
+
+
+def test_names_fall_back_to_what_is_there() -> None:
+    assert App.model_validate({"id": "app_1"}).name == "app_1"
+    assert App.model_validate({"id": "app_1", "name_slug": "", "name": ""}).slug == "app_1"
+    assert Account.model_validate({"identity": {"id": "7", "name": None}, "app": {"name": "X"}}).title == "7"
+
+
+def test_links_lead_to_the_web_alone() -> None:
+    for url, read in (("https://docs.example.com/", "https://docs.example.com/"), ("javascript:alert(1)", None)):
+        extras = App.model_validate({"patchbay": {"docs_url": url, "actions": 3}}).extras
+        assert extras is not None
+        assert (extras.docs_url, extras.actions) == (read, 3)

@@ -1,0 +1,63 @@
+"""What stands around every tab of a trigger: its state, what is wrong, and where it delivers."""
+
+from typing import Any
+
+import pytest
+
+from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.trigger_page import ID, URL
+
+
+def test_page_says_how_it_is(stage: Any, deployed: Watchtower) -> None:
+    page = stage.signed_in().get(URL).text
+    for text in (
+        "<h1>New task</h1>", "polling", "Ada&#39;s tasks", "Every 15 minutes", "https://hooks.example.com/in",
+        "Delivering", "Nothing is sent to old.example.com any more.", "It answered 410 Gone.", "Deliver again",
+        "New task: Sail", "2 places", "Nothing was delivered in the last 24 hours",
+    ):  # fmt: skip
+        assert text in page, text
+    assert page.index("New task: Sail") < page.index("New task: Paint")
+    assert "<script>alert" not in page
+    assert "whsec_" not in page
+    for forbidden in (" style=", " onclick=", "hx-on", "javascript:", "<script>", "js:"):
+        assert forbidden not in page
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"active": False}, "<b>Paused.</b>"),
+        ({"active": False, "switched_off": "The account is gone."}, "The account is gone."),
+        ({"waits": "Its account needs you."}, "<b>Waits for its account.</b> Its account needs you."),
+        ({"last_error": "Tasks answered 500."}, "<b>Retrying.</b> Tasks answered 500."),
+    ],
+)
+def test_what_stands_in_the_way_is_said(stage: Any, deployed: Watchtower, more: dict[str, Any], said: str) -> None:
+    deployed.triggers[ID].update(more)
+    assert said in stage.signed_in().get(URL).text
+
+
+def test_an_address_that_failed_once_is_told_of(stage: Any, deployed: Watchtower) -> None:
+    state = {"consecutive_failures": 1, "last_error": "It answered 500."}
+    deployed.endpoints[ID][0]["delivery_state"].update(state)
+    page = stage.signed_in().get(URL).text
+    assert "hooks.example.com does not accept events.</b> It answered 500." in page
+    assert "Retrying" in page
+
+
+def test_workflows_are_called_by_their_names(stage: Any, deployed: Watchtower) -> None:
+    browser = stage.signed_in()
+    deployed.workflows[ID] = ["p_orders"]
+    page = browser.get(URL).text
+    assert "Workflow <b" in page and ">Flow p_orders</b>" in page and '<code class="dim">p_orders</code>' in page
+    assert "3 places" in page and "does not accept events" not in page
+    deployed.flow_state = "penalty"
+    assert "<b>Workflow Flow p_orders</b> does not accept events." in browser.get(URL).text
+    stage.connect.extensions = False
+    assert '<code class="dim">p_orders</code>' in browser.get(URL).text
+
+
+def test_addresses_to_copy(stage: Any, deployed: Watchtower) -> None:
+    native = {"schedule": None, "app": "http", "emitter_type": "http", "endpoint_url": "https://x.example.com/h/k"}
+    deployed.triggers[ID].update(native)
+    assert "<code>https://x.example.com/h/k</code>" in stage.signed_in().get(URL).text
