@@ -6,7 +6,7 @@ import pytest
 
 from webapp.service.components.authoring import boolean, http_interface, string
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.components.context import Context, Memory, Secrets
+from webapp.service.components.context import Context, CredentialWatch, Memory, Secrets
 from webapp.service.components.errors import ComponentError
 from webapp.service.components.props import Prop
 from webapp.service.outbound.client import OutboundClient
@@ -98,3 +98,17 @@ def test_an_answer_that_is_none_is_refused(
     with pytest.raises(ComponentError):
         answering.respond(status, "", headers)
     assert bench.sent == []
+
+
+def test_a_refused_credential_is_told_and_whether_anything_may_have_changed_before(bench: Bench) -> None:
+    watch = CredentialWatch(bench.sent.append)
+    watch.note("app", "GET", True)
+    watch.note(None, "GET", True)
+    watch.note("app", "POST", True)
+    watch.note(None, "POST", False)
+    watch.note("app", "HEAD", True)
+    assert bench.sent == [
+        {"refused": "app", "repeatable": True},
+        {"refused": "app", "repeatable": True},
+        {"refused": "app", "repeatable": False},
+    ]

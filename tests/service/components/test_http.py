@@ -112,3 +112,13 @@ def test_time_that_is_used_up_ends_a_request(tiny: Any) -> None:
     client = Http(OutboundClient(Guard((tiny.netloc,)), user_agent="x"), AccountGrant(base_url=tiny.base), lambda: -3.0)
     with pytest.raises(HttpError, match="in time"):
         client.get("/slow")
+
+
+def test_whoever_counts_is_told_which_answers_refuse_the_credential(tiny: Any, stranger: Any) -> None:
+    client = OutboundClient(Guard((tiny.netloc, stranger.netloc)), user_agent="Patchbay/test")
+    notes: list[tuple[str, bool]] = []
+    http = Http(client, tiny.grant(), lambda: 10.0, lambda method, refused: notes.append((method, refused)))
+    http.get("/fails/401", check=False)
+    http.post("/fails/403", check=False)
+    http.get(f"http://{stranger.netloc}/fails/401", check=False)
+    assert notes == [("GET", True), ("POST", False), ("GET", False)]

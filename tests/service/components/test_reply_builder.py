@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.components.calls import Call
+from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.reply_builder import MAX_LINE, MAX_LINES, ReplyBuilder
 
 
@@ -66,3 +66,12 @@ def test_a_failure_ends_the_observations() -> None:
     shown = reply.observations[-1].to_json()
     assert shown["err"] == {"name": "Error", "message": "No.", "stack": ""}
     assert reply.error is not None and (reply.error.status, reply.ok) == (404, False)
+
+
+def test_refused_accounts_are_named_and_a_call_that_emitted_is_not_repeatable() -> None:
+    hearing = ReplyBuilder(Call(path="x", accounts={"slack": AccountGrant()}))
+    hearing.take({"refused": "slack", "repeatable": True})
+    hearing.take({"refused": "another", "repeatable": False})
+    assert (hearing.reply().refused, hearing.reply().repeatable) == (("slack",), True)
+    hearing.take({"emit": 1, "id": None, "summary": None, "ts": 1})
+    assert hearing.reply().repeatable is False

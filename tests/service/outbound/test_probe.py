@@ -3,10 +3,11 @@ from typing import Any
 
 import pytest
 
+from webapp.service.outbound.outcomes import Response
 from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec, identity, probe
 from webapp.service.outbound.templates import Placement
 
-SLACK = RefusalRules(body=BodyRule("ok", False, "error", frozenset({"invalid_auth"})))
+SLACK = RefusalRules(body=BodyRule("ok", False, "error", ("invalid_auth",)))
 
 
 def answer(body: Any, status: str = "200 OK", *headers: str) -> bytes:
@@ -24,7 +25,7 @@ def answer(body: Any, status: str = "200 OK", *headers: str) -> bytes:
         (answer({}, "403 Forbidden", "X-RateLimit-Remaining: 0"), None, "trouble"),
         (answer({}, "403 Forbidden", "Retry-After: 60"), None, "trouble"),
         (answer({}, "401 Unauthorized", "Retry-After: 60"), None, "refused"),
-        (answer({}, "400 Bad Request"), RefusalRules(frozenset({400, 401})), "refused"),
+        (answer({}, "400 Bad Request"), RefusalRules((400, 401)), "refused"),
         (answer({}, "400 Bad Request"), None, "trouble"),
         (answer({}, "404 Not Found"), None, "trouble"),
         (answer({}, "429 Slow down", "Retry-After: 9"), None, "trouble"),
@@ -86,3 +87,18 @@ def test_a_bad_field_is_refused_with_its_sentence(reach: Any) -> None:
 def test_identity(body: Any, expected: tuple[str, str] | None) -> None:
     found = identity(body, "id", "n")
     assert (found and (found.id, found.name)) == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "rules", "refused"),
+    [
+        (401, {}, RefusalRules(), True),
+        (403, {}, RefusalRules(), False),
+        (200, {"ok": False, "error": "invalid_auth"}, SLACK, True),
+        (200, {"ok": False, "error": "channel_not_found"}, SLACK, False),
+        (200, {"ok": True, "error": "invalid_auth"}, SLACK, False),
+        (200, {"ok": False}, RefusalRules(body=BodyRule("ok")), False),
+    ],
+)
+def test_which_answers_refuse_the_credential_in_use(status: int, body: Any, rules: RefusalRules, refused: bool) -> None:
+    assert rules.refuse_use(Response(status, {}, json.dumps(body).encode(), "https://a.example/")) is refused

@@ -141,8 +141,8 @@ class App:
         if refusals is None:
             return RefusalRules()
         rule = refusals.body
-        body = BodyRule(rule.path, rule.equals, rule.error_path, frozenset(rule.refused)) if rule else None
-        return RefusalRules(frozenset(refusals.statuses), body)
+        body = BodyRule(rule.path, rule.equals, rule.error_path, tuple(rule.refused)) if rule else None
+        return RefusalRules(tuple(refusals.statuses), body)
 
     @property
     def functional_scopes(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from webapp.service.outbound.probe import BodyRule, RefusalRules
 from webapp.service.outbound.templates import Placement
 
 Method = Literal["declare", "options", "reload", "run", "deploy", "activate", "deactivate"]
@@ -40,6 +41,7 @@ class AccountGrant:
     placements: tuple[Placement, ...] = ()
     allowed_hosts: tuple[str, ...] = ()
     secrets: tuple[str, ...] | None = None
+    refusals: RefusalRules = field(default_factory=RefusalRules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,8 @@ class Reply:
 
     A failed call ends its ``observations`` with the error. ``state`` holds what a trigger changed in its memory;
     ``response`` is its answer to the request that set it off, if it gave one; ``files`` are what it wrote, where that
-    is wanted and it did not fail.
+    is wanted and it did not fail. ``refused`` names the app props whose credential the provider refused;
+    ``repeatable``: until then nothing was changed anywhere, so that the call may be made again.
     """
 
     value: Any = field(repr=False)
@@ -168,6 +171,8 @@ class Reply:
     state: Mapping[str, Any] = field(default_factory=dict, repr=False)
     response: HttpAnswer | None = None
     files: tuple[WrittenFile, ...] = ()
+    refused: tuple[str, ...] = ()
+    repeatable: bool = True
 
     @property
     def ok(self) -> bool:
@@ -177,4 +182,6 @@ class Reply:
 
 def _grant(fields: Mapping[str, Any]) -> AccountGrant:
     placements = tuple(Placement(**placement) for placement in fields["placements"])
-    return AccountGrant(**{**fields, "placements": placements})
+    rules = fields["refusals"]
+    refusals = RefusalRules(rules["statuses"], BodyRule(**rules["body"]) if rules["body"] else None)
+    return AccountGrant(**{**fields, "placements": placements, "refusals": refusals})

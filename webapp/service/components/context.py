@@ -7,6 +7,7 @@ to ``send`` as it happens, so that it survives whatever becomes of the component
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import orjson
@@ -88,6 +89,20 @@ class Memory:
         self._send({"set": key, "value": value})
 
 
+class CredentialWatch:
+    """Tells ``send`` when a credential was refused, and whether anything may have been changed before."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self._changed = send, False
+
+    def note(self, prop: str | None, method: str, refused: bool) -> None:
+        """A request of ``method`` was answered, made with the account of the app prop ``prop`` or with none."""
+        if refused and prop is not None:
+            self._send({"refused": prop, "repeatable": not self._changed})
+        elif method not in ("GET", "HEAD"):
+            self._changed = True
+
+
 class Context:
     """One call. ``page``, ``query`` (empty without one) and ``previous`` are for functions that find options;
     ``event``, ``endpoint`` (its own URL), ``db``, :meth:`emit` and :meth:`respond` for triggers."""
@@ -97,10 +112,12 @@ class Context:
         self._ends = time.monotonic() + call.deadline_s
         self.props = Props({name: prop.default for name, prop in declared.items()} | dict(call.props))
         self.extra = {name: value for name, value in call.props.items() if name not in declared}
+        self._watch = CredentialWatch(send)
         self.accounts = {
-            name: Account(grant, Http(client, grant, self._left_s)) for name, grant in call.accounts.items()
+            name: Account(grant, Http(client, grant, self._left_s, partial(self._watch.note, name)))
+            for name, grant in call.accounts.items()
         }
-        self._plain = Http(client, None, self._left_s)
+        self._plain = Http(client, None, self._left_s, partial(self._watch.note, None))
         self.page, self.query, self.previous = call.page, call.query or "", dict(call.previous)
         self.event, self.files, self.db = call.event, Files(call.files), Memory(call.state, send)
         self.endpoint: str | None = call.endpoint

@@ -54,8 +54,15 @@ class HttpResponse(Response):
 class Http:
     """Sends requests for one account, or for none. ``left_s`` tells how many seconds the call has left."""
 
-    def __init__(self, client: OutboundClient, grant: AccountGrant | None, left_s: Callable[[], float]) -> None:
-        self._client, self._grant, self._left_s = client, grant or AccountGrant(), left_s
+    def __init__(
+        self,
+        client: OutboundClient,
+        grant: AccountGrant | None,
+        left_s: Callable[[], float],
+        note: Callable[[str, bool], None] = lambda method, refused: None,
+    ) -> None:
+        """``note`` is told the method of each request, and whether its answer refused the credential."""
+        self._client, self._grant, self._left_s, self._note = client, grant or AccountGrant(), left_s, note
 
     def get(self, url: str, **options: Any) -> HttpResponse:
         """GET; takes the options of :meth:`request`, as its neighbours do."""
@@ -113,7 +120,11 @@ class Http:
             allow_redirects=HOPS if method in ("GET", "HEAD") else 0,
             allowed_hosts=ours,
         )
+        self._note(method, ours is not None and self._refused(outcome))
         return _judged(outcome, check)
+
+    def _refused(self, outcome: Response | Failure) -> bool:
+        return isinstance(outcome, Response) and self._grant.refusals.refuse_use(outcome)
 
     def _absolute(self, url: str) -> str:
         if "://" in url:

@@ -39,6 +39,7 @@ class ReplyBuilder:
         self._files: dict[str, bytes] = {}
         self._value: Any = _NOTHING
         self._error: ErrorInfo | None = None
+        self._refused: dict[str, bool] = {}
         self._ended = False
 
     @property
@@ -64,6 +65,8 @@ class ReplyBuilder:
                 self._response = HttpAnswer(status, body, {str(name): str(field) for name, field in headers.items()})
             case {"file": str(name), "content": str(content)} if self._call.stash:
                 self._keep(name, content)
+            case {"refused": str(name), "repeatable": bool(repeatable)} if name in self._call.accounts:
+                self._refused[name] = repeatable
             case {"value": value}:
                 self._value = value
             case {"error": dict(fields)}:
@@ -95,6 +98,8 @@ class ReplyBuilder:
             state=self._state,
             response=self._response,
             files=() if error else tuple(WrittenFile(name, content) for name, content in self._files.items()),
+            refused=tuple(self._refused),
+            repeatable=all(self._refused.values()) and not self._events,
         )
 
     def _keep(self, name: str, content: str) -> None:

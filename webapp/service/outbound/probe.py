@@ -43,15 +43,29 @@ class BodyRule:
     path: str
     equals: Any = False
     error_path: str = ""
-    refused: frozenset[str] = frozenset()
+    refused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RefusalRules:
     """How a provider says that a credential is wrong."""
 
-    statuses: frozenset[int] = frozenset({401, 403})
+    statuses: tuple[int, ...] = (401, 403)
     body: BodyRule | None = None
+
+    def refuse_use(self, response: Response) -> bool:
+        """Whether an answer to any request means the credential: a 401 (RFC 9110, 15.5.2), or a code of its own.
+
+        A 403 does not: it may be about the thing that was asked for.
+        """
+        if response.status == 401:
+            return True
+        if self.body is None or not self.body.refused:
+            return False
+        parsed = response.json()
+        if isinstance(parsed, Failure) or at_path(parsed.value, self.body.path) != self.body.equals:
+            return False
+        return _text(at_path(parsed.value, self.body.error_path)) in self.body.refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,4 +37,4 @@ def test_the_refresh_token_stays_here(service: Service, plant: Plant) -> None:
 def test_a_dead_account_is_refused_with_a_sentence(service: Service, plant: Plant) -> None:
     dead = lifecycle.mark_dead(service, plant(name="Work"), "The key was revoked.")
     with pytest.raises(AccountUnusable, match="account Work no longer works; reconnect it"):
-        grants.credentials_of(service, dead)
+        grants.fresh(service, dead)

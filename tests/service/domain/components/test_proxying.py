@@ -3,11 +3,13 @@
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
-from webapp.errors import Forbidden, Invalid
+from webapp.errors import Forbidden, Invalid, Refused
+from webapp.service.domain.accounts import lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import proxying
@@ -81,3 +83,40 @@ def test_a_body_that_cannot_hold_the_credential_is_refused(media: str, raw: byte
     with pytest.raises(Invalid) as refusal:
         proxying._body(ProxyRequest("POST", "/x", headers={"content-type": media}, body=upload(raw)), credential)
     assert "canary" not in str(refusal.value)
+
+
+def test_a_token_that_ended_early_is_renewed_and_the_request_sent_once_more(bench: Any) -> None:
+    account = bench.connect(expires_in=None)
+    seen: list[tuple[str, bytes]] = []
+
+    def play(request: BaseHTTPRequestHandler) -> None:
+        body = request.rfile.read(int(request.headers.get("Content-Length") or 0))
+        seen.append((request.headers["Authorization"], body))
+        request.send_response(200 if request.headers["Authorization"] == "Bearer a1" else 401)
+        request.send_header("Content-Length", "2")
+        request.end_headers()
+        request.wfile.write(b"{}")
+
+    bench.acme.plays.update({"/me": play, "/things": play})
+    answer = proxying.send(bench.service, account, ProxyRequest("GET", "/things"))
+    assert (answer.status, b"".join(answer.blocks())) == (200, b"{}")
+    assert [token for token, _ in seen] == ["Bearer a0", "Bearer a0", "Bearer a1", "Bearer a1"]
+    assert bench.acme.token_calls == 1
+
+
+def test_an_account_that_is_refused_for_good_is_to_be_reconnected(
+    service: Service, plant: Plant, provider: Any
+) -> None:
+    account = plant(values={"api_key": "wrong"}, name="Work")
+    with pytest.raises(Refused, match="account Work no longer works; reconnect it"):
+        proxying.send(service, account, ProxyRequest("GET", "/me"))
+    with service.store.write() as tx:
+        assert lifecycle.reread(tx, account).dead
+
+
+def test_a_small_body_can_be_sent_twice_and_a_large_one_once() -> None:
+    small, again = proxying._replayable(ProxyRequest("POST", "/x", body=upload(b"abc")))
+    assert small.body is not None
+    assert (again, small.body.source.read(), small.body.length) == (True, b"abc", 3)
+    large = ProxyRequest("POST", "/x", body=Upload(io.BytesIO(), proxying.REPLAYED + 1))
+    assert proxying._replayable(large) == (large, False)

@@ -30,6 +30,18 @@ def check(service: Service, account: Account) -> Account:
     return _refused(service, app, account, outcome.sentence)
 
 
+def after_refusal(service: Service, used: Account) -> Account:
+    """How an account stands whose provider has just refused the credentials of ``used``.
+
+    Whoever comes first looks after it: a token is renewed, once for all who ask, and what is refused for good makes the
+    account dead. An account that passes its app's own test stays as it is, as the refusal was about the request.
+    """
+    account = lifecycle.reread(service.store, used)
+    if account.dead or account.revision != used.revision:
+        return account
+    return check(service, account)
+
+
 def next_due_at(service: Service) -> int | None:
     """When the next account wants looking after, in epoch milliseconds."""
     row = service.store.one("SELECT MIN(next_check_at) AS at FROM accounts WHERE next_check_at IS NOT NULL")

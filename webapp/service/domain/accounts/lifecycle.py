@@ -17,7 +17,7 @@ from webapp.service.domain.projects import history
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import TokenResult
-from webapp.store.contract import Tx
+from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, add_to_counts
 
 MAX_NAME = 200
@@ -243,9 +243,9 @@ def save_refresh(service: Service, account: Account, values: Mapping[str, str], 
         return reread(tx, account)
 
 
-def reread(tx: Tx, account: Account) -> Account:
+def reread(reader: Reader, account: Account) -> Account:
     """The account as it stands now. Raises :class:`NotFound` when it was removed meanwhile."""
     try:
-        return accounts.get(tx, account.scene, account.id)
+        return accounts.get(reader, account.scene, account.id)
     except NotFound as error:
         raise NotFound("The account was disconnected meanwhile.") from error

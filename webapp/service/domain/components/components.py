@@ -4,16 +4,16 @@ Everything is checked before anything runs: the values against the declaration, 
 What goes wrong in the component itself, or with an account, is part of the answer, never an exception.
 """
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.service.catalog.components import ComponentInfo, Kind
-from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, ErrorInfo, Observation, Reply
+from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import (
+    calling,
     database_props,
     dynamic_props,
     grants,
@@ -172,13 +172,10 @@ def _call(
     lookup: OptionsQuery | None = None,
 ) -> Reply:
     """Let the runner call the component; an account that cannot be used is a failed reply too."""
-    component, started = request.component, time.monotonic()
+    component = request.component
     accounts = grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
-    try:
-        granted = grants.grant_accounts(service, accounts, component.app)
-    except AccountUnusable as error:
-        return _unusable(service, error, round((time.monotonic() - started) * 1000))
-    return service.runner.call(
+    return calling.call(
+        service,
         Call(
             path=str(component.path),
             key=component.key,
@@ -186,17 +183,17 @@ def _call(
             method=method,
             props=values.props,
             labels=values.labels,
-            accounts=granted.accounts,
             prop=lookup.prop if lookup else None,
             page=lookup.page if lookup else 0,
             query=lookup.query if lookup else None,
             previous=lookup.previous if lookup else {},
             mask=tuple(prop_values.secrets_in(props, values.props)),
             deadline_s=RUN_S if method == "run" else CONFIGURE_S,
-            allow_hosts=granted.allow_hosts,
             files=run_files.given(service, request.scene, request.external_id, request.stash_id),
             stash=request.stash_id is not None,
-        )
+        ),
+        accounts,
+        component.app,
     )
 
 
@@ -209,13 +206,8 @@ def _database(service: Service, request: ComponentRequest, account_prop: Prop, v
     try:
         tables = database_props.tables(service, account)
     except AccountUnusable as error:
-        return option_lists.failed(_unusable(service, error, 0))
+        return option_lists.failed(calling.failed(service, error.message))
     return {"options": None, "stringOptions": None, "observations": [], "context": {"dbInfo": tables}, "errors": []}
-
-
-def _unusable(service: Service, error: AccountUnusable, took_ms: int) -> Reply:
-    info = ErrorInfo("exception", "AccountError", error.message)
-    return Reply(None, observations=(Observation("error", service.clock(), err=info),), error=info, took_ms=took_ms)
 
 
 def _reloaded(service: Service, request: ComponentRequest, props: list[dict[str, Any]], reply: Reply) -> dict[str, Any]:

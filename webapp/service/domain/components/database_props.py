@@ -34,7 +34,7 @@ def is_postgres(service: Service, prop: Prop) -> bool:
 def tables(service: Service, account: Account) -> dict[str, Any]:
     """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
     app = service.app(account.app)
-    where = provider.postgres_account(grants.credentials_of(service, account))
+    where = provider.postgres_account(grants.given_values(service, grants.fresh(service, account)))
     if where is None:
         raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")
     result = postgres_tables.tables(service.client_for(app).guard, where)

@@ -29,10 +29,14 @@ class AccountUnusable(PatchbayError):
 
 @dataclass(frozen=True, slots=True)
 class CallGrants:
-    """The accounts of one call: what a component gets of each, and the private targets that their apps have."""
+    """The accounts of one call: what a component gets of each, and the private targets that their apps have.
+
+    ``used`` are the accounts with the credentials that were given.
+    """
 
     accounts: Mapping[str, AccountGrant]
     allow_hosts: tuple[str, ...]
+    used: Mapping[str, Account]
 
 
 def find_accounts(
@@ -59,30 +63,41 @@ def find_accounts(
 
 def grant_accounts(service: Service, chosen: Mapping[str, Account], app_slug: str | None) -> CallGrants:
     """``chosen`` as a component may use them. Raises :class:`AccountUnusable`, with a sentence for the person."""
-    used = {name: service.app(account.app) for name, account in chosen.items()}
+    apps = {name: service.app(account.app) for name, account in chosen.items()}
     own = service.catalog.app(app_slug) if app_slug else None
-    given = {name: account_grant(used[name], _values(service, used[name], account)) for name, account in chosen.items()}
-    return CallGrants(given, allow_hosts(service, [*used.values(), *([own] if own else [])]))
+    used = {name: fresh(service, account) for name, account in chosen.items()}
+    granted = {name: account_grant(apps[name], given_values(service, account)) for name, account in used.items()}
+    return CallGrants(granted, allow_hosts(service, [*apps.values(), *([own] if own else [])]), used)
 
 
-def credentials_of(service: Service, account: Account) -> dict[str, str]:
-    """The credentials of ``account``, refreshed if they must be. Raises :class:`AccountUnusable`."""
-    return _values(service, service.app(account.app), account)
-
-
-def _values(service: Service, app: App, account: Account) -> dict[str, str]:
-    name = account.name or account.identity_name or account.id
+def fresh(service: Service, account: Account) -> Account:
+    """``account`` with a token that still works by its own clock. Raises :class:`AccountUnusable`."""
+    title = account_title(service, account)
     try:
-        fresh = credentials.ensure_fresh(service, account)
+        return credentials.ensure_fresh(service, account)
     except NotFound as error:
-        raise AccountUnusable(f"The {app.name} account {name} was disconnected; choose another.") from error
+        raise AccountUnusable(f"The {title} was disconnected; choose another.") from error
     except Refused as error:
-        raise AccountUnusable(
-            f"The {app.name} account {name} no longer works; reconnect it. {error.message}"
-        ) from error
+        raise reconnect(service, account, error.message) from error
     except PatchbayError as error:
-        raise AccountUnusable(f"The {app.name} account {name} cannot be used now. {error.message}") from error
-    values = credentials.read(service, fresh)
+        raise AccountUnusable(f"The {title} cannot be used now. {error.message}") from error
+
+
+def reconnect(service: Service, account: Account, reason: str | None) -> AccountUnusable:
+    """What to say of an account that works no longer, for ``reason``."""
+    return AccountUnusable(
+        f"The {account_title(service, account)} no longer works; reconnect it. {reason or ''}".strip()
+    )
+
+
+def account_title(service: Service, account: Account) -> str:
+    """The app, and the account by its best name: "Slack account Ada"."""
+    return f"{service.app(account.app).name} account {account.name or account.identity_name or account.id}"
+
+
+def given_values(service: Service, account: Account) -> dict[str, str]:
+    """The credentials of ``account`` but for its refresh token."""
+    values = credentials.read(service, account)
     values.pop(credentials.REFRESH_TOKEN, None)
     return values
 
@@ -97,6 +112,7 @@ def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
             placements=app.placements,
             allowed_hosts=fill_hosts(app.allowed_hosts, values),
             secrets=_secrets(app, values),
+            refusals=app.refusal_rules,
         )
     except TemplateError as error:
         raise AccountUnusable(f"The {app.name} account is not complete: {error} Reconnect it.") from error

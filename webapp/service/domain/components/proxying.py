@@ -2,13 +2,15 @@
 
 The credential is put in here and goes to the hosts that the app declares, and nowhere else; whoever calls can neither
 see nor replace it: where an address or header of the answer repeats it (a redirect, the next page), it is taken out.
-What stands in the answer's body is the app's own affair. It is refreshed first, when it must be.
+What stands in the answer's body is the app's own affair. It is refreshed first, when it must be; a 401 makes the
+account looked after at once, and the request is sent once more where that renewed it.
 """
 
+import io
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl, unquote_plus, urlencode
 
 import orjson
@@ -16,7 +18,7 @@ import orjson
 from webapp.errors import Forbidden, Invalid, PatchbayError, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.masking import MASK, Mask
-from webapp.service.domain.accounts import credentials
+from webapp.service.domain.accounts import credentials, health
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
@@ -29,6 +31,7 @@ from webapp.service.outbound.urls import HostRules
 
 DEADLINE_S = 30.0
 HOPS = 3
+REPLAYED = 1024 * 1024  # bytes of a body that is read whole, to be sent once more with a renewed token
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _FORM = "application/x-www-form-urlencoded"
 _HIDDEN = "***"  # a header and an address can hold it
@@ -53,6 +56,34 @@ def send(service: Service, account: Account, request: ProxyRequest) -> Stream:
     account must be reconnected), :class:`UpstreamFailed`, :class:`UpstreamTimedOut`.
     """
     ends = time.monotonic() + DEADLINE_S
+    used = credentials.ensure_fresh(service, account)
+    request, replayable = _replayable(request)
+    answer = _send(service, used, request, ends)
+    if answer.status == 401:
+        after = health.after_refusal(service, used)
+        if after.dead:
+            answer.close()
+            raise Refused(grants.reconnect(service, after, after.error).message)
+        if replayable and after.revision != used.revision and ends - time.monotonic() > 1:
+            answer.close()
+            if request.body is not None:
+                request.body.source.seek(0)
+            answer = _send(service, after, request, ends)
+    usage.note(service, account.scene, "proxy")
+    return answer
+
+
+def _replayable(request: ProxyRequest) -> tuple[ProxyRequest, bool]:
+    """``request`` so that it can be sent twice, and whether that is so: a small body is read first."""
+    if request.body is None:
+        return request, True
+    if request.body.length > REPLAYED:
+        return request, False
+    body = io.BytesIO(request.body.source.read(request.body.length))
+    return replace(request, body=Upload(body, request.body.length)), True
+
+
+def _send(service: Service, account: Account, request: ProxyRequest, ends: float) -> Stream:
     app, given = service.app(account.app), _given(service, account)
     credential, client = _credential(given), service.client_for(app)
     url, rules = _absolute(given, request.target), HostRules.of(*given.allowed_hosts)
@@ -74,17 +105,14 @@ def send(service: Service, account: Account, request: ProxyRequest) -> Stream:
     )
     if isinstance(answer, Failure):
         raise _error(answer)
-    usage.note(service, account.scene, "proxy")
     _hide(given, answer)
     return answer
 
 
 def _given(service: Service, account: Account) -> AccountGrant:
-    """What a request as ``account`` needs, with a token that still works."""
-    values = credentials.read(service, credentials.ensure_fresh(service, account))
-    values.pop(credentials.REFRESH_TOKEN, None)
+    """What a request as ``account`` needs."""
     try:
-        return grants.account_grant(service.app(account.app), values)
+        return grants.account_grant(service.app(account.app), grants.given_values(service, account))
     except grants.AccountUnusable as error:
         raise Refused(error.message) from error
 

@@ -11,16 +11,15 @@ from typing import Any, Literal
 
 from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Unavailable
 from webapp.service.catalog.components import ComponentInfo
-from webapp.service.components.calls import RUN_S, Call, Emitted, ErrorInfo, Method, Observation, Reply
+from webapp.service.components.calls import RUN_S, Call, Emitted, Method, Reply
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import grants, prop_values
+from webapp.service.domain.components import calling, grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.triggers import deployed_triggers, memory, runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.memory import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate"]
-UNUSABLE = "AccountError"
 
 
 class HookFailed(Exception):
@@ -38,7 +37,7 @@ class HookFailed(Exception):
     @property
     def unusable(self) -> bool:
         """Whether its account could not be used, rather than the app having refused."""
-        return self.reply.error is not None and self.reply.error.name == UNUSABLE
+        return self.reply.error is not None and self.reply.error.name == calling.UNUSABLE
 
     def to_error(self) -> PatchbayError:
         """What a caller is told."""
@@ -69,11 +68,11 @@ def call(
         given = deployed_triggers.configured(service, trigger) if configured is None else configured
         values = prop_values.checked(trigger.props, given, whole=True)
         accounts = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
-        granted = grants.grant_accounts(service, accounts, component.app)
         endpoint = deployed_triggers.endpoint_url(service, trigger)
     except (AccountUnusable, Invalid, NotFound) as error:
-        return failed(service, error.message, round((time.monotonic() - started) * 1000))
-    return service.runner.call(
+        return calling.failed(service, error.message, round((time.monotonic() - started) * 1000))
+    return calling.call(
+        service,
         Call(
             path=str(component.path),
             key=component.key,
@@ -81,26 +80,20 @@ def call(
             method=method,
             props=values.props,
             labels=values.labels,
-            accounts=granted.accounts,
             state=state,
             event=event,
             endpoint=endpoint,
             mask=(*prop_values.secrets_in(trigger.props, values.props), *([_key(endpoint)] if endpoint else [])),
             deadline_s=deadline_s,
-            allow_hosts=granted.allow_hosts,
-        )
+        ),
+        accounts,
+        component.app,
     )
 
 
 def component_of(service: Service, trigger: DeployedTrigger) -> ComponentInfo | None:
     """The version of the component that ``trigger`` was deployed with; None when it left the catalog."""
     return service.catalog.component(trigger.component_key, trigger.component_version)
-
-
-def failed(service: Service, sentence: str, took_ms: int = 0) -> Reply:
-    """A reply that says why nothing ran."""
-    info = ErrorInfo("exception", UNUSABLE, sentence)
-    return Reply(None, observations=(Observation("error", service.clock(), err=info),), error=info, took_ms=took_ms)
 
 
 def run_hooks(
@@ -140,7 +133,7 @@ def _kept(service: Service, trigger: DeployedTrigger, hook: Hook, began_at: int,
     try:
         _keep(service, trigger, hook, began_at, reply, remember=True)
     except StateTooLarge as error:
-        reply = failed(service, str(error), reply.took_ms)
+        reply = calling.failed(service, str(error), reply.took_ms)
         _keep(service, trigger, hook, began_at, reply, remember=False)
     return reply
 
