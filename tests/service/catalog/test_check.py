@@ -14,6 +14,12 @@ Declare = Callable[[str, str], Path]
 # What is changed in a sound app, and what the checker must then say of it.
 MISTAKES = {
     "not TOML": (KEYS, 'slug = "acme"', 'slug = "acme', "cannot be read as TOML"),
+    "unknown section": (
+        KEYS,
+        'slug = "acme"',
+        'slug = "acme"\nhealth = {url = "/me"}',
+        "health: extra inputs are not permitted",
+    ),
     "unknown key": (KEYS, 'slug = "acme"', 'slug = "acme"\ncolour = "red"', "colour: extra inputs are not permitted"),
     "missing key": (KEYS, 'name = "Acme"\n', "", "name: field required"),
     "bad slug": (KEYS, 'slug = "acme"', 'slug = "Ac-me"', "slug: string should match"),

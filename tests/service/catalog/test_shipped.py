@@ -27,7 +27,7 @@ def filled(spec: AppSpec) -> dict[str, str]:
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS.keys())
 def test_the_test_request_reaches_an_allowed_host(spec: AppSpec) -> None:
-    for request in (spec.test, spec.identity, spec.health):
+    for request in (spec.test, spec.identity):
         if request is None or not request.url:
             continue
         address = expand(absolute(spec.base_url, request.url), VARIABLES)

@@ -58,8 +58,6 @@ def _auth(spec: AppSpec) -> Iterator[str]:
     missing = [name for name in needed if name not in {field.name for field in spec.fields}]
     if spec.test and missing:
         yield f"a test of the kind {spec.test.kind} needs the fields {', '.join(missing)}."
-    if spec.health and (spec.health.kind != "http" or not spec.health.url):
-        yield "health must be an http request with a url."
     if spec.identity and not spec.identity.url and not (spec.test and spec.test.kind == "http"):
         yield "identity needs a url of its own where the test is no http request."
 

@@ -115,7 +115,6 @@ class AppSpec(Facts):
     test: Test | None = None
     identity: Identity | None = None
     refusals: Refusals | None = None
-    health: Test | None = None
 
     @property
     def requests(self) -> tuple[tuple[str, Request], ...]:
@@ -124,7 +123,6 @@ class AppSpec(Facts):
         named = {
             "test": self.test,
             "identity": self.identity,
-            "health": self.health,
             "oauth.look_up": oauth.look_up if oauth else None,
             "oauth.revocation": oauth.revocation if oauth else None,
         }
