@@ -12,7 +12,7 @@ from typing import Any
 
 from webapp.kit.crypto import new_id
 from webapp.service.domain.access import clients
-from webapp.service.domain.accounts import credentials, lifecycle, provider_clients
+from webapp.service.domain.accounts import lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -113,7 +113,7 @@ def _add_accounts(service: Service, scene: Scene, count: int) -> str:
         for number in range(count):
             account_id, user = new_id("apn"), users[number % USERS]
             values = {"oauth_access_token": "t" * 40, "oauth_refresh_token": "r" * 40, "oauth_uid": str(number)}
-            sealed, key = credentials.seal(service, tx, scene.project_id, account_id, values)
+            sealed, key = lifecycle.seal_credentials(service, tx, scene.project_id, account_id, values)
             now = service.clock() + number
             lifecycle.insert(tx, _account(account_id, scene, user.id, user.external_id, own.id, sealed, key, now))
     return account_id

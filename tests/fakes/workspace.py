@@ -20,7 +20,7 @@ from webapp.kit.crypto import new_id
 from webapp.people import users
 from webapp.service.api.base.operations import USER
 from webapp.service.domain.access import clients, tokens
-from webapp.service.domain.accounts import credentials, lifecycle, provider_clients
+from webapp.service.domain.accounts import lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -91,7 +91,7 @@ def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
     values = _signed_in(service, sandbox_url)
     account_id, at = new_id("apn"), now()
     with service.store.write() as tx:
-        sealed, version = credentials.seal(service, tx, scene.project_id, account_id, values)
+        sealed, version = lifecycle.seal_credentials(service, tx, scene.project_id, account_id, values)
         user = external_users.ensure(tx, scene, USER, at)
         lifecycle.insert(
             tx,

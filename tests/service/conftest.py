@@ -21,7 +21,7 @@ from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import new_id
 from webapp.service.catalog.build import ensure
 from webapp.service.components.runner import Runner
-from webapp.service.domain.accounts import credentials, lifecycle
+from webapp.service.domain.accounts import lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -273,7 +273,7 @@ def plant_in() -> Callable[[Service, Scene], Plant]:
             values = changes.pop("values", {"api_key": GOOD_KEY})
             with service.store.write() as tx:
                 place = (scene.project_id, account_id)
-                sealed, version = credentials.seal(service, tx, *place, values)  # type: ignore[arg-type]
+                sealed, version = lifecycle.seal_credentials(service, tx, *place, values)  # type: ignore[arg-type]
                 user = external_users.ensure(tx, scene, external_id, now)
                 facts: dict[str, object] = {
                     "id": account_id, "scene": scene, "external_user_id": user.id, "external_id": external_id,

@@ -1,6 +1,7 @@
 """Builds the Reply of a call from the messages that the runner passes on. Secrets are masked on the way."""
 
 import base64
+import functools
 import signal
 import time
 from typing import Any, get_args
@@ -29,7 +30,7 @@ class ReplyBuilder:
     """Collects the messages of one call."""
 
     def __init__(self, call: Call) -> None:
-        self._call, self._mask, self._began = call, Mask.of(call), time.monotonic()
+        self._call, self._began = call, time.monotonic()
         self._lines: list[Observation] = []
         self._partial, self._partial_ts = "", 0
         self._exports: dict[str, Any] = {}
@@ -41,6 +42,11 @@ class ReplyBuilder:
         self._error: ErrorInfo | None = None
         self._refused: dict[str, bool] = {}
         self._ended = False
+
+    @functools.cached_property
+    def _mask(self) -> Mask:
+        """Made for the first line: most calls say nothing."""
+        return Mask.of(self._call)
 
     @property
     def ended(self) -> bool:

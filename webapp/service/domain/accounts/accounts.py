@@ -80,7 +80,8 @@ class Filter:
 def get(reader: Reader, scene: Scene, account_id: str, *, user: ExternalUser | None = None) -> Account:
     """The account ``account_id`` of ``scene``, and of ``user`` when one is given. Raises :class:`NotFound`."""
     where = "id = :id AND project_id = :project AND environment = :environment"
-    accounts = _read(reader, scene, f"{_COLUMNS} FROM accounts WHERE {where}", {**scene.params, "id": account_id})
+    params = {"id": account_id, "project": scene.project_id, "environment": scene.environment}
+    accounts = _read(reader, scene, f"{_COLUMNS} FROM accounts WHERE {where}", params)
     if not accounts or (user is not None and accounts[0].external_user_id != user.id):
         raise NotFound("There is no such account.")
     return accounts[0]

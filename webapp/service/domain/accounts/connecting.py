@@ -193,7 +193,7 @@ def _account(
 ) -> Account:
     now = service.clock()
     account_id = existing.id if existing else new_id("apn")
-    sealed, version = credentials.seal(service, tx, token.scene.project_id, account_id, accepted.values)
+    sealed, version = lifecycle.seal_credentials(service, tx, token.scene.project_id, account_id, accepted.values)
     fresh = Account(
         id=account_id,
         scene=token.scene,

@@ -12,7 +12,6 @@ is made; only ``invalid_grant`` and its like make an account dead. An answer wit
 
 import json
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,28 +19,25 @@ from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import SECOND
 from webapp.service.domain.accounts import accounts, lifecycle, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.base.keyring import KeyGone, Place
+from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
-from webapp.store.contract import Tx
 
 ACCESS_TOKEN = "oauth_access_token"  # noqa: S105 - the name of a field
 REFRESH_TOKEN = "oauth_refresh_token"  # noqa: S105 - the name of a field
 UID = "oauth_uid"
-
-
-def seal(service: Service, tx: Tx, project_id: str, account_id: str, values: Mapping[str, str]) -> tuple[bytes, int]:
-    """``values`` sealed for the row of ``account_id``, which ``tx`` writes, and the version of the key."""
-    plain = json.dumps(dict(values), separators=(",", ":")).encode()
-    return service.keys.seal(tx, _place(project_id, account_id), plain)
+SEALED = SealedColumn("accounts", "credentials_sealed", version="credentials_key")
+MARGIN = 30 * SECOND
+WAIT_S = 45.0
+_POLL_S = 0.05
 
 
 def read(service: Service, account: Account) -> dict[str, str]:
     """The credentials of ``account``, opened. They must not leave the process but to the account's own provider."""
     if account.credentials_sealed is None:
         raise LookupError("this account was listed without its credentials")
-    place = _place(account.scene.project_id, account.id)
+    place = SEALED.place(account.scene.project_id, account.id)
     try:
         opened = json.loads(service.keys.open(place, account.credentials_sealed, account.credentials_key))
     except KeyGone:
@@ -63,18 +59,6 @@ def for_developer(service: Service, account: Account) -> dict[str, Any] | None:
     if client.project_id != account.scene.project_id:
         return None
     return {"oauth_client_id": client.client_id, **read(service, account)}
-
-
-def _place(project_id: str, account_id: str) -> Place:
-    return Place(project_id, "accounts", account_id, "credentials")
-
-
-SEALED = SealedColumn("accounts", "credentials_sealed", version="credentials_key")
-
-
-MARGIN = 30 * SECOND
-WAIT_S = 45.0
-_POLL_S = 0.05
 
 
 def ensure_fresh(service: Service, account: Account) -> Account:

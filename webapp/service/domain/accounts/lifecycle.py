@@ -5,6 +5,7 @@ read, and it is written only if its credentials are still of the same ``revision
 overwrites a newer reconnect or refresh. A refresh holds a lease in the row, and a check puts the next one off.
 """
 
+import json
 import zlib
 from collections.abc import Iterable, Mapping
 
@@ -60,6 +61,14 @@ def checked_name(name: str | None) -> str | None:
         message = f"Use at most {MAX_NAME} printable characters."
         raise Invalid(f"The name is not valid: {message}", [Detail("name", message)])
     return name
+
+
+def seal_credentials(
+    service: Service, tx: Tx, project_id: str, account_id: str, values: Mapping[str, str]
+) -> tuple[bytes, int]:
+    """``values`` sealed for the row of ``account_id``, which ``tx`` writes, and the version of the key."""
+    plain = json.dumps(dict(values), separators=(",", ":")).encode()
+    return service.keys.seal(tx, credentials.SEALED.place(project_id, account_id), plain)
 
 
 def insert(tx: Tx, account: Account) -> None:
@@ -236,7 +245,7 @@ def save_refresh(service: Service, account: Account, values: Mapping[str, str], 
         "revision": account.revision,
     }
     with service.store.write() as tx:
-        sealed, version = credentials.seal(service, tx, account.scene.project_id, account.id, values)
+        sealed, version = seal_credentials(service, tx, account.scene.project_id, account.id, values)
         changed = tx.run(sql, {**row, "sealed": sealed, "version": version})
         if changed and not account.healthy:
             history.write(tx, account.subject, now, "recovered", "Working again.", good=True)

@@ -62,8 +62,6 @@ def record(
 
     Bodies that hold ``secret``, the key in the trigger's own URL, are sealed; a summary is shown without it.
     """
-    if not emitted:
-        return []
     now, scene = service.clock(), trigger.scene
     made = [
         Event(

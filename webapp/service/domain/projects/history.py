@@ -73,7 +73,8 @@ def write(tx: Tx, subject: Subject, at: int, kind: str, sentence: str, *, good: 
         subject.trigger_id or subject.account_id,
         kind,
         sentence,
-        **subject.scene.params,
+        project=subject.scene.project_id,
+        environment=subject.scene.environment,
         external_user_id=subject.external_user_id,
     )
 

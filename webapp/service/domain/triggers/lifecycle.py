@@ -177,9 +177,10 @@ def set_mark(tx: Tx, trigger: DeployedTrigger, mark: str | None) -> None:
 
 def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
     """Write events down with their deliveries; the caller commits and then calls ``service.wake()``."""
+    if not emitted:
+        return []
     made = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
-    if made:
-        _TRIGGERS.update(tx, trigger.id, last_event_at=service.clock())
+    _TRIGGERS.update(tx, trigger.id, last_event_at=service.clock())
     return made
 
 
