@@ -8,16 +8,15 @@ from collections.abc import Mapping
 
 from flask import Blueprint, Response, request
 
-from webapp.errors import Invalid, NotFound, PatchbayError
+from webapp.errors import Invalid, PatchbayError
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import accounts, attempts, connecting, provider, provider_clients
+from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients
 from webapp.service.domain.accounts import fields as domain_fields
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, NoClient
 from webapp.service.domain.base.service import Service
 from webapp.service.link import forms, outcomes, pages, visit
-from webapp.service.link.endings import NO_SUCH_ACCOUNT, Ended
 from webapp.service.link.visit import Visit
 from webapp.service.outbound.templates import TemplateError
 
@@ -33,7 +32,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         if attempt is None or attempt.token_hash != current.token.token_hash:
             raise AttemptUnknown
         app = service.app(attempt.app)
-        account = _account(service, current, attempt)
+        account = visit.account_of(service, current.token, attempt.account_id) if attempt.account_id else None
         if app.auth_type == "oauth":
             return _to_the_sign_in(service, current, app, account, secret)
         return _connect(service, current, app, account, attempt, secret)
@@ -86,12 +85,3 @@ def _connect(
         attempts.fail(service, attempt, PatchbayError("The connection could not be finished."))
         raise
     return outcomes.show(service, attempts.reread(service, attempt))
-
-
-def _account(service: Service, current: Visit, attempt: Attempt) -> Account | None:
-    if attempt.account_id is None:
-        return None
-    try:
-        return accounts.get(service.store, current.token.scene, attempt.account_id, user=current.token.user)
-    except NotFound as error:
-        raise Ended(NO_SUCH_ACCOUNT) from error

@@ -8,14 +8,11 @@ import json
 
 from flask import Blueprint, Response, request
 
-from webapp.errors import NotFound
-from webapp.service.domain.accounts import accounts, attempts
-from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts import attempts
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.base.failures import AttemptUnknown
 from webapp.service.domain.base.service import Service
 from webapp.service.link import answers, endings, visit
-from webapp.service.link.endings import Ended
 
 
 def route(blueprint: Blueprint, service: Service) -> None:
@@ -43,8 +40,8 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
         return answers.ended(service, ending, attempt.error_sentence or ending.sentence, app=app)
     if attempt.status != "connected":
         return answers.page(service, "link/waiting.html", app=service.app(attempt.app), secret=secret)
-    account = _account(service, attempt)
     token = attempts.token_of(service.store, attempt)
+    account = visit.account_of(service, token, attempt.result_account_id or "")
     return answers.page(
         service,
         "link/_connected.html" if answers.is_fragment() else "link/connected.html",
@@ -70,11 +67,3 @@ def show_in_window(service: Service, attempt: Attempt) -> Response:
         ending=ending,
         sentence=attempt.error_sentence,
     )
-
-
-def _account(service: Service, attempt: Attempt) -> Account:
-    token = attempts.token_of(service.store, attempt)
-    try:
-        return accounts.get(service.store, token.scene, attempt.result_account_id or "", user=token.user)
-    except NotFound as error:
-        raise Ended(endings.NO_SUCH_ACCOUNT) from error

@@ -14,7 +14,7 @@ from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import link_sessions
 from webapp.service.domain.access.link_sessions import LinkSession
-from webapp.service.domain.accounts import accounts, apps, attempts, fields
+from webapp.service.domain.accounts import apps, attempts, fields
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.base.service import Service
@@ -118,10 +118,7 @@ def _account(service: Service, current: Visit) -> Account | None:
     """The account to reconnect, the visitor's own. Raises :class:`Ended`."""
     if current.account_id is None:
         return None
-    try:
-        account = accounts.get(service.store, current.token.scene, current.account_id, user=current.token.user)
-    except NotFound as error:
-        raise Ended(endings.NO_SUCH_ACCOUNT) from error
+    account = visit.account_of(service, current.token, current.account_id)
     if current.override is not None and current.override.app != account.app:
         raise Ended(endings.NO_SUCH_OVERRIDE)
     return account

@@ -18,13 +18,21 @@ from webapp.kit.crypto import same
 from webapp.service.domain.access import link_sessions, tokens
 from webapp.service.domain.access.link_sessions import LinkSession
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import app_overrides
+from webapp.service.domain.accounts import accounts, app_overrides
+from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import AppOverride
 from webapp.service.domain.base.failures import LinkExpired
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Project
-from webapp.service.link.endings import COOKIE_GONE, NO_SUCH_OVERRIDE, TOKEN_MISSING, TOKEN_UNKNOWN, Ended
+from webapp.service.link.endings import (
+    COOKIE_GONE,
+    NO_SUCH_ACCOUNT,
+    NO_SUCH_OVERRIDE,
+    TOKEN_MISSING,
+    TOKEN_UNKNOWN,
+    Ended,
+)
 
 COOKIE_PATH = "/_static/connect"
 PARAMETERS = (
@@ -152,6 +160,14 @@ def of_attempt(service: Service, token: ConnectToken, session_id: str | None) ->
     """The visit of a sign-in that came back to the browser it was started in."""
     session = link_sessions.by_id(service.store, session_id) if session_id else None
     return _here(service, token, session.parameters if session else {}, session=session)
+
+
+def account_of(service: Service, token: ConnectToken, account_id: str) -> Account:
+    """An account of the visitor's own. Raises :class:`Ended` for any other, and for one that is gone."""
+    try:
+        return accounts.get(service.store, token.scene, account_id, user=token.user)
+    except NotFound as error:
+        raise Ended(NO_SUCH_ACCOUNT) from error
 
 
 def session_proof(service: Service, session_id: str) -> str:
