@@ -10,7 +10,7 @@ import pytest
 
 from webapp.errors import Refused, UpstreamFailed
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
-from webapp.service.domain.accounts import accounts, credentials, lifecycle, provider_clients
+from webapp.service.domain.accounts import accounts, credentials, lifecycle, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Project
@@ -116,6 +116,23 @@ def test_a_holder_that_died_gives_way_when_its_lease_ends(bench: Any) -> None:
     assert lifecycle.claim_refresh(bench.service, account) is None
     bench.clock.advance(lifecycle.REFRESH_LEASE + SECOND)
     assert credentials.ensure_fresh(bench.service, account).healthy
+
+
+def test_a_token_that_was_lost_with_its_holder_needs_the_person_and_says_why(bench: Any) -> None:
+    account = bench.connect()
+    bench.clock.advance(2 * HOUR)
+    holder = lifecycle.claim_refresh(bench.service, account)
+    assert holder is not None
+    provider.refresh(bench.service, holder, credentials.read(bench.service, holder))  # and is killed before it saves
+    bench.clock.advance(lifecycle.REFRESH_LEASE + SECOND)
+    with pytest.raises(Refused) as refusal:
+        credentials.ensure_fresh(bench.service, account)
+    assert refusal.value.message == (
+        "This server was stopped in the middle of renewing the access, before Acme's new token was saved, "
+        "and the old one is no longer valid. Reconnect the account."
+    )
+    after = accounts.get(bench.service.store, bench.scene, account.id)
+    assert (after.dead, after.error) == (True, refusal.value.message)
 
 
 def test_a_token_of_one_minute_lives_a_day_with_one_refresh_a_minute(bench: Any) -> None:

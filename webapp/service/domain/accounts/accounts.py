@@ -57,6 +57,7 @@ class Account(NamedTuple):
     revision: int
     created_at: int
     updated_at: int
+    lease_holder: str | None = None
 
     @property
     def subject(self) -> Subject:

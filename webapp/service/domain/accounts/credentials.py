@@ -13,6 +13,7 @@ is made; only ``invalid_grant`` and its like make an account dead. An answer wit
 import json
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
@@ -90,7 +91,8 @@ def refresh(service: Service, account: Account) -> Account:
             return _cooling_down(service, current)
         claimed = lifecycle.claim_refresh(service, current)
         if claimed is not None:
-            return _exchange(service, claimed)
+            cut_off = current.lease_holder is not None and current.lease_until <= service.clock()
+            return _exchange(service, claimed, cut_off=cut_off)
         time.sleep(_POLL_S)
     raise UpstreamTimedOut("The account's token is being refreshed for too long; try again in a minute.")
 
@@ -122,8 +124,11 @@ def _cooling_down(service: Service, account: Account) -> Account:
     raise UpstreamFailed(account.error)
 
 
-def _exchange(service: Service, account: Account) -> Account:
-    """Refresh under the lease, and write down what came of it."""
+def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> Account:
+    """Refresh under the lease, and write down what came of it.
+
+    ``cut_off``: whoever refreshed it last died before saving what came, which may have been the only token that works.
+    """
     values = read(service, account)
     if not values.get(REFRESH_TOKEN):
         lifecycle.mark_dead(service, account, _not_renewable(service, account))
@@ -135,6 +140,8 @@ def _exchange(service: Service, account: Account) -> Account:
         lifecycle.mark_retrying(service, account, sentence)
         raise UpstreamFailed(sentence) from None
     if isinstance(result, OAuthFailure):
+        if result.kind == "grant_dead" and cut_off:
+            result = replace(result, sentence=_lost(service, account))
         return _failed(service, account, result)
     return lifecycle.save_refresh(service, account, _merged(values, result), lifecycle.expiry_time(service, result))
 
@@ -159,3 +166,11 @@ def _not_renewable(service: Service, account: Account) -> str:
     app = service.catalog.app(account.app)
     name = app.name if app else account.app
     return f"The access has expired and {name} gave no way to renew it. Reconnect the account."
+
+
+def _lost(service: Service, account: Account) -> str:
+    name = service.app(account.app).name
+    return (
+        f"This server was stopped in the middle of renewing the access, before {name}'s new token was saved, "
+        "and the old one is no longer valid. Reconnect the account."
+    )

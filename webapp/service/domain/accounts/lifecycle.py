@@ -148,8 +148,11 @@ def claim_checks(service: Service, limit: int) -> list[Account]:
 
 
 def take_over(tx: Tx, service: Service, dead: int) -> None:
-    """Let whoever waits refresh and check what the generation ``dead`` was refreshing and checking."""
-    tx.run("UPDATE accounts SET lease_until = 0, lease_holder = NULL WHERE lease_holder = :dead", {"dead": str(dead)})
+    """Let whoever waits refresh and check what the generation ``dead`` was refreshing and checking.
+
+    The name of who was refreshing stays: it tells that the refresh was cut off.
+    """
+    tx.run("UPDATE accounts SET lease_until = 0 WHERE lease_holder = :dead", {"dead": str(dead)})
     tx.run(
         "UPDATE accounts SET next_check_at = CASE WHEN next_check_at > :now THEN :now ELSE next_check_at END, "
         "checked_by = NULL WHERE checked_by = :dead",
