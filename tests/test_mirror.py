@@ -20,7 +20,6 @@ WITHOUT_TESTS = frozenset(
         "service/link/forms.py",
         "service/link/outcomes.py",
         "service/link/wiring.py",
-        "service/worker/mail_session.py",
     }
 )
 _BRANCHES = (ast.If, ast.IfExp, ast.For, ast.While, ast.Try, ast.With, ast.Match, ast.comprehension)
