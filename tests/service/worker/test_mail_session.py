@@ -8,10 +8,11 @@ import pytest
 
 from tests.fakes.deployed import switch
 from tests.service.worker.mailbox import PlantMailbox, events, letter
-from webapp.errors import Unavailable
+from webapp.errors import TooLarge, Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
-from webapp.service.domain.triggers import deployed_triggers, lifecycle
+from webapp.service.domain.triggers import deployed_triggers, lifecycle, receiving
+from webapp.service.domain.triggers.mails import BadMail
 from webapp.service.worker import mail_session
 from webapp.service.worker.mail_server import MailServer
 
@@ -169,3 +170,46 @@ def test_the_log_names_no_address(
     sender.send_message(letter(address))
     assert events(mail_service, trigger)
     assert address.partition("@")[0] not in caplog.text
+
+
+def test_a_mail_has_fifty_recipients_at_most(sender: smtplib.SMTP, plant_mailbox: PlantMailbox) -> None:
+    _, address = plant_mailbox()
+    sender.ehlo()
+    sender.mail("ada@example.com")
+    for number in range(50):
+        assert sender.rcpt(address.replace("@", f"+{number}@")) == (250, b"2.1.5 OK")
+    crowded = (452, b"4.5.3 Too many recipients; send the mail again for the others.")
+    assert sender.rcpt(address) == crowded
+    assert sender.data(b"x") == (250, b"2.0.0 The mail is accepted.")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence", "logged"),
+    [
+        (BadMail("It has too many parts."), 554, b"5.6.0 It has too many parts.", []),
+        (TooLarge(), 452, b"4.3.1 There is no room for the files of the mail now; try again tomorrow.", []),
+        (Unavailable(), 451, b"4.3.0 The mail cannot be taken now; try again later.", ["WARNING"]),
+        (ValueError("canary"), 451, b"4.3.0 The mail cannot be taken now; try again later.", ["ERROR"]),
+    ],
+    ids=["bad", "large", "busy", "bug"],
+)
+def test_each_reason_not_to_take_a_mail_has_its_answer(
+    sender: smtplib.SMTP,
+    plant_mailbox: PlantMailbox,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    code: int,
+    sentence: bytes,
+    logged: list[str],
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(receiving, "receive_mail", fail)
+    _, address = plant_mailbox()
+    sender.ehlo()
+    sender.mail("ada@example.com")
+    sender.rcpt(address)
+    assert sender.data(b"x") == (code, sentence)
+    assert [record.levelname for record in caplog.records] == logged
