@@ -1,8 +1,9 @@
 """``make mutants``: makes each mutant's sentence false in a copy of the project; do the cited tests notice?
 
 Only the tests that the mutant's row of ``tests/SPEC.md`` cites are run. A mutant is *noticed* when at least one of them
-fails, *survives* when all pass, and is *broken* when the tests cannot even be collected. Cited tests that pass on a
-noticed mutant are named as idle: they may show another part of the sentence. Ends with 1 unless all are noticed.
+fails, *survives* when all pass, and is *broken* when they cannot even be collected or their fixtures made. Cited tests
+that pass on a noticed mutant are named as idle: they may show another part of the sentence. Ends with 1 unless all are
+noticed.
 """
 
 import os
@@ -22,7 +23,7 @@ from tests.mutants.mutant import Mutant, every, source_of
 from tests.mutants.spec_rows import ROOT
 
 TIMEOUT_S = 180
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_FAILED = re.compile(r"^FAILED (\S+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

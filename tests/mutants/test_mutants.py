@@ -44,6 +44,13 @@ def test_is_text():
     from webapp import small
     assert isinstance(small.answer(), str)
 """
+FIXTURE = """import pytest
+
+@pytest.fixture(autouse=True)
+def prepared():
+    from webapp import small
+    small.answer()
+"""
 
 
 @pytest.fixture
@@ -79,6 +86,8 @@ def test_a_mutant_that_changes_nothing_survives_and_another_is_noticed_with_its_
 def test_a_mutant_whose_tests_cannot_be_run_is_broken(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (small / "tests" / "test_small.py").write_text("import webapp.small\n" + TESTS, "utf-8")
     assert engine._try(small, small_mutant("nothing +")).outcome == "broken"
+    (small / "tests" / "test_small.py").write_text(FIXTURE + TESTS, "utf-8")
+    assert engine._try(small, small_mutant("1 / 0")).outcome == "broken"
     monkeypatch.setattr(engine, "TIMEOUT_S", 0.01)
     late = engine._try(small, small_mutant('"mute"'))
     assert (late.outcome, late.output) == ("broken", "Its tests took longer than 0.01 seconds.")
