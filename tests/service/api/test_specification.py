@@ -256,7 +256,8 @@ def test_values_that_the_specification_names(seen: Mapping[str, list[Any]], shar
     (alert,) = [prop for prop in seen["2.6"] if prop["type"] == "alert"]
     assert alert["content"] == "Mind the gap." and alert["alertType"] == "info"
     assert not any("alertType" in prop for prop in seen["2.6"] if prop["type"] != "alert")
-    assert {(one["type"], one["callback_observations"]) for one in seen["2.7"]} == {("DeployedComponent", None)}
+    shown = [(one["type"], one["callback_observations"]) for one in seen["2.7"]]
+    assert shown == [("DeployedComponent", None)] * 5
 
 
 @pytest.mark.parametrize(
@@ -315,7 +316,8 @@ def test_what_is_required_is_named_when_it_is_missing_or_no_text(
             others = {name: given for name, given in body.items() if name != field}
             bad = others if value is None else {**others, field: value}
             answer = shared.call(method, path, server, json=bad)
-            assert (answer.status_code, [one["field"] for one in answer.get_json()["details"]]) == (400, [field])
+            named = [one["field"] for one in answer.get_json().get("details", [])]
+            assert (answer.status_code, named) == (400, [field])
 
 
 @pytest.mark.parametrize(("method", "rest"), [("PUT", ""), ("PUT", "/webhooks"), ("GET", "/webhooks")])
