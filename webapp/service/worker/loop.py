@@ -24,7 +24,6 @@ from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.instance import retention
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import usage
-from webapp.service.domain.triggers import memory
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.service.worker.caretaker import Caretaker
 from webapp.service.worker.clock_monitor import ClockMonitor
@@ -84,7 +83,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
         Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
         Chore("purge runs", 10 * MINUTE, runs.purge),
         Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
-        Chore("purge trigger marks", 60 * MINUTE, memory.thin_out),
+        Chore("purge trigger marks", 60 * MINUTE, trigger_runs.purge_seen),
         Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
         Chore("purge files", 10 * MINUTE, file_stash.purge),
         Chore("purge events", 10 * MINUTE, retention.purge),

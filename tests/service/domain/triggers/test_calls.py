@@ -11,7 +11,7 @@ from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import calling
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, memory, runs
+from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, runs
 from webapp.service.domain.triggers.calls import HookFailed
 
 
@@ -32,12 +32,12 @@ def test_values_that_do_not_fit_any_more_fail_too(service: Service, scene: Scene
 
 def test_what_a_hook_remembered_is_kept_even_where_it_fails(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene)
-    before = memory.read(service, trigger)["hooks"]
+    before = runs.remembered(service, trigger)["hooks"]
     with pytest.raises(HookFailed) as failure:
         calls.run_hooks(service, trigger, ["activate"], {"fail": "subscribe"})
     assert (failure.value.hook, failure.value.sentence) == ("activate", "The app refused to subscribe.")
     assert not failure.value.unusable
-    assert memory.read(service, trigger)["hooks"] == [*before, "subscribe"]
+    assert runs.remembered(service, trigger)["hooks"] == [*before, "subscribe"]
     newest = runs.page(service, trigger, cursors.Window()).items[0]
     assert (newest["cause"], newest["ok"]) == ("activate", False)
 

@@ -12,7 +12,7 @@ from webapp.service.components.calls import Emitted, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import accounts, deployed_triggers, firing, lifecycle, memory
+from webapp.service.domain.triggers import accounts, deployed_triggers, firing, lifecycle
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Tx
 
@@ -29,7 +29,7 @@ def test_a_poll_keeps_events_memory_marks_and_log(service: Service, scene: Scene
         assert [one.ok for one in poll_due(service)] == [True]
         clock.advance(MINUTE)
     assert summaries(service, trigger) == ["Was there before", "Number a", "Number b"]  # unique: once each
-    assert memory.read(service, trigger) == {"hooks": ["deploy", "subscribe"], "n": 2}
+    assert trigger_runs.remembered(service, trigger) == {"hooks": ["deploy", "subscribe"], "n": 2}
     first, second, *hooks = log_of(service, trigger)
     assert (first["cause"], first["emitted"], second["emitted"]) == ("timer", 0, 2)
     assert [one["cause"] for one in hooks] == ["activate", "deploy"]
@@ -138,7 +138,7 @@ def test_a_request_is_settled_with_what_came_of_it(service: Service, scene: Scen
     assert list(lost.events) == []
     assert settled == [True, False, True]
     assert [one["e"] for one in emitted(service, trigger)] == ['{"id":1}']
-    assert memory.read(service, trigger) == {"count": 1}
+    assert trigger_runs.remembered(service, trigger) == {"count": 1}
     assert row(service, trigger)["last_error"] == "It could not be read."
 
 
@@ -157,7 +157,7 @@ def test_the_trigger_that_went_is_left_alone(service: Service, scene: Scene) -> 
 
 def test_remembering_too_much_fails_the_run(service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     trigger = deploy(service, scene)
-    monkeypatch.setattr(memory, "MAX_STATE", 10)
+    monkeypatch.setattr(trigger_runs, "MAX_STATE", 10)
     (outcome,) = poll_due(service)
     assert not outcome.ok and "256 KiB" in (outcome.error or "")
     assert summaries(service, trigger) == ["Was there before"]

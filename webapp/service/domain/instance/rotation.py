@@ -22,7 +22,7 @@ from webapp.service.domain.base.keyring import KeyGone, box_version
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, runs
 from webapp.service.domain.deliveries import endpoints, events, signing_keys
-from webapp.service.domain.triggers import deployed_triggers, inbox, memory, plans
+from webapp.service.domain.triggers import deployed_triggers, inbox, plans
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Row, Tx
 
@@ -38,9 +38,8 @@ COLUMNS: tuple[SealedColumn, ...] = (
     tokens.SEALED,
     inbox.SEALED,
     *deployed_triggers.SEALED,
-    memory.SEALED,
     plans.SEALED,
-    trigger_runs.SEALED,
+    *trigger_runs.SEALED,
 )
 BATCH = 100
 

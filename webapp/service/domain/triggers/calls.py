@@ -15,9 +15,9 @@ from webapp.service.components.calls import RUN_S, Call, Emitted, Method, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import calling, grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
-from webapp.service.domain.triggers import deployed_triggers, memory, runs
+from webapp.service.domain.triggers import deployed_triggers, runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.memory import StateTooLarge
+from webapp.service.domain.triggers.runs import StateTooLarge
 
 Hook = Literal["deploy", "activate", "deactivate"]
 
@@ -109,7 +109,7 @@ def run_hooks(
         if trigger.emitter != "source" or (component is not None and hook not in component.hooks):
             continue
         began_at = service.clock()
-        state = memory.read(service, trigger)
+        state = runs.remembered(service, trigger)
         reply = call(service, trigger, hook, state=state, configured=configured)
         reply = _kept(service, trigger, hook, began_at, reply)
         if not reply.ok:
@@ -145,7 +145,7 @@ def _keep(
         if deployed_triggers.find(tx, trigger.id) is None:
             raise Conflict("This trigger was deleted meanwhile.")
         if remember:
-            memory.merge(tx, service, trigger, reply.state)
+            runs.remember(tx, service, trigger, reply.state)
         runs.write(tx, service, trigger, hook, began_at, reply, emitted=len(reply.events))
 
 

@@ -24,9 +24,9 @@ from webapp.service.domain.triggers import (
     deployed_triggers,
     deploying,
     lifecycle,
-    memory,
     native,
     plans,
+    runs,
     schedules,
 )
 from webapp.service.domain.triggers.calls import HookFailed
@@ -192,7 +192,7 @@ def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> Non
     now, after = service.clock(), plan.after
     sealed = deployed_triggers.seal_configured(service, tx, after.scene, after.id, plan.values.configured)
     component = calls.component_of(service, after)
-    fresh = memory.new_events(tx, after, component.dedupe if component else None, emitted, now)
+    fresh = runs.new_events(tx, after, component.dedupe if component else None, emitted, now)
     row = deployed_triggers.find(tx, after.id)
     after = replace(after, configured_sealed=sealed, next_run_at=_next_run(plan, now), mark=row.mark if row else None)
     if not plan.before.active and after.active:

@@ -25,9 +25,9 @@ from webapp.service.domain.triggers import (
     configuration,
     deployed_triggers,
     lifecycle,
-    memory,
     native,
     plans,
+    runs,
     schedules,
 )
 from webapp.service.domain.triggers.calls import HookFailed
@@ -192,7 +192,7 @@ def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerV
     for account_id in values.accounts.values():
         accounts.get(tx, trigger.scene, account_id)
     component = calls.component_of(service, trigger)
-    fresh = memory.new_events(tx, trigger, component.dedupe if component else None, emitted, now)
+    fresh = runs.new_events(tx, trigger, component.dedupe if component else None, emitted, now)
     current = deployed_triggers.find(tx, trigger.id)
     if current is None:
         raise Conflict("It took too long to deploy; try again.")

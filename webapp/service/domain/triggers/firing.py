@@ -14,10 +14,9 @@ from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import calling
 from webapp.service.domain.deliveries.events import Event
-from webapp.service.domain.triggers import accounts, calls, lifecycle, memory, native, runs, schedules
+from webapp.service.domain.triggers import accounts, calls, lifecycle, native, runs, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.memory import StateTooLarge
-from webapp.service.domain.triggers.runs import Cause
+from webapp.service.domain.triggers.runs import Cause, StateTooLarge
 from webapp.store.contract import Tx
 
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
@@ -42,7 +41,7 @@ def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
     if _is_waiting(service, claimed):
         return _let_wait(service, claimed)
     at = schedules.latest(schedule, claimed.next_run_at or now, now)
-    state = memory.read(service, claimed)
+    state = runs.remembered(service, claimed)
     reply = calls.call(service, claimed, "run", state=state, event=native.tick_payload(schedule, at))
     if not reply.ok and _is_waiting(service, claimed):
         return _let_wait(service, claimed)
@@ -66,7 +65,7 @@ def request(
     now = service.clock()
     if _is_waiting(service, trigger):
         return RunOutcome(False, accounts.WAITS, waits=True)
-    state = memory.read(service, trigger)
+    state = runs.remembered(service, trigger)
     reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
     if not reply.ok and _is_waiting(service, trigger):
         return RunOutcome(False, accounts.WAITS, waits=True)
@@ -143,9 +142,9 @@ def _commit(
     if reply.ok or settle is None:
         component = calls.component_of(service, trigger)
         dedupe = component.dedupe if component else None
-        emitted = memory.new_events(tx, trigger, dedupe, reply.events, service.clock())
+        emitted = runs.new_events(tx, trigger, dedupe, reply.events, service.clock())
         made = lifecycle.record(tx, service, trigger, emitted)
-        memory.merge(tx, service, trigger, reply.state)
+        runs.remember(tx, service, trigger, reply.state)
     runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(made))
     _write_state(tx, service, trigger, cause, reply)
     return made

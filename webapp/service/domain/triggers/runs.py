@@ -1,10 +1,12 @@
-"""The log of a trigger's runs (table ``trigger_runs``): when, why, what came of it, and what it said.
+"""What the runs of a trigger leave behind: what it remembers (table ``trigger_memory``), which emitted ids it has seen
+(``trigger_seen``), and the log (``trigger_runs``): when it ran, why, what came of it, and what it said.
 
-Lines are masked already and sealed besides. Runs are forgotten after 30 days, and beyond the newest 200 of each
-trigger. Native triggers run nothing, so they have no log.
+What was remembered is sealed, since a trigger keeps the secret of its subscription there; at most 256 KiB of JSON.
+Lines of the log are masked already and sealed besides. Runs are forgotten after 30 days, and beyond the newest 200 of
+each trigger. Native triggers run nothing, so they have neither.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -13,16 +15,88 @@ import orjson
 from webapp.kit import cursors
 from webapp.kit.clock import DAY
 from webapp.kit.crypto import ordered_id
-from webapp.service.components.calls import Observation, Reply
+from webapp.service.catalog.components import Dedupe
+from webapp.service.components.calls import Emitted, Observation, Reply
 from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.domain.triggers import lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.store.contract import Tx
+from webapp.store.contract import Reader, Tx
 
 Cause = Literal["timer", "request", "deploy", "activate", "deactivate"]
 KEPT = 30 * DAY
 KEPT_PER_TRIGGER = 200
 MAX_LINES = 256 * 1024
-SEALED = SealedColumn("trigger_runs", "lines_sealed")
+MAX_STATE = 256 * 1024
+SEEN_KEPT = 10_000
+_STATE = SealedColumn("trigger_memory", "state_sealed", key="trigger_id")
+_LINES = SealedColumn("trigger_runs", "lines_sealed")
+SEALED = (_STATE, _LINES)
+
+
+class StateTooLarge(Exception):
+    """The trigger wants to remember more than 256 KiB. Its author should keep less in ctx.db."""
+
+
+def remembered(service: Service, trigger: DeployedTrigger, reader: Reader | None = None) -> dict[str, Any]:
+    """What ``trigger`` remembers; ``reader`` is the transaction of whoever adds to it."""
+    sql = "SELECT state_sealed FROM trigger_memory WHERE trigger_id = :id"
+    row = (reader or service.store).one(sql, {"id": trigger.id})
+    if row is None:
+        return {}
+    state: dict[str, Any] = orjson.loads(
+        _STATE.open(service, trigger.scene.project_id, trigger.id, row["state_sealed"])
+    )
+    return state
+
+
+def remember(tx: Tx, service: Service, trigger: DeployedTrigger, changes: Mapping[str, Any]) -> None:
+    """Remember ``changes`` over what is remembered, key by key. Raises :class:`StateTooLarge`."""
+    if not changes:
+        return
+    whole = orjson.dumps({**remembered(service, trigger, tx), **changes})
+    if len(whole) > MAX_STATE:
+        raise StateTooLarge(StateTooLarge.__doc__)
+    project_id = trigger.scene.project_id
+    tx.run(
+        "INSERT INTO trigger_memory (trigger_id, project_id, state_sealed) VALUES (:id, :project, :state) "
+        "ON CONFLICT (trigger_id) DO UPDATE SET state_sealed = excluded.state_sealed",
+        {
+            "id": trigger.id,
+            "project": project_id,
+            "state": _STATE.seal(service, tx, project_id, trigger.id, whole),
+        },
+    )
+
+
+def new_events(
+    tx: Tx, trigger: DeployedTrigger, dedupe: Dedupe | None, emitted: Sequence[Emitted], now: int
+) -> list[Emitted]:
+    """Those of ``emitted`` that count, once each; what they leave behind is written down in ``tx``.
+
+    ``unique`` ids count once; ``greatest`` those above the greatest of all runs before, so that a run may emit the
+    newest first; ``last`` those other than the one before. An event without an id always counts.
+    """
+    if dedupe == "unique":
+        return [event for event in emitted if event.id is None or _first_time(tx, trigger.id, event.id, now)]
+    if dedupe is None or not emitted:
+        return list(emitted)
+    row = tx.one("SELECT mark FROM deployed_triggers WHERE id = :id", {"id": trigger.id})
+    mark = row["mark"] if row else None
+    new, after = (_greatest if dedupe == "greatest" else _changed)(mark, emitted)
+    if after != mark:
+        lifecycle.set_mark(tx, trigger, after)
+    return new
+
+
+def purge_seen(service: Service) -> int:
+    """Forget all but the newest :data:`SEEN_KEPT` ids of each trigger; how many there were."""
+    return _thin_out(
+        service,
+        "SELECT trigger_id FROM trigger_seen GROUP BY trigger_id HAVING COUNT(*) > :kept",
+        "DELETE FROM trigger_seen WHERE trigger_id = :id AND emitted_id NOT IN (SELECT emitted_id FROM "
+        "trigger_seen WHERE trigger_id = :id ORDER BY at DESC, emitted_id DESC LIMIT :kept)",
+        SEEN_KEPT,
+    )
 
 
 def write(
@@ -43,7 +117,7 @@ def write(
             "took": reply.took_ms,
             "emitted": emitted,
             "error": reply.error.message if reply.error else None,
-            "lines": SEALED.seal(service, tx, project_id, run_id, _lines(reply.observations)),
+            "lines": _LINES.seal(service, tx, project_id, run_id, _lines(reply.observations)),
         },
     )
 
@@ -63,21 +137,69 @@ def purge(service: Service) -> int:
     """Forget runs that are too old or too many; how many there were."""
     with service.store.write() as tx:
         gone = tx.run("DELETE FROM trigger_runs WHERE at < :limit", {"limit": service.clock() - KEPT})
-    crowded = service.store.all(
-        "SELECT trigger_id FROM trigger_runs GROUP BY trigger_id HAVING COUNT(*) > :kept", {"kept": KEPT_PER_TRIGGER}
+    return gone + _thin_out(
+        service,
+        "SELECT trigger_id FROM trigger_runs GROUP BY trigger_id HAVING COUNT(*) > :kept",
+        "DELETE FROM trigger_runs WHERE trigger_id = :id AND id NOT IN (SELECT id FROM trigger_runs "
+        "WHERE trigger_id = :id ORDER BY at DESC, id DESC LIMIT :kept)",
+        KEPT_PER_TRIGGER,
     )
-    for row in crowded:
+
+
+def _thin_out(service: Service, crowded: str, surplus: str, kept: int) -> int:
+    """Delete the ``surplus`` of each trigger that is ``crowded``, one after another; how many rows there were."""
+    gone = 0
+    for row in service.store.all(crowded, {"kept": kept}):
         with service.store.write() as tx:
-            gone += tx.run(
-                "DELETE FROM trigger_runs WHERE trigger_id = :id AND id NOT IN (SELECT id FROM trigger_runs "
-                "WHERE trigger_id = :id ORDER BY at DESC, id DESC LIMIT :kept)",
-                {"id": row["trigger_id"], "kept": KEPT_PER_TRIGGER},
-            )
+            gone += tx.run(surplus, {"id": row["trigger_id"], "kept": kept})
     return gone
 
 
+def _first_time(tx: Tx, trigger_id: str, emitted_id: str, now: int) -> bool:
+    """Whether the id was not seen yet. Seeing it again keeps it young, so that it is not forgotten while it comes."""
+    values = {"id": trigger_id, "emitted": emitted_id, "now": now}
+    added = tx.run(
+        "INSERT INTO trigger_seen (trigger_id, emitted_id, at) VALUES (:id, :emitted, :now) ON CONFLICT DO NOTHING",
+        values,
+    )
+    if not added:
+        tx.run("UPDATE trigger_seen SET at = :now WHERE trigger_id = :id AND emitted_id = :emitted", values)
+    return bool(added)
+
+
+def _greatest(mark: str | None, emitted: Sequence[Emitted]) -> tuple[list[Emitted], str | None]:
+    new, ids, after = list[Emitted](), set[str](), mark
+    for event in emitted:
+        if event.id is not None:
+            if event.id in ids or (mark is not None and not _is_greater(event.id, mark)):
+                continue
+            ids.add(event.id)
+            after = event.id if after is None or _is_greater(event.id, after) else after
+        new.append(event)
+    return new, after
+
+
+def _changed(mark: str | None, emitted: Sequence[Emitted]) -> tuple[list[Emitted], str | None]:
+    new = list[Emitted]()
+    for event in emitted:
+        if event.id is not None:
+            if event.id == mark:
+                continue
+            mark = event.id
+        new.append(event)
+    return new, mark
+
+
+def _is_greater(left: str, right: str) -> bool:
+    """Whether ``left`` is the greater: as numbers where both are, else as text."""
+    try:
+        return float(left) > float(right) if "." in left + right else int(left) > int(right)
+    except ValueError:
+        return left > right
+
+
 def _to_json(service: Service, row: dict[str, Any]) -> dict[str, Any]:
-    lines = SEALED.open(service, row["project_id"], row["id"], row["lines_sealed"])
+    lines = _LINES.open(service, row["project_id"], row["id"], row["lines_sealed"])
     facts = {name: row[name] for name in ("id", "at", "cause", "took_ms", "emitted", "error")}
     return {**facts, "ok": bool(row["ok"]), "os": orjson.loads(lines)}
 
