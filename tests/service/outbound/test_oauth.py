@@ -234,14 +234,16 @@ def test_the_secret_goes_only_to_the_declared_hosts(exchanged: Any) -> None:
 def test_refresh_keeps_the_old_token_unless_a_new_one_comes(peer: Any, reach: Any) -> None:
     answers = iter([answer({"access_token": "a2"}), answer({"access_token": "a3", "refresh_token": "r3"})])
     target = peer(lambda connection, _: connection.sendall(next(answers)))
-    provider = provider_at(target.url, token_at="authed_user", extra_token_params={"code_only": "1"})
+    provider = provider_at(
+        target.url, token_at="authed_user", extra_token_params={"code_only": 1}, extra_refresh_params={"a": 2}
+    )
     first = refresh(reach(target), provider, refresh_token="r1")
     second = refresh(reach(target), provider, refresh_token="r1")
     assert isinstance(first, TokenResult)
     assert isinstance(second, TokenResult)
     assert (first.access_token, first.refresh_token) == ("a2", "r1")
     assert (second.access_token, second.refresh_token) == ("a3", "r3")
-    assert form_of(target.requests[0]) == {"grant_type": ["refresh_token"], "refresh_token": ["r1"]}
+    assert form_of(target.requests[0]) == {"grant_type": ["refresh_token"], "refresh_token": ["r1"], "a": ["2"]}
 
 
 def test_revoke(peer: Any, reach: Any) -> None:

@@ -192,6 +192,7 @@ class App:
             scope_separator=oauth.scope_separator,
             extra_authorize_params=oauth.authorize_params,
             extra_token_params=oauth.token_params,
+            extra_refresh_params=oauth.refresh_params,
             token_at=oauth.token_at,
             json_body=oauth.token_body == "json",  # noqa: S105
             error_codes=oauth.error_codes,

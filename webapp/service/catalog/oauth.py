@@ -64,6 +64,7 @@ class OAuth(Facts):
     """OAuth 2.0 authorization code flow (RFC 6749 section 4.1) as this provider has it.
 
     ``refresh``: whether a refresh gives a new refresh token each time, keeps the first, or does not exist.
+    ``token_params`` and ``refresh_params`` are sent with a code and with a refresh token.
     ``keep``: members of the token answer (dotted paths) that are kept as fields of the account, by name.
     ``error_codes``: what the provider's own error codes mean, where they are not those of RFC 6749 section 5.2.
     """
@@ -81,7 +82,8 @@ class OAuth(Facts):
     scope_param: str = "scope"
     scope_separator: str = " "
     authorize_params: dict[str, str] = Field(default_factory=dict)
-    token_params: dict[str, str] = Field(default_factory=dict)
+    token_params: dict[str, str | int] = Field(default_factory=dict)
+    refresh_params: dict[str, str | int] = Field(default_factory=dict)
     error_codes: dict[str, OAuthFailureKind] = Field(default_factory=dict)
     refresh: Literal["rotating", "reusable", "none"] = "reusable"
     keep: dict[FieldName, Text] = Field(default_factory=dict)

@@ -48,7 +48,8 @@ class Provider:
     scope_param: str = "scope"  # Slack asks for a person's scopes in `user_scope`
     scope_separator: str = " "
     extra_authorize_params: Mapping[str, str] = field(default_factory=dict)
-    extra_token_params: Mapping[str, str] = field(default_factory=dict)
+    extra_token_params: Mapping[str, str | int] = field(default_factory=dict)
+    extra_refresh_params: Mapping[str, str | int] = field(default_factory=dict)
     token_at: str = ""  # dotted path of the object in the answer that holds the token's members
     json_body: bool = False  # the token endpoint takes JSON, as Notion's documentation asks
     error_codes: Mapping[str, OAuthFailureKind] = field(default_factory=dict)  # the provider's own codes
@@ -85,7 +86,7 @@ def exchange_code(
     client: OutboundClient, provider: Provider, *, code: str, redirect_uri: str, verifier: str
 ) -> TokenResult | OAuthFailure:
     """Turn an authorization code into tokens (RFC 6749, 4.1.3; RFC 7636, 4.5)."""
-    params = {"code": code, "redirect_uri": redirect_uri, **provider.extra_token_params}
+    params: dict[str, str | int] = {"code": code, "redirect_uri": redirect_uri, **provider.extra_token_params}
     if provider.pkce:
         params["code_verifier"] = verifier
     outcome = _post_token(client, provider, "authorization_code", params)
@@ -95,7 +96,9 @@ def exchange_code(
 
 def refresh(client: OutboundClient, provider: Provider, *, refresh_token: str) -> TokenResult | OAuthFailure:
     """New tokens for a refresh token (RFC 6749, 6). An answer without a refresh token keeps the one given."""
-    outcome = _post_token(client, provider, "refresh_token", {"refresh_token": refresh_token})
+    outcome = _post_token(
+        client, provider, "refresh_token", {"refresh_token": refresh_token, **provider.extra_refresh_params}
+    )
     result = read_token(outcome, token_at=provider.token_at, strict=False, codes=provider.error_codes)
     if isinstance(result, TokenResult) and result.refresh_token is None:
         return replace(result, refresh_token=refresh_token)
@@ -136,11 +139,11 @@ def _discreet(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:
 
 
 def _post_token(
-    client: OutboundClient, provider: Provider, grant_type: str, params: dict[str, str]
+    client: OutboundClient, provider: Provider, grant_type: str, params: dict[str, str | int]
 ) -> Response | Failure:
     if provider.json_body:
         return _post_json(client, provider, {"grant_type": grant_type, **params})
-    body = prepare_token_request(grant_type, "", **params)
+    body = prepare_token_request(grant_type, "", **{name: str(value) for name, value in params.items()})
     return _post(client, provider, provider.token_url, body, {})
 
 
@@ -152,7 +155,7 @@ def _post(
     return _send(client, provider, url, headers, data=body.encode())
 
 
-def _post_json(client: OutboundClient, provider: Provider, params: dict[str, str]) -> Response | Failure:
+def _post_json(client: OutboundClient, provider: Provider, params: dict[str, str | int]) -> Response | Failure:
     headers: dict[str, str] = {}
     if provider.token_auth_method == "client_secret_basic":  # noqa: S105
         _, headers, _ = _authentication(provider).prepare("POST", provider.token_url, headers, "")
