@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from tests.manual.documents import FILES, text_of
 from webapp.cli.main import main
-from webapp.service.catalog import check
+from webapp.service.catalog.check import judge
+from webapp.service.catalog.sources import Places, read
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -21,9 +22,9 @@ def test_the_example_of_an_app_passes_the_checker(tmp_path: Path) -> None:
     folder = tmp_path / "acme"
     folder.mkdir()
     (folder / "app.toml").write_text(example, "utf-8")
-    assert check.check([tmp_path]) == []
+    assert judge(read(Places([tmp_path]))).problems == ()
     (folder / "app.toml").write_text(example.replace('"ecommerce"', '"nonsense"'), "utf-8")
-    assert len(check.check([tmp_path])) == 1
+    assert len(judge(read(Places([tmp_path]))).problems) == 1
 
 
 COMMANDS = sorted({" ".join(found.split()[1:]) for found in re.findall(r"patchbay(?: [a-z-]+){1,2}", SHOWN)})

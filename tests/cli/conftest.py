@@ -19,6 +19,7 @@ import pytest
 
 from tests.cli.in_process import Commands
 from webapp.service.catalog.build import build
+from webapp.service.catalog.sources import Places
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = [sys.executable, "-m", "webapp.cli.main"]
@@ -92,7 +93,7 @@ def built_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is built as over a data folder, so that it stands there for what a command would build.
     """
     folder = tmp_path_factory.mktemp("catalog")
-    build(folder / "catalog.db", [folder / "apps"], components=folder / "components")
+    build(folder / "catalog.db", Places([folder / "apps"], components=folder / "components"))
     return folder / "catalog.db"
 
 

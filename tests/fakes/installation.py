@@ -17,6 +17,7 @@ from webapp.app import create_app
 from webapp.kit.clock import Clock, now
 from webapp.kit.cursors import Window
 from webapp.service.catalog.build import ensure
+from webapp.service.catalog.sources import Places
 from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
@@ -147,7 +148,7 @@ def prepared(folder: Path, apps: Mapping[str, str]) -> Path:
     """``folder`` with ``apps`` and a catalog built from them, to be copied by :func:`copied`."""
     for slug, facts in apps.items():
         write_app(folder, slug, facts)
-    report = ensure(folder / "catalog.db", [folder / "apps"])
+    report = ensure(folder / "catalog.db", Places([folder / "apps"]))
     assert report.problems == ()
     return folder
 

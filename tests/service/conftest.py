@@ -20,6 +20,7 @@ from tests.fakes.receiver import Receiver, receiving
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import new_id
 from webapp.service.catalog.build import ensure
+from webapp.service.catalog.sources import Places
 from webapp.service.components.runner import Runner
 from webapp.service.domain.accounts import lifecycle
 from webapp.service.domain.accounts.accounts import Account
@@ -206,7 +207,7 @@ def catalog_folder(tmp_path_factory: pytest.TempPathFactory, provider_server: Pr
         facts = text.format(base=provider_server.base, netloc=provider_server.netloc)
         (folder / "apps" / slug / "app.toml").write_text(facts)
     (folder / "apps" / "categories.toml").write_text(CATEGORIES)
-    report = ensure(folder / "catalog.db", [folder / "apps"], components=stock(folder / "components"))
+    report = ensure(folder / "catalog.db", Places([folder / "apps"], components=stock(folder / "components")))
     assert report.problems == ()
     return folder
 

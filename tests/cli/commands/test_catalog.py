@@ -3,16 +3,13 @@
 import json
 import sqlite3
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.cli.in_process import Commands
 from tests.service.catalog.samples import CATEGORIES, KEYS, bare
-from webapp.cli.commands import catalog as command
-from webapp.service.catalog.build import build
-from webapp.service.catalog.sources import read
+from webapp.service.catalog.sources import Places
 
 PROBLEM = "umbrella/app.toml: the category nowhere does not exist; add it to categories.toml or use another."
 
@@ -21,8 +18,7 @@ PROBLEM = "umbrella/app.toml: the category nowhere does not exist; add it to cat
 def own_apps(data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two apps of the operator's own, one of them unsound, and none that are built in."""
     built_in = data / "no-built-in-apps"
-    monkeypatch.setattr(command, "read", partial(read, built_in=built_in))
-    monkeypatch.setattr(command, "build_catalog", partial(build, built_in=built_in))
+    monkeypatch.setattr(Places, "of", lambda data: Places([data / "apps"], built_in, data / "components"))
     folder = data / "apps"
     for slug, facts in (("acme", KEYS), ("umbrella", bare("umbrella", "Umbrella", category="nowhere"))):
         (folder / slug).mkdir(parents=True)

@@ -9,6 +9,7 @@ import pytest
 from tests.service.catalog.samples import CATEGORIES
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
+from webapp.service.catalog.sources import Places
 from webapp.service.components.runner import Runner
 
 PUBLIC_URL = "http://localhost:8000"
@@ -44,7 +45,7 @@ def opened(folder: Path, tmp_path: Path, runner: Runner) -> Iterator[Callable[..
 
     def open_catalog(variables: Mapping[str, str] | None = None, **options: Any) -> Catalog:
         target = tmp_path / "catalog.db"
-        report = build(target, built_in=folder, declare=runner.call, **options)
+        report = build(target, Places(built_in=folder), declare=runner.call, **options)
         assert report.problems == ()
         catalogs.append(Catalog.open(target, public_url=PUBLIC_URL, variables=variables))
         return catalogs[-1]
@@ -58,7 +59,7 @@ def opened(folder: Path, tmp_path: Path, runner: Runner) -> Iterator[Callable[..
 def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
     """The catalog of the built-in apps, with the sandbox switched on."""
     target = tmp_path_factory.mktemp("catalog") / "catalog.db"
-    build(target)
+    build(target, Places())
     catalog = Catalog.open(target, public_url=PUBLIC_URL, variables=SANDBOX)
     yield catalog
     catalog.close()

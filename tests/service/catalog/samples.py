@@ -1,4 +1,7 @@
-"""Sources for tests: categories, an app of each auth type, and texts to break."""
+"""Sources for tests: categories, an app of each auth type, and texts to break; and what is wrong with some."""
+
+from webapp.service.catalog.check import judge
+from webapp.service.catalog.sources import Places, read
 
 CATEGORIES = """
 [[categories]]
@@ -108,3 +111,8 @@ def bare(slug: str, name: str, *, weight: int = 0, category: str = "tools", desc
         f'slug = "{slug}"\nname = "{name}"\ndescription = "{description}"\ncategories = ["{category}"]\n'
         f'featured_weight = {weight}\nauth_type = "none"\n[logo]\nletter = "X"\ncolor = "#123456"\n'
     )
+
+
+def check(places: Places) -> list[str]:
+    """Every problem of the apps in ``places``; empty when all is well."""
+    return list(judge(read(places)).problems)

@@ -14,6 +14,7 @@ from webapp.errors import Unavailable
 from webapp.service.catalog import build as building
 from webapp.service.catalog.build import SEARCHED, build, create_tables, ensure
 from webapp.service.catalog.index import Catalog
+from webapp.service.catalog.sources import Places
 from webapp.service.components.runner import Runner
 
 Declare = Callable[[str, str], Path]
@@ -28,10 +29,10 @@ def dump(path: Path) -> list[str]:
 def test_same_sources_give_the_same_catalog(folder: Path, declare: Declare, tmp_path: Path) -> None:
     declare("globex", OAUTH)
     declare("acme", KEYS)
-    first = build(tmp_path / "one.db", built_in=folder)
+    first = build(tmp_path / "one.db", Places(built_in=folder))
     moved = tmp_path / "elsewhere"
     folder.rename(moved)
-    second = build(tmp_path / "two.db", built_in=moved)
+    second = build(tmp_path / "two.db", Places(built_in=moved))
     assert first == second
     assert (first.apps, first.problems, first.built) == (2, (), True)
     assert dump(tmp_path / "one.db") == dump(tmp_path / "two.db")
@@ -40,29 +41,29 @@ def test_same_sources_give_the_same_catalog(folder: Path, declare: Declare, tmp_
 def test_ensure_builds_only_when_something_changed(folder: Path, declare: Declare, tmp_path: Path) -> None:
     target, own = tmp_path / "data" / "catalog.db", tmp_path / "own"
     file = declare("acme", KEYS)
-    assert ensure(target, [own], folder).built
+    assert ensure(target, Places([own], folder)).built
     before = target.stat().st_ino
-    report = ensure(target, [own], folder)
+    report = ensure(target, Places([own], folder))
     assert (report.built, report.apps, target.stat().st_ino) == (False, 1, before)
 
     file.write_text(KEYS.replace("Rockets", "Springs"), "utf-8")
-    assert ensure(target, [own], folder).built
-    assert not ensure(target, [own], folder).built
+    assert ensure(target, Places([own], folder)).built
+    assert not ensure(target, Places([own], folder)).built
 
     (own / "plain").mkdir(parents=True)
     (own / "plain" / "app.toml").write_text(bare("plain", "Plain"), "utf-8")
-    assert ensure(target, [own], folder).apps == 2
+    assert ensure(target, Places([own], folder)).apps == 2
 
     write_component(folder, "acme/actions/launch/1.0.0.py")
-    assert ensure(target, [own], folder).built
-    assert not ensure(target, [own], folder).built
+    assert ensure(target, Places([own], folder)).built
+    assert not ensure(target, Places([own], folder)).built
 
 
 def test_ensure_keeps_telling_of_problems(folder: Path, declare: Declare, tmp_path: Path) -> None:
     declare("acme", KEYS.replace("anvils.", "anvils"))
     declare("globex", OAUTH)
-    first = ensure(tmp_path / "catalog.db", (), folder)
-    again = ensure(tmp_path / "catalog.db", (), folder)
+    first = ensure(tmp_path / "catalog.db", Places(built_in=folder))
+    again = ensure(tmp_path / "catalog.db", Places(built_in=folder))
     assert (first.apps, again.apps, again.built) == (1, 1, False)
     assert (
         first.problems
@@ -76,14 +77,14 @@ def test_ensure_replaces_what_is_no_catalog(folder: Path, declare: Declare, tmp_
     target = tmp_path / "catalog.db"
     for garbage in (b"", b"not a database at all" * 100):
         target.write_bytes(garbage)
-        assert ensure(target, (), folder).built
-        assert not ensure(target, (), folder).built
+        assert ensure(target, Places(built_in=folder)).built
+        assert not ensure(target, Places(built_in=folder)).built
 
 
 def test_a_new_schema_is_a_change(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ensure(tmp_path / "catalog.db", (), folder)
+    ensure(tmp_path / "catalog.db", Places(built_in=folder))
     monkeypatch.setattr(building, "VERSION", building.VERSION + 1)
-    assert ensure(tmp_path / "catalog.db", (), folder).built
+    assert ensure(tmp_path / "catalog.db", Places(built_in=folder)).built
 
 
 def test_a_build_that_fails_leaves_the_old_catalog(
@@ -91,7 +92,7 @@ def test_a_build_that_fails_leaves_the_old_catalog(
 ) -> None:
     declare("acme", KEYS)
     target = tmp_path / "catalog.db"
-    build(target, built_in=folder)
+    build(target, Places(built_in=folder))
     before = target.read_bytes()
 
     def fail(*_: object) -> None:
@@ -100,7 +101,7 @@ def test_a_build_that_fails_leaves_the_old_catalog(
     declare("globex", OAUTH)
     monkeypatch.setattr(building, "_words", fail)
     with pytest.raises(OSError, match="no space left"):
-        build(target, built_in=folder)
+        build(target, Places(built_in=folder))
     assert target.read_bytes() == before
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".catalog")] == []
 
@@ -108,10 +109,10 @@ def test_a_build_that_fails_leaves_the_old_catalog(
 def test_an_open_catalog_outlives_a_rebuild(folder: Path, declare: Declare, tmp_path: Path) -> None:
     declare("acme", KEYS)
     target = tmp_path / "catalog.db"
-    build(target, built_in=folder)
+    build(target, Places(built_in=folder))
     catalog = Catalog.open(target, public_url="http://localhost:8000")
     declare("globex", OAUTH)
-    build(target, built_in=folder)
+    build(target, Places(built_in=folder))
     assert [app.slug for app in catalog.search(q="a").items] == ["acme"]
     assert catalog.apps(["acme"])[0].spec.fields[1].secret
     assert catalog.app("globex") is None
@@ -141,7 +142,7 @@ def test_components_are_listed_and_counted(folder: Path, declare: Declare, tmp_p
     for name in ("actions/launch/1.0.0.py", "actions/launch/1.1.0.py", "actions/land/1.0.0.py"):
         write_component(folder, f"acme/{name}")
     write_component(folder, "acme/triggers/up/0.1.0.py", "Trigger")
-    report = build(tmp_path / "catalog.db", built_in=folder)
+    report = build(tmp_path / "catalog.db", Places(built_in=folder))
     assert report.problems == ()
     with closing(sqlite3.connect(tmp_path / "catalog.db")) as connection:
         rows = connection.execute("SELECT key, version, kind, app FROM components ORDER BY key, version").fetchall()
@@ -162,7 +163,7 @@ def test_a_component_that_cannot_be_loaded_is_left_out_alone(folder: Path, decla
     write_component(folder, "acme/actions/bad-name/1.py")
     write_component(folder, "acme/actions/empty/1.0.0.py").write_text("", "utf-8")
     write_component(folder, "acme/actions/broken/1.0.0.py").write_text("def (:", "utf-8")
-    report = build(tmp_path / "catalog.db", built_in=folder)
+    report = build(tmp_path / "catalog.db", Places(built_in=folder))
     said = {problem.split(": ")[0]: problem for problem in report.problems}
     assert set(said) == {
         f"acme/actions/{name}" for name in
@@ -180,9 +181,9 @@ def test_without_a_runner_nothing_is_built(folder: Path, declare: Declare, tmp_p
     gone = Runner.start()
     gone.close()
     with pytest.raises(Unavailable, match="runner"):
-        build(tmp_path / "catalog.db", built_in=folder, declare=gone.call)
+        build(tmp_path / "catalog.db", Places(built_in=folder), declare=gone.call)
     assert list(tmp_path.glob("*catalog*")) == []
-    assert ensure(tmp_path / "catalog.db", (), folder).built
+    assert ensure(tmp_path / "catalog.db", Places(built_in=folder)).built
 
 
 def test_the_operators_components_stand_beside_the_apps(folder: Path, declare: Declare, tmp_path: Path) -> None:
@@ -190,11 +191,11 @@ def test_the_operators_components_stand_beside_the_apps(folder: Path, declare: D
     data = tmp_path / "data"
     own = data / "components"
     file = write_component(own, "greet/1.0.0.py")
-    report = build(data / "catalog.db", (), folder, own)
+    report = build(data / "catalog.db", Places((), folder, own))
     assert report.problems == ()
-    assert not ensure(data / "catalog.db", (), folder, own).built
+    assert not ensure(data / "catalog.db", Places((), folder, own)).built
     file.write_text(DO.format(base="Trigger", name="Watch"), "utf-8")
-    assert ensure(data / "catalog.db", (), folder, own).built
+    assert ensure(data / "catalog.db", Places((), folder, own)).built
     moved = tmp_path / "moved"
     data.rename(moved)
     catalog = Catalog.open(moved / "catalog.db", public_url="http://localhost:8000")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.catalog.samples import KEYS, OAUTH, bare
-from webapp.service.catalog.check import check, judge
-from webapp.service.catalog.sources import read
+from tests.service.catalog.samples import KEYS, OAUTH, bare, check
+from webapp.service.catalog.check import judge
+from webapp.service.catalog.sources import Places, read
 
 Declare = Callable[[str, str], Path]
 
@@ -71,7 +71,7 @@ def test_finds(folder: Path, declare: Declare, text: str, old: str, new: str, se
     assert old in text
     slug = "acme" if text is KEYS else "globex"
     declare(slug, text.replace(old, new, 1))
-    problems = check(built_in=folder)
+    problems = check(Places(built_in=folder))
     assert any(problem.startswith(f"{slug}/app.toml: ") and sentence in problem for problem in problems), problems
 
 
@@ -79,11 +79,11 @@ def test_finds_nothing_in_sound_apps(folder: Path, declare: Declare) -> None:
     declare("acme", KEYS)
     declare("globex", OAUTH)
     declare("plain", bare("plain", "Plain"))
-    assert check(built_in=folder) == []
+    assert check(Places(built_in=folder)) == []
 
 
 def test_shipped_apps_are_sound() -> None:
-    verdict = judge(read())
+    verdict = judge(read(Places()))
     assert verdict.problems == ()
     assert {row.slug for row in verdict.rows} >= {
         *("sandbox", "sandbox_keys", "github", "google_sheets", "slack", "notion", "stripe", "openai"),
@@ -98,7 +98,7 @@ def test_rows_tell_of_components_and_problems(folder: Path, declare: Declare) ->
         file = folder / "acme" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("", "utf-8")
-    (row,) = judge(read(built_in=folder)).rows
+    (row,) = judge(read(Places(built_in=folder))).rows
     assert (row.slug, row.name, row.auth_type, row.actions, row.triggers) == ("acme", "Acme", "keys", 1, 1)
     assert (row.categories, row.problems) == (("tools",), 1)
 
@@ -107,7 +107,7 @@ def test_finds_a_misnamed_component(folder: Path, declare: Declare) -> None:
     file = declare("acme", KEYS).parent / "actions" / "Launch It" / "one.py"
     file.parent.mkdir(parents=True)
     file.write_text("", "utf-8")
-    (problem,) = check(built_in=folder)
+    (problem,) = check(Places(built_in=folder))
     assert problem.startswith("acme/actions/Launch It/one.py: a component stands at")
 
 
@@ -116,7 +116,7 @@ def test_own_app_may_not_shadow_a_built_in_one(folder: Path, declare: Declare, t
     own = tmp_path / "own"
     (own / "acme").mkdir(parents=True)
     (own / "acme" / "app.toml").write_text(KEYS.replace("Rockets", "Fake rockets"), "utf-8")
-    verdict = judge(read([own], folder))
+    verdict = judge(read(Places([own], folder)))
     assert verdict.problems == ("acme/app.toml: there is a built-in app with the slug acme; give yours another.",)
     (kept,) = verdict.sound
     assert kept.spec.description == "Rockets and anvils."
@@ -126,7 +126,7 @@ def test_slugs_are_unique_across_own_folders(folder: Path, tmp_path: Path) -> No
     for name in ("one", "two"):
         (tmp_path / name / "plain").mkdir(parents=True)
         (tmp_path / name / "plain" / "app.toml").write_text(bare("plain", "Plain"), "utf-8")
-    (problem,) = check([tmp_path / "one", tmp_path / "two"], folder)
+    (problem,) = check(Places([tmp_path / "one", tmp_path / "two"], folder))
     assert "another app has the slug plain already" in problem
 
 
@@ -137,11 +137,11 @@ def test_own_app_may_use_loopback_without_tls(folder: Path, tmp_path: Path) -> N
     text = text.replace("https://api.globex.example", "http://127.0.0.1:4000")
     text = text.replace('["api.globex.example"]', '["127.0.0.1:4000"]')
     (own / "globex" / "app.toml").write_text(text, "utf-8")
-    assert check([own], folder) == []
-    assert any("must begin with https://" in problem for problem in check(built_in=own))
+    assert check(Places([own], folder)) == []
+    assert any("must begin with https://" in problem for problem in check(Places(built_in=own)))
 
 
 def test_a_category_twice_is_a_problem(folder: Path) -> None:
     file = folder / "categories.toml"
     file.write_text(file.read_text("utf-8").replace('"cafe"', '"tools"'), "utf-8")
-    assert check(built_in=folder) == ["categories.toml: the category tools stands here twice."]
+    assert check(Places(built_in=folder)) == ["categories.toml: the category tools stands here twice."]

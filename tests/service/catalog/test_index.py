@@ -16,6 +16,7 @@ from webapp.kit.crypto import stable_id
 from webapp.kit.cursors import BadCursor, Window, encode
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
+from webapp.service.catalog.sources import Places
 
 Declare = Callable[[str, str], Path]
 Open = Callable[..., Catalog]
@@ -322,7 +323,7 @@ def test_three_thousand_apps(folder: Path, tmp_path: Path, capsys: pytest.Captur
         name = f"{words[number % 8].title()} {words[number // 8 % 8].title()} {number}"
         (folder / f"app_{number}").mkdir()
         (folder / f"app_{number}" / "app.toml").write_text(bare(f"app_{number}", name, weight=number % 50), "utf-8")
-    build(tmp_path / "catalog.db", built_in=folder)
+    build(tmp_path / "catalog.db", Places(built_in=folder))
     catalog = Catalog.open(tmp_path / "catalog.db", public_url="http://localhost:8000")
     spent = 0.0
     for number in range(300):

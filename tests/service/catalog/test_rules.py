@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from webapp.service.catalog.check import check
+from tests.service.catalog.samples import check
+from webapp.service.catalog.sources import Places
 
 APP = """
 slug = "acme"
@@ -34,9 +35,9 @@ def fields(names: list[str]) -> str:
 @pytest.mark.parametrize("kind", NEEDED)
 def test_a_sign_in_needs_its_fields(folder: Path, declare: Callable[[str, str], Path], kind: str) -> None:
     declare("acme", APP.format(kind=kind, fields=fields(NEEDED[kind])))
-    assert check(built_in=folder) == []
+    assert check(Places(built_in=folder)) == []
     for missing in NEEDED[kind]:
         declare("acme", APP.format(kind=kind, fields=fields([name for name in NEEDED[kind] if name != missing])))
-        assert check(built_in=folder) == [
+        assert check(Places(built_in=folder)) == [
             f"acme/app.toml: a test of the kind {kind} needs the fields {missing}.",
         ]

@@ -5,14 +5,14 @@ import re
 import pytest
 
 from webapp.service.catalog.app import absolute
-from webapp.service.catalog.sources import read
+from webapp.service.catalog.sources import Places, read
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.catalog.variables import expand
 from webapp.service.outbound.templates import fill_hosts, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 VARIABLES = {"sandbox": "http://localhost:8001"}
-SPECS = {source.spec.slug: source.spec for source in read().apps}
+SPECS = {source.spec.slug: source.spec for source in read(Places()).apps}
 OAUTH = {slug: spec for slug, spec in SPECS.items() if spec.oauth and slug != "sandbox"}  # that one has its client
 SCOPED = {slug: spec for slug, spec in SPECS.items() if spec.scopes}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.service.catalog.samples import CATEGORIES, KEYS, OAUTH
-from webapp.service.catalog.sources import fingerprint, read
+from webapp.service.catalog.sources import Places, fingerprint, read
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def write(path: Path, text: str) -> None:
 
 
 def test_apps_and_their_components_are_found(folder: Path) -> None:
-    found = read(built_in=folder)
+    found = read(Places(built_in=folder))
     assert found.problems == []
     assert [source.spec.slug for source in found.apps] == ["acme", "globex"]
     (component,) = found.apps[0].components
@@ -38,7 +38,7 @@ def test_what_cannot_be_read_is_left_out(folder: Path) -> None:
     write(folder / "broken" / "app.toml", 'slug = "broken"')
     write(folder / "globex" / "triggers" / "Bad Name" / "1.0.0.py", "1")
     write(folder / "globex" / "triggers" / "good" / "1.0.py", "1")
-    found = read(built_in=folder)
+    found = read(Places(built_in=folder))
     assert [source.spec.slug for source in found.apps] == ["globex"]
     assert found.apps[0].components == ()
     assert any(problem.startswith("acme/app.toml: it cannot be read as TOML") for problem in found.problems)
@@ -48,25 +48,25 @@ def test_what_cannot_be_read_is_left_out(folder: Path) -> None:
 
 def test_a_category_that_stands_twice_is_told(folder: Path) -> None:
     write(folder / "categories.toml", CATEGORIES + CATEGORIES)
-    assert read(built_in=folder).problems[0] == "categories.toml: the category tools stands here twice."
+    assert read(Places(built_in=folder)).problems[0] == "categories.toml: the category tools stands here twice."
 
 
 def test_own_components_belong_to_no_app(folder: Path, tmp_path: Path) -> None:
     own = tmp_path / "own components"
     write(own / "mine" / "0.0.1.py", "1")
     write(own / "Mine" / "0.0.1.py", "1")
-    found = read(built_in=folder, components=own)
+    found = read(Places(built_in=folder, components=own))
     (component,) = found.components
     assert (component.key, component.app, component.kind) == ("~/mine", None, None)
     assert len(found.problems) == 1
 
 
 def test_the_fingerprint_changes_exactly_with_the_sources(folder: Path) -> None:
-    before = fingerprint(built_in=folder)
+    before = fingerprint(Places(built_in=folder))
     write(folder / "acme" / "notes.txt", "no source")
-    assert fingerprint(built_in=folder) == before
+    assert fingerprint(Places(built_in=folder)) == before
     seen = {before}
     for path, text in (("acme/actions/do-it/1.0.0.py", "2"), ("acme/actions/do-it/shared.py", ""), ("a/app.toml", "")):
         write(folder / path, text)
-        seen.add(fingerprint(built_in=folder))
+        seen.add(fingerprint(Places(built_in=folder)))
     assert len(seen) == 4

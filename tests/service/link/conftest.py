@@ -22,6 +22,7 @@ from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import derive
 from webapp.sandbox.app import create_sandbox
 from webapp.service.catalog.build import build
+from webapp.service.catalog.sources import Places
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
@@ -185,7 +186,7 @@ class Browser:
 def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The catalog, built once for all tests of this folder."""
     target = tmp_path_factory.mktemp("catalog") / "catalog.db"
-    build(target, [target.parent / "apps"])
+    build(target, Places([target.parent / "apps"]))
     return target
 
 

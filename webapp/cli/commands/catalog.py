@@ -9,7 +9,7 @@ from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.build import build as build_catalog
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.declaring import faults
-from webapp.service.catalog.sources import read
+from webapp.service.catalog.sources import Places, read
 from webapp.service.components.runner import Runner
 
 
@@ -23,7 +23,7 @@ def catalog() -> None:
 def build(as_json: bool) -> None:
     """Check the apps and components and write DATA/catalog.db; what has problems is left out."""
     data = settings_from_env().data
-    report: BuildReport = build_catalog(data / "catalog.db", [data / "apps"], components=data / "components")
+    report: BuildReport = build_catalog(data / "catalog.db", Places.of(data))
     show({"apps": report.apps, "problems": list(report.problems)}, as_json, "The catalog was built.")
     if report.problems:
         raise SystemExit(1)
@@ -33,8 +33,7 @@ def build(as_json: bool) -> None:
 @JSON
 def check(as_json: bool) -> None:
     """Every app with what it offers, and everything that is wrong with it, its actions and its triggers."""
-    data = settings_from_env().data
-    sources = read([data / "apps"], components=data / "components")
+    sources = read(Places.of(settings_from_env().data))
     verdict = judge(sources)
     with Runner.start() as runner:
         components = [component for app in sources.apps for component in app.components] + sources.components

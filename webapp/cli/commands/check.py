@@ -14,7 +14,7 @@ from webapp.cli.options import JSON, sentence_of, settings_from_env, show
 from webapp.cli.serving.httpd import listen, reason
 from webapp.kit.clock import now
 from webapp.service.catalog.check import judge
-from webapp.service.catalog.sources import read
+from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.instance import instance_key
 from webapp.settings import BadSetting, Settings
 from webapp.store.sqlite import SQLiteStore
@@ -104,7 +104,7 @@ def _database(settings: Settings) -> Looks:
 
 
 def _catalog(settings: Settings) -> Looks:
-    verdict = judge(read([settings.data / "apps"]))
+    verdict = judge(read(Places([settings.data / "apps"])))
     for problem in verdict.problems:
         yield "problem", problem
     yield "ok", f"{len(verdict.sound)} apps can be served."

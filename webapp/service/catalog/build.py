@@ -20,7 +20,7 @@ from webapp.service.catalog import declaring, logos, sources, variables
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.declaring import Declare, Declared
 from webapp.service.catalog.listing import words
-from webapp.service.catalog.sources import BUILT_IN, Component, Source
+from webapp.service.catalog.sources import Component, Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
 
@@ -38,35 +38,13 @@ class BuildReport:
     built: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where the sources stand: the built-in apps, the operator's ``own`` folders of apps, and their components."""
+def build(target: Path, places: Places, declare: Declare | None = None) -> BuildReport:
+    """Write the catalog of what stands in ``places`` to ``target``.
 
-    own: Sequence[Path] = ()
-    built_in: Path = BUILT_IN
-    components: Path | None = None
-
-    def fingerprint(self) -> str:
-        """Changes exactly when a build from here would give something else."""
-        found = sources.fingerprint(self.own, self.built_in, self.components)
-        return f"{VERSION} {logos.source()} {declaring.source()} {found}"
-
-
-def build(
-    target: Path,
-    own: Sequence[Path] = (),
-    built_in: Path = BUILT_IN,
-    components: Path | None = None,
-    declare: Declare | None = None,
-) -> BuildReport:
-    """Write the catalog of the built-in apps and the operator's ``own`` folders to ``target``.
-
-    ``components`` is the folder of the operator's components; ``declare`` asks a runner that is there already,
-    without which one is started for the build.
+    ``declare`` asks a runner that is there already, without which one is started for the build.
     """
-    places = Places(own, built_in, components)
-    fingerprint = places.fingerprint()
-    found = sources.read(own, built_in, components)
+    fingerprint = _fingerprint(places)
+    found = sources.read(places)
     verdict = judge(found)
     target.parent.mkdir(parents=True, exist_ok=True)
     files = [component for source in verdict.sound for component in source.components] + found.components
@@ -82,18 +60,17 @@ def build(
     return report
 
 
-def ensure(
-    target: Path,
-    own: Sequence[Path] = (),
-    built_in: Path = BUILT_IN,
-    components: Path | None = None,
-    declare: Declare | None = None,
-) -> BuildReport:
+def ensure(target: Path, places: Places, declare: Declare | None = None) -> BuildReport:
     """Build unless ``target`` was built from exactly these sources. Takes what :func:`build` takes."""
     standing = _standing(target)
-    if standing is not None and standing.fingerprint == Places(own, built_in, components).fingerprint():
+    if standing is not None and standing.fingerprint == _fingerprint(places):
         return standing
-    return build(target, own, built_in, components, declare)
+    return build(target, places, declare)
+
+
+def _fingerprint(places: Places) -> str:
+    """Changes exactly when a build from ``places`` would give something else."""
+    return f"{VERSION} {logos.source()} {declaring.source()} {sources.fingerprint(places)}"
 
 
 def _declared(files: Sequence[Component], declare: Declare | None) -> tuple[list[Declared], list[str]]:

@@ -1,11 +1,10 @@
 """The checker: what must hold in a catalog, every breach as ``path: sentence``. Rules of one app stand in ``rules``."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from webapp.service.catalog import logos, rules
-from webapp.service.catalog.sources import BUILT_IN, Source, Sources, read
+from webapp.service.catalog.sources import Source, Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +27,6 @@ class Verdict:
     sound: tuple[Source, ...]
     rows: tuple[Row, ...]
     problems: tuple[str, ...]
-
-
-def check(own: Sequence[Path] = (), built_in: Path = BUILT_IN) -> list[str]:
-    """Every problem in the built-in apps and the operator's ``own`` folders; empty when all is well."""
-    return list(judge(read(own, built_in)).problems)
 
 
 def judge(sources: Sources) -> Verdict:

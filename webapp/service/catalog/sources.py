@@ -9,7 +9,7 @@ a file that can be read is ``check``'s to find.
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -18,8 +18,10 @@ from pydantic import ValidationError
 
 from webapp.service.catalog.spec import AppSpec, Category
 
+Kind = Literal["action", "trigger"]
 BUILT_IN = Path(__file__).parent / "apps"
 CATEGORIES = "categories.toml"
+_KINDS: Mapping[str, Kind] = {"actions": "action", "triggers": "trigger"}  # by their folders in an app's
 _COMPONENT = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 
@@ -33,7 +35,7 @@ class Component:
 
     key: str
     version: str
-    kind: Literal["action", "trigger"] | None
+    kind: Kind | None
     app: str | None
     path: str
     root: Path
@@ -54,6 +56,28 @@ class Source:
     components: tuple[Component, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the sources stand: the built-in apps, the operator's ``own`` folders of apps, and their components.
+
+    ``components`` is the folder of those that belong to no app.
+    """
+
+    own: Sequence[Path] = ()
+    built_in: Path = BUILT_IN
+    components: Path | None = None
+
+    @classmethod
+    def of(cls, data: Path) -> "Places":
+        """Those of an installation with the folder ``data``."""
+        return cls([data / "apps"], components=data / "components")
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders of apps."""
+        return (self.built_in, *self.own)
+
+
 @dataclass(slots=True)
 class Sources:
     """Everything that was found, the built-in apps first, and what could not be read, as ``path: sentence``."""
@@ -64,28 +88,26 @@ class Sources:
     problems: list[str] = field(default_factory=list)
 
 
-def read(own: Sequence[Path] = (), built_in: Path = BUILT_IN, components: Path | None = None) -> Sources:
-    """Read the built-in folder, then the operator's ``own`` folders, each in the order of its names.
-
-    ``components`` is the folder of the operator's components that belong to no app.
-    """
+def read(places: Places) -> Sources:
+    """Read the built-in folder, then the operator's own, each in the order of its names."""
     found = Sources()
-    for folder in (built_in, *own):
+    for folder in places.folders:
         _read_categories(found, folder)
         for file in _app_files(folder):
-            _read_app(found, file, own=folder != built_in)
-    if components is not None:
-        found.components += _own_components(found, components)
+            _read_app(found, file, own=folder != places.built_in)
+    if places.components is not None:
+        files = sorted(places.components.glob("*/*.py"))
+        found.components += _components(found, files, places.components, None)
     return found
 
 
-def fingerprint(own: Sequence[Path] = (), built_in: Path = BUILT_IN, components: Path | None = None) -> str:
+def fingerprint(places: Places) -> str:
     """A hash over names and contents of every source file: it changes exactly when they do."""
     digest = hashlib.sha256()
-    places = [(folder, list(_files(folder))) for folder in (built_in, *own)]
-    if components is not None and (files := _python_files(components)):
-        places.append((components, files))
-    for folder, files in places:
+    listed = [(folder, list(_files(folder))) for folder in places.folders]
+    if places.components is not None and (files := _python_files(places.components)):
+        listed.append((places.components, files))
+    for folder, files in listed:
         for file in files:
             digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())
             digest.update(file.read_bytes())
@@ -111,7 +133,7 @@ def _app_files(folder: Path) -> list[Path]:
 
 
 def _component_files(folder: Path) -> list[Path]:
-    return sorted(file for kind in ("actions", "triggers") for file in folder.glob(f"{kind}/*/*.py"))
+    return sorted(file for kinds in _KINDS for file in folder.glob(f"{kinds}/*/*.py"))
 
 
 def _read_categories(found: Sources, folder: Path) -> None:
@@ -139,27 +161,19 @@ def _read_app(found: Sources, file: Path, *, own: bool) -> None:
     except ValidationError as error:
         found.problems += _sentences(label, error)
         return
-    found.apps.append(Source(label, spec, own, tuple(_components(found, file.parent, spec.slug))))
+    components = _components(found, _component_files(file.parent), file.parent.parent, spec.slug)
+    found.apps.append(Source(label, spec, own, tuple(components)))
 
 
-def _components(found: Sources, folder: Path, slug: str) -> Iterator[Component]:
-    for file in _component_files(folder):
-        label = f"{folder.name}/{file.relative_to(folder).as_posix()}"
-        name, version = file.parent.name, file.stem
+def _components(found: Sources, files: Iterable[Path], root: Path, slug: str | None) -> Iterator[Component]:
+    """The components in ``files`` below ``root``, of the app ``slug`` or of none."""
+    for file in files:
+        name, version, label = file.parent.name, file.stem, file.relative_to(root).as_posix()
         if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
             found.problems.append(f"{label}: a component stands at <name-in-lower-case>/<major.minor.patch>.py.")
             continue
-        kind: Literal["action", "trigger"] = "action" if file.parent.parent.name == "actions" else "trigger"
-        yield Component(f"{slug}-{name}", version, kind, slug, label, folder.parent)
-
-
-def _own_components(found: Sources, folder: Path) -> Iterator[Component]:
-    for file in sorted(folder.glob("*/*.py")):
-        name, version, label = file.parent.name, file.stem, file.relative_to(folder).as_posix()
-        if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
-            found.problems.append(f"{label}: a component stands at <name-in-lower-case>/<major.minor.patch>.py.")
-            continue
-        yield Component(f"~/{name}", version, None, None, label, folder)
+        key = f"{slug}-{name}" if slug else f"~/{name}"
+        yield Component(key, version, _KINDS[file.parent.parent.name] if slug else None, slug, label, root)
 
 
 def _load(found: Sources, file: Path, label: str) -> dict[str, Any] | None:

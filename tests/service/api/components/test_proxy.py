@@ -18,6 +18,7 @@ from flask import Flask, Response, jsonify, request
 from tests.fakes.provider_api import Api, serving
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.service.catalog.build import ensure
+from webapp.service.catalog.sources import Places
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
@@ -165,7 +166,7 @@ def world(
     (folder / "apps" / "categories.toml").write_text(
         '[[categories]]\nslug = "testing"\nname = "Testing"\ndescription = "Apps."\n'
     )
-    assert ensure(folder / "catalog.db", [folder / "apps"], components=folder / "none").problems == ()
+    assert ensure(folder / "catalog.db", Places([folder / "apps"], components=folder / "none")).problems == ()
     hosts = ",".join(one.origin.removeprefix("http://") for one in (upstream, stranger))
     env = {"PATCHBAY_ALLOW_HOSTS": hosts, "PATCHBAY_SECRET_KEY": "k" * 40}
     clock = FakeClock()

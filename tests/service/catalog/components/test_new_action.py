@@ -9,7 +9,7 @@ from tests.service.catalog.components.action_harness import ActionHarness
 from tests.service.catalog.components.test_sandbox import Action, action, served
 from webapp.service.catalog import build
 from webapp.service.catalog.index import Catalog
-from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.runner import Runner
 
 __all__ = ["action", "served"]  # fixtures
@@ -40,7 +40,7 @@ def test_the_new_file_is_all_it_takes(tmp_path: Path, action: Action, runner: Ru
     file.parent.mkdir()
     file.write_text(EXAMPLE[1], "utf-8")
 
-    report = build.build(tmp_path / "catalog.db", built_in=tmp_path / "apps", declare=runner.call)
+    report = build.build(tmp_path / "catalog.db", Places(built_in=tmp_path / "apps"), declare=runner.call)
     assert report.problems == ()
     catalog = Catalog.open(
         tmp_path / "catalog.db", public_url="http://localhost", variables={"sandbox": "http://localhost:1"}

@@ -12,7 +12,7 @@ from tests.service.catalog.components.test_sandbox_triggers import OpenTrigger, 
 from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog import build
 from webapp.service.catalog.index import Catalog
-from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.authoring import Trigger
 from webapp.service.components.runner import Runner
 
@@ -33,7 +33,7 @@ def test_the_new_file_is_all_it_takes(tmp_path: Path, watching: OpenTrigger, act
     file.parent.mkdir()
     file.write_text(SOURCE[1], "utf-8")
 
-    report = build.build(tmp_path / "catalog.db", built_in=tmp_path / "apps", declare=runner.call)
+    report = build.build(tmp_path / "catalog.db", Places(built_in=tmp_path / "apps"), declare=runner.call)
     assert report.problems == ()
     catalog = Catalog.open(
         tmp_path / "catalog.db", public_url="http://localhost", variables={"sandbox": "http://localhost:1"}

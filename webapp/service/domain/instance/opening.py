@@ -9,6 +9,7 @@ from pathlib import Path
 from webapp.kit.clock import Clock, now
 from webapp.service.catalog.build import BuildReport, ensure
 from webapp.service.catalog.index import Catalog
+from webapp.service.catalog.sources import Places
 from webapp.service.components.runner import Runner
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import generations
@@ -72,8 +73,7 @@ def _build(settings: Settings, runner: Runner | None) -> BuildReport:
 
     A runner of our own is not begun for it, since not every process that opens a folder calls components.
     """
-    own, components = [settings.data / "apps"], settings.data / "components"
-    return ensure(settings.data / "catalog.db", own, components=components, declare=runner.call if runner else None)
+    return ensure(settings.data / "catalog.db", Places.of(settings.data), runner.call if runner else None)
 
 
 def _catalog(settings: Settings) -> Catalog:
