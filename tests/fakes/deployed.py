@@ -10,7 +10,7 @@ from webapp.service.domain.deliveries import events, trigger_webhooks
 from webapp.service.domain.deliveries.events import Event
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployed_triggers, lifecycle, native
+from webapp.service.domain.triggers import configuration, deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
@@ -26,7 +26,7 @@ def plant_trigger_of(
     """A deployed trigger of ``user``, and the key in its URL."""
     component = service.catalog.component(component_key)
     assert component is not None
-    kind, now, key = native.kind(component_key), service.clock(), random_base62(24)
+    kind, now, key = configuration.kind(component_key), service.clock(), random_base62(24)
     trigger_id = new_id(kind.prefix)
     with service.store.write() as tx:
         owner = external_users.ensure(tx, scene, user, now)

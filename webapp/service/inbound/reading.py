@@ -3,7 +3,7 @@
 from flask import Request as FlaskRequest
 from werkzeug.urls import iri_to_uri
 
-from webapp.service.domain.triggers.native import InboundRequest
+from webapp.service.domain.triggers.requests import InboundRequest
 
 
 def read(request: FlaskRequest, base: str, rest: str, at: int) -> InboundRequest:

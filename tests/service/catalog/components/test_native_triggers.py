@@ -8,7 +8,7 @@ from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.calls import Call
 from webapp.service.components.checker import check
 from webapp.service.components.runner import Runner
-from webapp.service.domain.triggers.native import NATIVE
+from webapp.service.domain.triggers.configuration import NATIVE
 
 FILES = {
     "http-new-requests": "http/triggers/new-requests",

@@ -1,4 +1,7 @@
-"""Names and values of a trigger: checked as a whole, merged key by key, slugs unique for their user."""
+"""Names and values of a trigger: checked as a whole, merged key by key, slugs unique for their user. Schedules:
+which may be kept."""
+
+from typing import Any
 
 import pytest
 
@@ -6,8 +9,9 @@ from tests.fakes.triggers import deploy
 from webapp.errors import Invalid
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import configuration, native
+from webapp.service.domain.triggers import configuration
 
+POLLED: list[dict[str, Any]] = [{"name": "timer", "type": "$.interface.timer", "default": {"intervalSeconds": 900}}]
 PROPS = [{"name": "text", "type": "string"}, {"name": "note", "type": "alert"}]
 
 
@@ -17,11 +21,11 @@ def test_null_removes_a_value() -> None:
 
 def test_unknown_names_and_alerts_are_left_out(service: Service, scene: Scene) -> None:
     given = {"text": "x", "note": "n", "other": 1}
-    values = configuration.checked_values(service, scene, "alice", native.SOURCE, PROPS, given)
+    values = configuration.checked_values(service, scene, "alice", configuration.SOURCE, PROPS, given)
     assert (values.configured, values.accounts, values.schedule) == ({"text": "x"}, {}, None)
     for wrong in ({}, {"text": 5}, {"text": "x" * configuration.MAX_VALUES}):
         with pytest.raises(Invalid):
-            configuration.checked_values(service, scene, "alice", native.SOURCE, PROPS, wrong)
+            configuration.checked_values(service, scene, "alice", configuration.SOURCE, PROPS, wrong)
 
 
 def test_names_are_trimmed_and_their_slugs_numbered(service: Service, scene: Scene) -> None:
@@ -35,3 +39,48 @@ def test_names_are_trimmed_and_their_slugs_numbered(service: Service, scene: Sce
     assert configuration.free_slug(service.store, owner, "Tägliche Liste") == "tagliche-liste-2"
     assert configuration.free_slug(service.store, owner, "Tägliche Liste", but=trigger.id) == "tagliche-liste"
     assert configuration.free_slug(service.store, owner, "…") == "trigger"
+
+
+@pytest.mark.parametrize(
+    ("given", "floor", "kept"),
+    [
+        ({}, 15, {"intervalSeconds": 900}),
+        ({"timer": {"intervalSeconds": 15}}, 15, {"intervalSeconds": 15}),
+        ({"timer": {"intervalSeconds": 1}}, 1, {"intervalSeconds": 1}),
+        ({"timer": {"cron": " 0  9 * * MON-FRI "}}, 15, {"cron": "0 9 * * MON-FRI", "timezone": "UTC"}),
+    ],
+)
+def test_what_may_be_kept(given: dict[str, Any], floor: int, kept: dict[str, Any]) -> None:
+    assert configuration.chosen_schedule(POLLED, given, floor_s=floor) == kept
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"intervalSeconds": 14}, "every 15 seconds"),
+        ({"intervalSeconds": 10**12}, "at most 366 days"),
+        ({"intervalSeconds": 31_622_401}, "at most 366 days"),
+        ({"cron": "* * * *"}, "five fields"),
+        ({"cron": "* * * * * *"}, "five fields"),
+        ({"cron": "61 * * * *"}, "cannot be read"),
+        ({"cron": "0 0 30 2 *"}, "cannot be read"),
+        ({"cron": "0 0 1 1 *", "timezone": "Mars/Olympus"}, "Europe/Berlin"),
+        ({"cron": "0 0 1 1 *", "timezone": "../../etc/passwd"}, "Europe/Berlin"),
+        ({"cron": "0 " + "0," * 200 + "1 * * *"}, "five fields"),
+    ],
+)
+def test_what_may_not(value: dict[str, Any], said: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        configuration.chosen_schedule(POLLED, {"timer": value}, floor_s=15)
+    assert said in refused.value.message
+    assert refused.value.details[0].field == "configured_props.timer"
+
+
+def test_what_the_component_fixed_cannot_be_overridden_and_without_a_timer_there_is_no_schedule() -> None:
+    fixed = [{"name": "timer", "type": "$.interface.timer", "static": {"intervalSeconds": 60}}]
+    assert configuration.chosen_schedule(fixed, {"timer": {"intervalSeconds": 900}}, floor_s=15) == {
+        "intervalSeconds": 60
+    }
+    assert configuration.chosen_schedule([{"name": "a", "type": "string"}], {}, floor_s=15) is None
+    with pytest.raises(Invalid, match="missing"):
+        configuration.chosen_schedule([{"name": "timer", "type": "$.interface.timer"}], {}, floor_s=15)

@@ -8,7 +8,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers, inbox, lifecycle, receiving
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.domain.triggers.native import InboundRequest
+from webapp.service.domain.triggers.requests import InboundRequest
 
 
 def key_of(service: Service, trigger: DeployedTrigger) -> str:

@@ -7,12 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from webapp.errors import Invalid
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.service.domain.triggers import schedules
 
 BERLIN = ZoneInfo("Europe/Berlin")
-PROPS: list[dict[str, Any]] = [{"name": "timer", "type": "$.interface.timer", "default": {"intervalSeconds": 900}}]
 
 
 def at(text: str, zone: ZoneInfo = BERLIN) -> int:
@@ -76,49 +74,12 @@ def test_the_time_zone_decides() -> None:
     assert new_york == at("2027-01-05T09:00", ZoneInfo("America/New_York"))
 
 
-@pytest.mark.parametrize(
-    ("given", "floor", "kept"),
-    [
-        ({}, 15, {"intervalSeconds": 900}),
-        ({"timer": {"intervalSeconds": 15}}, 15, {"intervalSeconds": 15}),
-        ({"timer": {"intervalSeconds": 1}}, 1, {"intervalSeconds": 1}),
-        ({"timer": {"cron": " 0  9 * * MON-FRI "}}, 15, {"cron": "0 9 * * MON-FRI", "timezone": "UTC"}),
-    ],
-)
-def test_what_may_be_kept(given: dict[str, Any], floor: int, kept: dict[str, Any]) -> None:
-    assert schedules.chosen(PROPS, given, floor_s=floor) == kept
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ({"intervalSeconds": 14}, "every 15 seconds"),
-        ({"intervalSeconds": 10**12}, "at most 366 days"),
-        ({"intervalSeconds": 31_622_401}, "at most 366 days"),
-        ({"cron": "* * * *"}, "five fields"),
-        ({"cron": "* * * * * *"}, "five fields"),
-        ({"cron": "61 * * * *"}, "cannot be read"),
-        ({"cron": "0 0 30 2 *"}, "cannot be read"),
-        ({"cron": "0 0 1 1 *", "timezone": "Mars/Olympus"}, "Europe/Berlin"),
-        ({"cron": "0 0 1 1 *", "timezone": "../../etc/passwd"}, "Europe/Berlin"),
-        ({"cron": "0 " + "0," * 200 + "1 * * *"}, "five fields"),
-    ],
-)
-def test_what_may_not(value: dict[str, Any], said: str) -> None:
-    with pytest.raises(Invalid) as refused:
-        schedules.chosen(PROPS, {"timer": value}, floor_s=15)
-    assert said in refused.value.message
-    assert refused.value.details[0].field == "configured_props.timer"
-
-
-def test_what_the_component_fixed_cannot_be_overridden_and_without_a_timer_there_is_no_schedule() -> None:
-    fixed = [{"name": "timer", "type": "$.interface.timer", "static": {"intervalSeconds": 60}}]
-    assert schedules.chosen(fixed, {"timer": {"intervalSeconds": 900}}, floor_s=15) == {"intervalSeconds": 60}
-    assert schedules.chosen([{"name": "a", "type": "string"}], {}, floor_s=15) is None
-    with pytest.raises(Invalid, match="missing"):
-        schedules.chosen([{"name": "timer", "type": "$.interface.timer"}], {}, floor_s=15)
-
-
 def test_the_gap_is_how_long_a_schedule_pauses() -> None:
     assert schedules.gap({"intervalSeconds": 60}, 0, 5) == MINUTE
     assert schedules.gap(cron("0 9 * * *", "UTC"), 0, at("2027-06-01T00:00")) == DAY
+
+
+def test_ticks() -> None:
+    assert schedules.tick_payload({"intervalSeconds": 900}, 5) == {"timestamp": 5, "interval_seconds": 900}
+    cron = {"cron": "0 * * * *", "timezone": "Europe/Berlin"}
+    assert schedules.tick_payload(cron, 5) == {"timestamp": 5, **cron}

@@ -24,7 +24,6 @@ from webapp.service.domain.triggers import (
     deployed_triggers,
     deploying,
     lifecycle,
-    native,
     plans,
     runs,
     schedules,
@@ -134,7 +133,7 @@ def _values(
             old, {account["prop"]: account["id"] for account in accounts}, dict(after.schedule or {}) or None
         )
     merged = configuration.merged_values(old, change.given or {})
-    kind = native.of_emitter(after.emitter)
+    kind = configuration.of_emitter(after.emitter)
     try:
         return configuration.checked_values(service, after.scene, after.external_id, kind, after.props, merged)
     except NotFound as error:

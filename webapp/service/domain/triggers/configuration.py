@@ -1,24 +1,66 @@
-"""What a person configures of a trigger: its name and its values, checked as a whole before anything changes."""
+"""What is configured of a trigger: its kind of emitter, its name, its values and its schedule.
 
+All is checked as a whole before anything changes. When the ticks of a schedule are is :mod:`schedules`'s to say.
+"""
+
+import functools
 import re
 import unicodedata
-from collections.abc import Mapping
+import zoneinfo
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from cronsim import CronSim, CronSimError
 
 from webapp.errors import Detail, Invalid
+from webapp.kit.clock import now
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import schedules
-from webapp.service.domain.triggers.native import EmitterKind
+from webapp.service.domain.triggers.deployed_triggers import Emitter
 from webapp.store.contract import Reader
 
+Prop = Mapping[str, Any]
 MAX_NAME = 200
 MAX_SLUG = 60
 MAX_VALUES = 1024 * 1024  # they are read at each run, and a list shows those of a hundred triggers
+MAX_CRON = 200
+
+
+@dataclass(frozen=True, slots=True)
+class EmitterKind:
+    """An emitter: the prefix of its triggers' ids, and what ``type`` says of them (contract "Ids")."""
+
+    emitter: Emitter
+    prefix: str
+    type: str
+
+
+SOURCE = EmitterKind("source", "dc", "DeployedComponent")
+HTTP = EmitterKind("http", "hi", "HttpInterface")
+TIMER = EmitterKind("timer", "ti", "TimerInterface")
+EMAIL = EmitterKind("email", "ei", "DeployedComponent")  # no other type is known to strict clients
+NATIVE = {
+    "http-new-requests": HTTP,
+    "schedule-custom-interval": TIMER,
+    "schedule-cron": TIMER,
+    "email-new-email": EMAIL,
+}
+_BY_EMITTER = {kind.emitter: kind for kind in (SOURCE, HTTP, TIMER, EMAIL)}
+
+
+def kind(component_key: str) -> EmitterKind:
+    """The kind of the component with that key."""
+    return NATIVE.get(component_key, SOURCE)
+
+
+def of_emitter(emitter: Emitter) -> EmitterKind:
+    """The kind by its emitter."""
+    return _BY_EMITTER[emitter]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +87,7 @@ def checked_values(
     """
     values = prop_values.checked(props, given, whole=True)
     floor_s = 1 if kind.emitter == "timer" else service.settings.min_poll_s
-    schedule = schedules.chosen(props, values.props, floor_s=floor_s)
+    schedule = chosen_schedule(props, values.props, floor_s=floor_s)
     grants.find_accounts(service, scene, external_id, props, values.accounts)
     known = {prop["name"] for prop in props if prop["type"] != "alert"}
     kept = {name: value for name, value in given.items() if name in known and value is not None}
@@ -53,6 +95,23 @@ def checked_values(
         message = "Together the values may have at most 1 MiB as JSON; give less."
         raise Invalid(f"configured_props is not valid: {message}", [Detail("configured_props", message)])
     return TriggerValues(kept, values.accounts, schedule)
+
+
+def chosen_schedule(props: Sequence[Prop], values: Mapping[str, Any], *, floor_s: int) -> dict[str, Any] | None:
+    """The schedule of a trigger with ``props``: what the component fixed, what a person gave, or its default.
+
+    None for a component without a timer. Raises :class:`webapp.errors.Invalid` for one that cannot be kept, or that
+    is shorter than ``floor_s`` seconds.
+    """
+    prop = next((prop for prop in props if prop["type"] == "$.interface.timer"), None)
+    if prop is None:
+        return None
+    value: Any = prop.get("static") or values.get(prop["name"]) or prop.get("default")
+    if wrong := _wrong(value, floor_s):
+        raise prop_values.refused([Detail(f"{prop_values.FIELD}.{prop['name']}", wrong)])
+    if value.get("intervalSeconds") is not None:
+        return {"intervalSeconds": value["intervalSeconds"]}
+    return {"cron": _normal(value["cron"]), "timezone": value.get("timezone") or "UTC"}
 
 
 def merged_values(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,6 +141,39 @@ def free_slug(reader: Reader, external_user_id: str, name: str, *, but: str = ""
     while (slug := base if number == 1 else f"{base}-{number}") in taken:
         number += 1
     return slug
+
+
+def _wrong(value: Any, floor_s: int) -> str | None:
+    """Why ``value`` is no schedule to keep, in a sentence. It has passed the check of its prop type."""
+    if value is None:
+        return "It is missing; say when it should run."
+    interval = value.get("intervalSeconds")
+    if interval is not None:
+        if interval < floor_s:
+            return f"It may not run more often than every {floor_s} seconds."
+        return None if interval <= schedules.LONGEST_S else "Its intervalSeconds must be at most 366 days."
+    zone = value.get("timezone") or "UTC"
+    if zone not in _zones():
+        return "Its timezone is not known; name one such as Europe/Berlin."
+    cron = value["cron"]
+    if len(cron) > MAX_CRON or not cron.isascii() or len(cron.split()) != 5:
+        return "Its cron must have five fields: minute, hour, day of month, month, day of week."
+    try:
+        CronSim(_normal(cron), datetime.now(UTC))
+    except CronSimError as error:
+        return f"Its cron cannot be read ({error}); use five fields such as 0 9 * * 1-5."
+    if schedules.next_after({"cron": _normal(cron), "timezone": zone}, 0, now()) is None:
+        return "Its cron never comes round; choose days that exist."
+    return None
+
+
+def _normal(cron: str) -> str:
+    return " ".join(cron.split())
+
+
+@functools.cache
+def _zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())
 
 
 def _slug(name: str) -> str:

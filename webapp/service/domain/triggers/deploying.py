@@ -25,7 +25,6 @@ from webapp.service.domain.triggers import (
     configuration,
     deployed_triggers,
     lifecycle,
-    native,
     plans,
     runs,
     schedules,
@@ -61,7 +60,7 @@ def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
     Raises :class:`webapp.errors.Invalid` (a value, a URL, a workflow, or a hook that says no),
     :class:`webapp.errors.NotFound` (an account or dynamic props that are not this user's).
     """
-    kind = native.kind(deployment.component.key)
+    kind = configuration.kind(deployment.component.key)
     props = components.props_to_fill(service, _as_order(deployment))
     values = configuration.checked_values(
         service, deployment.scene, deployment.external_id, kind, props, deployment.given
@@ -131,7 +130,7 @@ def _as_order(deployment: Deployment) -> components.ComponentRequest:
 def _begin(
     service: Service,
     deployment: Deployment,
-    kind: native.EmitterKind,
+    kind: configuration.EmitterKind,
     props: list[dict[str, Any]],
     values: TriggerValues,
 ) -> DeployedTrigger:

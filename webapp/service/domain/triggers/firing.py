@@ -14,7 +14,7 @@ from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import calling
 from webapp.service.domain.deliveries.events import Event
-from webapp.service.domain.triggers import accounts, calls, lifecycle, native, runs, schedules
+from webapp.service.domain.triggers import accounts, calls, lifecycle, runs, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.runs import Cause, StateTooLarge
 from webapp.store.contract import Tx
@@ -42,7 +42,7 @@ def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
         return _let_wait(service, claimed)
     at = schedules.latest(schedule, claimed.next_run_at or now, now)
     state = runs.remembered(service, claimed)
-    reply = calls.call(service, claimed, "run", state=state, event=native.tick_payload(schedule, at))
+    reply = calls.call(service, claimed, "run", state=state, event=schedules.tick_payload(schedule, at))
     if not reply.ok and _is_waiting(service, claimed):
         return _let_wait(service, claimed)
     return _settled(service, claimed, "timer", now, reply)

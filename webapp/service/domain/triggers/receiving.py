@@ -14,11 +14,11 @@ from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.components.calls import Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash, prop_values
-from webapp.service.domain.triggers import deployed_triggers, firing, inbox, lifecycle, mails, native
+from webapp.service.domain.triggers import deployed_triggers, firing, inbox, lifecycle, mails
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
 from webapp.service.domain.triggers.mails import Mail
-from webapp.service.domain.triggers.native import InboundRequest
+from webapp.service.domain.triggers.requests import InboundRequest, request_payload
 from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Tx
 
@@ -66,7 +66,7 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     Raises :class:`NotFound` (paused or deleted meanwhile), :class:`webapp.errors.Throttled` (too many wait),
     :class:`TooLarge`, :class:`webapp.errors.Unavailable`.
     """
-    payload = native.request_payload(received)
+    payload = request_payload(received)
     if trigger.emitter == "http":
         return _native(service, trigger, received, payload)
     payload["timestamp"] = received.at

@@ -1,4 +1,6 @@
-"""Schedules: an interval, or a cron expression in a time zone; which are allowed, and when the next tick is.
+"""Schedules, an interval or a cron expression in a time zone: when the next tick is, and what it says.
+
+Which schedules are allowed is :mod:`configuration`'s to say.
 
 Ticks are labels that follow from the schedule alone: an interval's from its anchor, the time when it was set; a cron
 expression's from the calendar, where a job at a set time runs once on both days that change the clocks, as Debian's
@@ -7,46 +9,17 @@ cron has it. Whoever slept runs once for all that was missed, and the ticks afte
 
 import functools
 import zoneinfo
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from cronsim import CronSim, CronSimError
+from cronsim import CronSim
 
-from webapp.errors import Detail
 from webapp.kit.clock import HOUR, MINUTE, SECOND
-from webapp.service.domain.components.prop_values import FIELD, refused
 
 Schedule = Mapping[str, Any]
-TIMER = "$.interface.timer"
 LONGEST_S = 366 * 24 * 3600
-MAX_CRON = 200
 CLOCK_TOLERANCE = 3 * HOUR
-
-
-def timer_of(props: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """The prop that holds the schedule, if the component has one."""
-    return next((prop for prop in props if prop["type"] == TIMER), None)
-
-
-def chosen(props: Sequence[Mapping[str, Any]], values: Mapping[str, Any], *, floor_s: int) -> dict[str, Any] | None:
-    """The schedule of a trigger with ``props``: what the component fixed, what a person gave, or its default.
-
-    None for a component without a timer. Raises :class:`webapp.errors.Invalid` for one that cannot be kept, or that
-    is shorter than ``floor_s`` seconds.
-    """
-    prop = timer_of(props)
-    if prop is None:
-        return None
-    value = prop.get("static") or values.get(prop["name"]) or prop.get("default")
-    if value is None:
-        raise refused([Detail(f"{FIELD}.{prop['name']}", "It is missing; say when it should run.")])
-    wrong = _wrong(value, floor_s)
-    if wrong:
-        raise refused([Detail(f"{FIELD}.{prop['name']}", wrong)])
-    if value.get("intervalSeconds") is not None:
-        return {"intervalSeconds": value["intervalSeconds"]}
-    return {"cron": _normal(value["cron"]), "timezone": value.get("timezone") or "UTC"}
 
 
 def next_after(schedule: Schedule, anchor: int, after: int) -> int | None:
@@ -96,35 +69,11 @@ def shown(schedule: Schedule) -> dict[str, Any]:
     return {"interval_seconds": None, "cron": schedule["cron"], "timezone": schedule["timezone"]}
 
 
-def _wrong(value: Any, floor_s: int) -> str | None:
-    """Why ``value`` is no schedule to keep, in a sentence. It has passed the check of its prop type."""
-    interval = value.get("intervalSeconds")
-    if interval is not None:
-        if interval < floor_s:
-            return f"It may not run more often than every {floor_s} seconds."
-        return None if interval <= LONGEST_S else "Its intervalSeconds must be at most 366 days."
-    zone = value.get("timezone") or "UTC"
-    if zone not in _zones():
-        return "Its timezone is not known; name one such as Europe/Berlin."
-    cron = value["cron"]
-    if len(cron) > MAX_CRON or not cron.isascii() or len(cron.split()) != 5:
-        return "Its cron must have five fields: minute, hour, day of month, month, day of week."
-    try:
-        CronSim(_normal(cron), datetime.now(UTC))
-    except CronSimError as error:
-        return f"Its cron cannot be read ({error}); use five fields such as 0 9 * * 1-5."
-    if _cron_after(_normal(cron), zone, int(datetime.now(UTC).timestamp()) // 60) is None:
-        return "Its cron never comes round; choose days that exist."
-    return None
-
-
-def _normal(cron: str) -> str:
-    return " ".join(cron.split())
-
-
-@functools.cache
-def _zones() -> frozenset[str]:
-    return frozenset(zoneinfo.available_timezones())
+def tick_payload(schedule: Mapping[str, Any], at: int) -> dict[str, Any]:
+    """The payload of a tick that was due at ``at`` (epoch milliseconds)."""
+    if "intervalSeconds" in schedule:
+        return {"timestamp": at, "interval_seconds": schedule["intervalSeconds"]}
+    return {"timestamp": at, "cron": schedule["cron"], "timezone": schedule.get("timezone") or "UTC"}
 
 
 @functools.lru_cache(maxsize=4096)  # thousands of triggers share few expressions, and finding a tick is slow

@@ -11,7 +11,7 @@ from typing import Any
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import prop_values
 from webapp.service.domain.triggers import accounts as trigger_accounts
-from webapp.service.domain.triggers import deployed_triggers, native, schedules
+from webapp.service.domain.triggers import configuration, deployed_triggers, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 NO_KEYS: Mapping[str, str] = MappingProxyType({})
@@ -61,7 +61,7 @@ def _shown(service: Service, trigger: DeployedTrigger, signing_key: str | None) 
         "updated_at": trigger.updated_at,
         "name": trigger.name,
         "name_slug": trigger.name_slug,
-        "type": native.of_emitter(trigger.emitter).type,
+        "type": configuration.of_emitter(trigger.emitter).type,
         "component_key": trigger.component_key,
         "callback_observations": None,
         "emit_on_deploy": trigger.emit_on_deploy,

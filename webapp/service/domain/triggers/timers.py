@@ -3,7 +3,7 @@
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import events
-from webapp.service.domain.triggers import deployed_triggers, lifecycle, native, schedules
+from webapp.service.domain.triggers import deployed_triggers, lifecycle, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Tx
 
@@ -48,5 +48,5 @@ def next_poll_at(service: Service) -> int | None:
 def _fire(tx: Tx, service: Service, timer: DeployedTrigger, now: int) -> None:
     schedule = timer.schedule or {}
     at = schedules.latest(schedule, timer.next_run_at or now, now)
-    events.record(tx, service, timer, [Emitted(native.tick_payload(schedule, at), None, None, at)])
+    events.record(tx, service, timer, [Emitted(schedules.tick_payload(schedule, at), None, None, at)])
     lifecycle.set_fired(tx, timer, now, schedules.next_after(schedule, timer.schedule_changed_at or now, now))

@@ -1,32 +1,21 @@
-"""Native triggers, which run no component: which they are, and the payloads of their requests and ticks.
+"""A request to a trigger's own address, and the payload that is made of it.
 
-A request: ``{method, path, query, headers, body, bodyRaw, client_ip, url}``. Names of headers are in lower case. A
+The payload is ``{method, path, query, headers, body, bodyRaw, client_ip, url}``. Names of headers are in lower case. A
 query parameter that comes several times is a list of its values. ``bodyRaw`` is the body as UTF-8, with U+FFFD in
-place of what is none; ``body`` is what it says as JSON, or else that text. A tick: ``{timestamp, interval_seconds}``
-or ``{timestamp, cron, timezone}``. The payloads of mails are made by :mod:`mails`; sources get the same requests and
-ticks as their event.
+place of what is none; ``body`` is what it says as JSON, or else that text. Native triggers emit it, sources get it as
+their event; the payloads of mails are made by :mod:`mails`, those of ticks by :mod:`schedules`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from webapp.service.components.masking import MASK
-from webapp.service.domain.triggers.deployed_triggers import Emitter
 
 MASKED = frozenset({"authorization", "proxy-authorization", "cookie"})
 MAX_DEPTH = 150  # of a body's arrays and objects; the JSON library writes 254 levels, and a body stands inside some
-
-
-@dataclass(frozen=True, slots=True)
-class EmitterKind:
-    """An emitter: the prefix of its triggers' ids, and what ``type`` says of them (contract "Ids")."""
-
-    emitter: Emitter
-    prefix: str
-    type: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,29 +36,6 @@ class InboundRequest:
     at: int
 
 
-SOURCE = EmitterKind("source", "dc", "DeployedComponent")
-HTTP = EmitterKind("http", "hi", "HttpInterface")
-TIMER = EmitterKind("timer", "ti", "TimerInterface")
-EMAIL = EmitterKind("email", "ei", "DeployedComponent")  # no other type is known to strict clients
-NATIVE = {
-    "http-new-requests": HTTP,
-    "schedule-custom-interval": TIMER,
-    "schedule-cron": TIMER,
-    "email-new-email": EMAIL,
-}
-_BY_EMITTER = {kind.emitter: kind for kind in (SOURCE, HTTP, TIMER, EMAIL)}
-
-
-def kind(component_key: str) -> EmitterKind:
-    """The kind of the component with that key."""
-    return NATIVE.get(component_key, SOURCE)
-
-
-def of_emitter(emitter: Emitter) -> EmitterKind:
-    """The kind by its emitter."""
-    return _BY_EMITTER[emitter]
-
-
 def request_payload(request: InboundRequest) -> dict[str, Any]:
     """The payload of ``request``. Credentials that came in its headers are masked."""
     raw = request.body.decode("utf-8", "replace")
@@ -83,13 +49,6 @@ def request_payload(request: InboundRequest) -> dict[str, Any]:
         "client_ip": request.client_ip,
         "url": request.url,
     }
-
-
-def tick_payload(schedule: Mapping[str, Any], at: int) -> dict[str, Any]:
-    """The payload of a tick that was due at ``at`` (epoch milliseconds)."""
-    if "intervalSeconds" in schedule:
-        return {"timestamp": at, "interval_seconds": schedule["intervalSeconds"]}
-    return {"timestamp": at, "cron": schedule["cron"], "timezone": schedule.get("timezone") or "UTC"}
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:

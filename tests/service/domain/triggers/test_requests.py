@@ -1,4 +1,4 @@
-"""Payloads of ticks, and of requests that only a careless client would send."""
+"""Payloads of requests that only a careless client would send."""
 
 from typing import Any
 
@@ -6,8 +6,7 @@ import orjson
 import pytest
 
 from webapp.service.components.masking import MASK
-from webapp.service.domain.triggers import native
-from webapp.service.domain.triggers.native import MAX_DEPTH, InboundRequest
+from webapp.service.domain.triggers.requests import MAX_DEPTH, InboundRequest, request_payload
 
 
 def payload(**given: Any) -> dict[str, Any]:
@@ -15,15 +14,9 @@ def payload(**given: Any) -> dict[str, Any]:
         "method": "POST", "path": "/", "url": "https://a/h/k", "query": (), "headers": (), "body": b"",
         "client_ip": "192.0.2.1", "at": 1,
     }  # fmt: skip
-    found = native.request_payload(InboundRequest(**{**plain, **given}))
+    found = request_payload(InboundRequest(**{**plain, **given}))
     orjson.dumps({"e": [found]})
     return found
-
-
-def test_ticks() -> None:
-    assert native.tick_payload({"intervalSeconds": 900}, 5) == {"timestamp": 5, "interval_seconds": 900}
-    cron = {"cron": "0 * * * *", "timezone": "Europe/Berlin"}
-    assert native.tick_payload(cron, 5) == {"timestamp": 5, **cron}
 
 
 def test_repeated_names() -> None:
