@@ -8,6 +8,7 @@ from werkzeug.datastructures import MultiDict
 
 from webapp.errors import Invalid
 from webapp.kit import cursors
+from webapp.service.api.base.call import read_query
 from webapp.service.api.base.models import Answer, ExternalUserId, Flag, Paged, identifier
 
 
@@ -21,7 +22,7 @@ class Things(Paged):
 
 
 def read(*pairs: tuple[str, str]) -> Things:
-    return Things.read(MultiDict(pairs))
+    return read_query(Things, MultiDict(pairs))
 
 
 def test_lists_are_repeated_or_joined_and_of_others_the_last_counts() -> None:

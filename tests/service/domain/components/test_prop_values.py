@@ -1,11 +1,14 @@
 """Values against declarations: labels, defaults, what is missing and what is secret."""
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from webapp.errors import Invalid
 from webapp.service.domain.components import prop_values
+from webapp.service.domain.components.prop_values import MAX_DEPTH, shallow
 
 Prop = dict[str, Any]
 
@@ -105,3 +108,11 @@ def test_credentials_of_a_request_are_taken_out_of_what_is_kept() -> None:
     assert prop_values.secrets_in(props, {"request": request}) == ["s-1", "s-2"]
     plain = {"request": {"url": "https://api.example", "auth": {"type": "none"}}}
     assert prop_values.without_secrets(props, plain) == (plain, [])
+
+
+@pytest.mark.parametrize("wrap", [lambda value: [value], lambda value: {"a": value}])
+def test_what_is_nested_deeper_than_anybody_follows_is_refused(wrap: Callable[[Any], Any]) -> None:
+    deepest = functools.reduce(lambda value, _: wrap(value), range(MAX_DEPTH), "x")
+    assert shallow(deepest) is deepest
+    with pytest.raises(ValueError, match="more than 100 levels"):
+        shallow(wrap(deepest))

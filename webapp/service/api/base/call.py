@@ -14,6 +14,7 @@ from urllib.parse import quote
 import orjson
 from flask import Request, Response
 from pydantic import ValidationError
+from werkzeug.datastructures import MultiDict
 
 from webapp.errors import Detail, Invalid, TooLarge, UnsupportedMedia
 from webapp.kit import cursors
@@ -66,7 +67,7 @@ class Call:
         except UnicodeDecodeError as error:
             raise Invalid("The query string is not valid UTF-8; percent-encode it.") from error
         try:
-            return model.read(args)
+            return read_query(model, args)
         except ValidationError as error:
             raise _invalid("query", error) from error
 
@@ -123,6 +124,17 @@ def no_content() -> Response:
     response = Response(status=204)
     del response.headers["Content-Type"]
     return response
+
+
+def read_query(model: type[Q], args: MultiDict[str, str]) -> Q:
+    """The parameters in ``args``; of a repeated single one the last counts. Raises ``ValidationError``."""
+    values: dict[str, Any] = {}
+    for name in model.names:
+        if name in args:
+            given = args.getlist(name)
+            parts = [part for text in given for part in text.split(",") if part]
+            values[name] = parts if name in model.lists else given[-1]
+    return model.model_validate(values)
 
 
 def read_json(request: Request) -> dict[str, Any]:

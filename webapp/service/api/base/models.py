@@ -9,13 +9,12 @@ missing from an answer, and nothing that is not described is ever sent.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
-from werkzeug.datastructures import MultiDict
 
 from webapp.kit import cursors
-from webapp.service.domain.components.prop_values import MAX_DEPTH
+from webapp.service.domain.components.prop_values import shallow
 from webapp.service.domain.projects import external_users
 
 T = TypeVar("T")
@@ -40,31 +39,6 @@ class Query(BaseModel):
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         """Keep the names of the parameters at hand: reading them off the model is slow."""
         cls.names = tuple(cls.model_fields)
-
-    @classmethod
-    def read(cls, args: MultiDict[str, str]) -> Self:
-        """The parameters in ``args``; of a repeated single one the last counts. Raises ``ValidationError``."""
-        values: dict[str, Any] = {}
-        for name in cls.names:
-            if name in args:
-                given = args.getlist(name)
-                values[name] = _split(given) if name in cls.lists else given[-1]
-        return cls.model_validate(values)
-
-
-def _split(given: list[str]) -> list[str]:
-    return [part for text in given for part in text.split(",") if part]
-
-
-def _shallow(value: dict[str, Any]) -> dict[str, Any]:
-    """Refuse what is nested deeper than a person would: nobody below must follow it."""
-    level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
-        containers = [item for item in level if isinstance(item, dict | list)]
-        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
-        if not level:
-            return value
-    raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
 
 
 def _flag(text: str) -> bool:
@@ -98,7 +72,7 @@ ExternalUserId = Annotated[
         }
     ),
 ]
-JsonObject = Annotated[dict[str, Any], AfterValidator(_shallow)]
+JsonObject = Annotated[dict[str, Any], AfterValidator(shallow)]
 ProjectId = Annotated[str, Field(pattern=r"^proj_[a-zA-Z0-9]+$")]
 AppName = Annotated[str | None, Field(description="The app's slug or id.")]
 SearchWords = Annotated[str | None, Field(description="Words to search for.")]

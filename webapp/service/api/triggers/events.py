@@ -12,11 +12,11 @@ from webapp.service.api.base.operations import OWNER, Example, Operations
 from webapp.service.api.triggers import models
 from webapp.service.api.triggers.owned import DEPLOYED_TRIGGERS, PATH, READ, TRIGGER_ID, WRITE, Owned, load
 from webapp.service.components.calls import Emitted
+from webapp.service.domain.components.prop_values import shallow
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.triggers import firing
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
-MAX_TEST_EVENT_DEPTH = 100
 operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID)
 
 
@@ -24,22 +24,6 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 6 and int(text) >= 1):
         raise ValueError("Use a whole number from 1.")
     return min(int(text), events.MAX_LISTED)
-
-
-def _shallow(event: Any) -> Any:
-    """Refuse what is nested deeper than an event may be."""
-    level = [event]
-    for _ in range(MAX_TEST_EVENT_DEPTH):
-        level = [child for value in level for child in _children(value)]
-        if not level:
-            return event
-    raise ValueError(f"It is nested more than {MAX_TEST_EVENT_DEPTH} levels deep.")
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
 
 
 class EventList(Owned):
@@ -56,7 +40,7 @@ class EventList(Owned):
 class TestEvent(Body):
     """The event to send; none means the newest real one."""
 
-    event: Annotated[Any, AfterValidator(_shallow)] = Field(
+    event: Annotated[Any, AfterValidator(shallow)] = Field(
         None, description="What to send; without it, the newest real event or a plain one."
     )
 

@@ -75,6 +75,17 @@ def unwrapped(value: Any, depth: int = 0) -> tuple[Any, str | None]:
     return value, None
 
 
+def shallow(value: Any) -> Any:
+    """``value``, which nobody below must follow deeper than :data:`MAX_DEPTH` levels. Raises ``ValueError``."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        containers = [item for item in level if isinstance(item, dict | list)]
+        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
+        if not level:
+            return value
+    raise ValueError(f"It is nested more than {MAX_DEPTH} levels deep.")
+
+
 def refused(problems: Sequence[Detail]) -> Invalid:
     """What is wrong with the values: one sentence, and a detail for each prop."""
     if len(problems) == 1:
