@@ -8,14 +8,15 @@ never changed or removed, and no sentence holds a secret.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from operator import attrgetter
 from typing import Any, Literal
 
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.crypto import ordered_id
 from webapp.store.contract import Reader, Tx
-from webapp.store.table import Table
+from webapp.store.table import Table, by_one_index
 
 ActorKind = Literal["client", "user", "person", "command", "system"]
 
@@ -114,19 +115,43 @@ def write(
 
 
 def page(reader: Reader, filters: Filter, window: cursors.Window) -> cursors.Page[AuditEntry]:
-    """Entries, newest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    conditions, params = ["1 = 1"], dict[str, Any]()
-    if filters.project_id is not None:
-        conditions.append(
-            "(project_id = :project OR project_id IS NULL)" if filters.workspace else "project_id = :project"
-        )
-        params["project"] = filters.project_id
-    if filters.environment is not None:
-        conditions.append("(environment = :environment OR environment IS NULL)")
-        params["environment"] = filters.environment
-    for column in ("noun", "subject_id", "actor"):
-        value = getattr(filters, column)
-        if value is not None:
-            conditions.append(f"{column} = :{column}")
-            params[column] = value
-    return _ENTRIES.page(reader, window, " AND ".join(conditions), params, order=("at", "id"), descending=True)
+    """Entries, newest first. Raises :class:`webapp.kit.cursors.BadCursor`.
+
+    They are read place by place, each by one index in its order, and merged.
+    """
+    mark = cursors.fingerprint("audit", asdict(filters))
+    plan = cursors.keyset(window, mark, ("at", "id"), descending=True)
+    entries, total = list[AuditEntry](), 0
+    for where, params in _conditions(filters):
+        rest = f"{where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit"
+        entries += _ENTRIES.all(reader, rest, {**params, **plan.params, "limit": plan.limit})
+        total += _ENTRIES.count(reader, where, params)
+    entries.sort(key=attrgetter("at", "id"), reverse=not plan.reverse)
+    return cursors.page(entries[: plan.limit], window, plan, mark, attrgetter("at", "id"), total)
+
+
+def _conditions(filters: Filter) -> list[tuple[str, dict[str, Any]]]:
+    """Conditions that exclude each other and together find the entries, with their parameters."""
+    chosen = {"subject_id": filters.subject_id, "actor": filters.actor, "noun": filters.noun}
+    where, params = by_one_index({}, chosen)
+    places = _places(filters)
+    if not places:
+        return [(where or "1 = 1", params)]
+    if filters.subject_id is None and filters.actor is None:
+        return [(" AND ".join([place, *([where] if where else [])]), {**named, **params}) for place, named in places]
+    among = " OR ".join(f"({place})" for place, _ in places)
+    named = {name: value for _, values in places for name, value in values.items()}
+    return [(f"{where} AND CASE WHEN {among} THEN 1 ELSE 0 END = 1", {**named, **params})]
+
+
+def _places(filters: Filter) -> list[tuple[str, dict[str, Any]]]:
+    """Where entries stand that are wanted: in the project, and in no project; in the environment, and in none."""
+    if filters.project_id is None:
+        return []
+    projects = [("project_id = :project", {"project": filters.project_id})]
+    environments = [("environment = :environment", {"environment": filters.environment}), ("environment IS NULL", {})]
+    if filters.workspace:
+        projects.append(("project_id IS NULL", {}))
+    if filters.environment is None:
+        return [*projects]
+    return [(f"{one} AND {other}", {**ours, **theirs}) for one, ours in projects for other, theirs in environments]

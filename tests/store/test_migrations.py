@@ -34,7 +34,10 @@ def test_each_file_is_a_migration_in_the_order_of_their_numbers(data: Path) -> N
 
 
 def test_every_statement_of_every_file_is_run(store: SQLiteStore) -> None:
-    declared = {(kind.lower(), name) for file in SCHEMA.iterdir() for kind, name in MADE.findall(file.read_text())}
+    declared = set[tuple[str, str]]()
+    for file in sorted(SCHEMA.iterdir()):
+        declared -= {("index", name) for name in re.findall(r"^DROP INDEX (\w+)", file.read_text(), re.MULTILINE)}
+        declared |= {(kind.lower(), name) for kind, name in MADE.findall(file.read_text())}
     rows = store.all("SELECT type, name FROM sqlite_master WHERE tbl_name NOT LIKE '%sqlite_%' AND sql IS NOT NULL")
     assert {(row["type"], row["name"]) for row in rows} == declared
     assert ("table", "projects") in declared

@@ -73,6 +73,12 @@ def m011_generations(db: Database) -> None:
     _execute(db, "m011_generations")
 
 
+@migrations()
+def m012_lists(db: Database) -> None:
+    """Indexes by which each list and count finds its rows."""
+    _execute(db, "m012_lists")
+
+
 def _execute(db: Database, name: str) -> None:
     """Run the statements of a file one by one, within the migration's transaction."""
     for statement in (_SCHEMA / f"{name}.sql").read_text("utf-8").split(";\n"):

@@ -13,7 +13,7 @@ a row.
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import Enum
 from operator import attrgetter
 from types import NoneType, UnionType
@@ -128,6 +128,29 @@ def _write_json(value: Any) -> str:
         return orjson.dumps(value, default=dict).decode()
     except TypeError:  # a number beyond 64 bits, or half a surrogate pair: escaped, they are JSON like any other
         return json.dumps(value, default=dict)
+
+
+def by_one_index(
+    scope: Mapping[str, Any], filters: Mapping[str, Any], alone: Collection[str] = ()
+) -> tuple[str, dict[str, Any]]:
+    """The condition that finds rows of ``scope`` by one index in its order, and its parameters, both by column.
+
+    Of ``filters``, from the one with the fewest rows to the one with the most, the first that is not None is looked up,
+    with ``scope`` before it in the index unless it is one of ``alone``. The others are put so that no index answers
+    them and are checked on the rows that were found: without statistics, a planner would choose among indexes by the
+    number of their columns, and read the whole scope.
+    """
+    given = {column: value for column, value in filters.items() if value is not None}
+    first = next(iter(given), None)
+    looked_up = {first} if first in alone else {first, *scope}
+    params = {**scope, **given}
+    conditions = [f"{name} = :{name}" if name in looked_up else _checked(name, value) for name, value in params.items()]
+    return " AND ".join(conditions), params
+
+
+def _checked(column: str, value: Any) -> str:
+    """The condition as one that no index answers."""
+    return f"{column} + 0 = :{column}" if isinstance(value, int) else f"COALESCE({column}, '') = :{column}"
 
 
 class Table(Generic[T]):

@@ -6,7 +6,7 @@ alone.
 
 import functools
 import itertools
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import orjson
@@ -21,7 +21,7 @@ from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Params, Reader
-from webapp.store.table import read_count
+from webapp.store.table import by_one_index, read_count
 
 
 class Account(NamedTuple):
@@ -117,9 +117,8 @@ def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = Fals
 
 def of_app(reader: Reader, scene: Scene, app: str, *, user: ExternalUser | None) -> list[Account]:
     """Every account of ``app`` in ``scene`` (of ``user`` when one is given), without its credentials."""
-    where, params = "project_id = :project AND environment = :environment AND app = :app", {**scene.params, "app": app}
-    if user is not None:
-        where, params["user"] = f"{where} AND external_user_id = :user", user.id
+    chosen = {"external_user_id": user.id if user else None, "app": app}
+    where, params = by_one_index(asdict(scene), chosen, alone=("external_user_id",))
     return _read(reader, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
 
 
@@ -160,19 +159,15 @@ def to_json(
 
 def _where(reader: Reader, scene: Scene, filters: Filter) -> tuple[str, dict[str, Any], str] | None:
     """The condition, its parameters and the counter's name; None when no row can match."""
-    conditions, params = ["project_id = :project", "environment = :environment"], dict(scene.params)
-    user_id = ""
+    user = None
     if filters.external_id is not None:
         user = external_users.find(reader, scene, filters.external_id)
         if user is None:
             return None
-        user_id = params["user"] = user.id
-        conditions.append("external_user_id = :user")
-    for column, value in (("app", filters.app), ("oauth_app_id", filters.oauth_app_id)):
-        if value is not None:
-            params[column] = value
-            conditions.append(f"{column} = :{column}")
-    return " AND ".join(conditions), params, _counter(scene, user_id, filters.app or "", filters.oauth_app_id or "")
+    user_id = user.id if user else None
+    chosen = {"external_user_id": user_id, "oauth_app_id": filters.oauth_app_id, "app": filters.app}
+    where, params = by_one_index(asdict(scene), chosen, alone=("external_user_id",))
+    return where, params, _counter(scene, user_id or "", filters.app or "", filters.oauth_app_id or "")
 
 
 def counter_names(account: Account) -> list[str]:

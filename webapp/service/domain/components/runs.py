@@ -19,7 +19,7 @@ from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects import external_users, usage
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Row, Tx
-from webapp.store.table import Table
+from webapp.store.table import Table, by_one_index
 
 KEPT = 30 * DAY
 KEPT_PER_USER = 500
@@ -153,15 +153,9 @@ def _thin_out(tx: Tx, owner: Row) -> int:
 
 def _where(scene: Scene, filters: Filter) -> tuple[str, dict[str, Any]]:
     component = "component_id" if (filters.component or "").startswith("sc_") else "component_key"
-    columns = {
-        **asdict(scene),
-        "external_id": filters.external_id,
-        component: filters.component,
-        "app": filters.app,
-        "ok": None if filters.ok is None else int(filters.ok),
-    }
-    params = {name: value for name, value in columns.items() if value is not None}
-    return " AND ".join(f"{name} = :{name}" for name in params), params
+    ok = None if filters.ok is None else int(filters.ok)
+    chosen = {"external_id": filters.external_id, component: filters.component, "app": filters.app, "ok": ok}
+    return by_one_index(asdict(scene), chosen)
 
 
 def _fitting(outputs: bytes) -> bytes:

@@ -13,7 +13,7 @@ from webapp.kit.clock import iso
 from webapp.kit.crypto import ordered_id
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
-from webapp.store.table import Table
+from webapp.store.table import Table, by_one_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +102,8 @@ class Filter:
 
 def of_scene(reader: Reader, scene: Scene, window: cursors.Window, filters: Filter) -> cursors.Page[HistoryEntry]:
     """What happened in a scene, newest first."""
-    where, params = "project_id = :project AND environment = :environment", dict[str, Any](scene.params)
-    for column, value in asdict(filters).items():
-        if value is not None:
-            where, params[column] = f"{where} AND {column} = :{column}", value
+    chosen = {name: getattr(filters, name) for name in ("account_id", "trigger_id", "external_user_id", "app", "kind")}
+    where, params = by_one_index(asdict(scene), chosen, alone=("account_id", "trigger_id", "external_user_id"))
     return _page(reader, window, where, params)
 
 

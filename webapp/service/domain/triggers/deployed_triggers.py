@@ -7,7 +7,7 @@ hooks are still running at its deployment is found by its endpoint alone, since 
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from operator import attrgetter
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
@@ -130,12 +131,14 @@ def by_email(reader: Reader, local: str) -> DeployedTrigger | None:
 
 def page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) -> cursors.Page[DeployedTrigger]:
     """Triggers of ``scene``, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    where, params = "project_id = :project AND environment = :environment AND deployed = 1", dict[str, Any]()
-    params.update(project=scene.project_id, environment=scene.environment)
-    for column, value in (("external_id", filters.external_id), ("emitter", filters.emitter), ("app", filters.app)):
-        if value is not None:
-            where, params[column] = f"{where} AND {column} = :{column}", value
-    return page_where(reader, window, where, params)
+    user = None
+    if filters.external_id is not None:
+        user = external_users.find(reader, scene, filters.external_id)
+        if user is None:
+            return cursors.Page([], 0, "", "")
+    chosen = {"external_user_id": user.id if user else None, "app": filters.app, "emitter": filters.emitter}
+    where, params = table.by_one_index(asdict(scene), chosen, alone=("external_user_id",))
+    return page_where(reader, window, f"{where} AND deployed = 1", params)
 
 
 def page_where(
