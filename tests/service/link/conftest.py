@@ -35,6 +35,7 @@ from webapp.service.link import wiring
 from webapp.settings import Settings
 
 PUBLIC = "http://localhost:8600"
+FORM = "/_static/connect/keys"
 CALLBACK = f"{PUBLIC}/connect/oauth/callback"
 KEY = "an-instance-key-for-tests-0123456789"
 CLIENT_SECRET = derive(derive(KEY.encode(), "instance"), "sandbox-client").hex()
@@ -234,3 +235,8 @@ def _path(url: str) -> str:
 
 def _named(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.replace("_", "-").title(): value for name, value in headers.items()}
+
+
+def opened(world: Any, browser: Any, app: str = "sandbox_basic", **order: Any) -> Any:
+    """The link's page for ``app``, opened with a fresh token."""
+    return browser.open(world.token(**order), f"&connectLink=true&app={app}")

@@ -68,30 +68,6 @@ def test_denying_goes_to_the_error_address(world: Any, browser: Any) -> None:
     assert back.headers["Location"] == "https://acme.example/failed?from=link&error=access_denied"
 
 
-def test_a_window_shows_a_page_to_close_and_the_waiting_page_learns_of_it(
-    world: Any, browser: Any, hidden_fields: Any
-) -> None:
-    token = world.token(allowed_origins=["https://app.acme.example"])
-    page = browser.frame(token)
-    fields = hidden_fields(page.text, "/_static/connect/status")
-    assert browser.post("/_static/connect/status", fields, hx_request="true").status_code == 204
-    back = browser.callback(page, window=True)
-    closing = browser.get(back.headers["Location"])
-    assert "You can close this window" in closing.text and closing.headers["X-Frame-Options"] == "DENY"
-    assert token not in closing.text
-    told = browser.post("/_static/connect/status", fields, hx_request="true")
-    (account,) = world.accounts()
-    assert f'data-account="{account.id}"' in told.text and "<html" not in told.text and "hx-trigger" not in told.text
-    whole = browser.post("/_static/connect/status", fields)
-    assert "<html" in whole.text and "Connected" in whole.text
-
-
-def test_the_waiting_page_of_somebody_else_learns_nothing(world: Any, browser: Any, hidden_fields: Any) -> None:
-    fields = hidden_fields(browser.frame(world.token()).text, "/_static/connect/status")
-    other = {**fields, "token": world.token("mallory")}
-    assert browser.post("/_static/connect/status", other, hx_request="true").text.count("can’t be used any more") == 1
-
-
 def test_a_link_starts_once(world: Any, browser: Any) -> None:
     page = browser.open(world.token())
     assert browser.start(page).status_code == 303

@@ -7,7 +7,10 @@ from flask import Flask, request
 
 from webapp.kit.clock import HOUR
 from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import app_overrides
+from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.base.failures import LinkExpired
+from webapp.service.domain.projects import projects
 from webapp.service.link import visit
 from webapp.service.link.endings import COOKIE_GONE, NO_SUCH_OVERRIDE, TOKEN_MISSING, TOKEN_UNKNOWN, Ended
 
@@ -75,3 +78,13 @@ def test_an_override_that_is_not_there_ends_it(world: Any) -> None:
     with APP.test_request_context("/"), pytest.raises(Ended) as ended:
         visit.framed(world.service, raw, token, {"appOverrideId": "aov_none"})
     assert ended.value.ending == NO_SUCH_OVERRIDE
+
+
+def test_an_override_that_is_gone_or_of_another_app_ends_the_link(world: Any, browser: Any) -> None:
+    other = projects.create(world.service, name="Other")
+    app = world.service.catalog.app("sandbox_basic")
+    override = app_overrides.create(world.service, world.project.id, app, Draft("Ada's", None, {}))
+    theirs = app_overrides.create(world.service, other.id, app, Draft("Theirs", None, {}))
+    for query in (f"{override.id}&app=sandbox_keys", theirs.id, "aov_none"):
+        page = browser.open(world.token(), f"&connectLink=true&appOverrideId={query}")
+        assert page.status_code == 404 and "This link cannot be used" in page.text

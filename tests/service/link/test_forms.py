@@ -1,0 +1,130 @@
+"""The form of an app's fields: what it asks for, what it shows again, and what an override presets."""
+
+import re
+from typing import Any
+
+import pytest
+from flask import template_rendered
+
+from tests.service.link.conftest import FORM, opened
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import accounts, app_overrides, credentials, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.app_overrides import AppOverride, Draft
+from webapp.service.link import forms
+from webapp.service.link.visit import Visit
+
+
+@pytest.fixture
+def override(world: Any, project: Any) -> AppOverride:
+    """The account id of Sandbox Basic, preset."""
+    app = world.service.catalog.app("sandbox_basic")
+    return app_overrides.create(world.service, project.id, app, Draft("Ada's", None, {"account_id": "acct_ada"}))
+
+
+def link(override: AppOverride, more: str = "") -> str:
+    return f"&connectLink=true&appOverrideId={override.id}{more}"
+
+
+def kept(world: Any) -> dict[str, str]:
+    """The credentials of the only account."""
+    (account,) = world.accounts()
+    return credentials.read(world.service, accounts.get(world.service.store, account.scene, account.id))
+
+
+def test_a_preset_field_is_hidden_and_cannot_be_replaced(
+    world: Any, browser: Any, hidden_fields: Any, override: AppOverride
+) -> None:
+    page = browser.open(world.token(), link(override))
+    assert 'name="cf_api_key"' in page.text and "cf_account_id" not in page.text and "acct_ada" not in page.text
+    sent = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_evil", "cf_api_key": world.sandbox.key()}
+    assert "Connected" in browser.post(FORM, sent).text
+    assert kept(world)["account_id"] == "acct_ada"
+
+
+def test_it_holds_in_a_frame_too(world: Any, browser: Any, hidden_fields: Any, override: AppOverride) -> None:
+    token = world.token(allowed_origins=["https://acme.example"])
+    page = browser.frame(token, f"&app=sandbox_basic&appOverrideId={override.id}")
+    sent = {**hidden_fields(page.text, FORM), "cf_api_key": world.sandbox.key()}
+    assert sent["appOverrideId"] == override.id and "cf_account_id" not in page.text
+    assert "Connected" in browser.post(FORM, sent).text
+    assert kept(world)["account_id"] == "acct_ada"
+
+
+def test_it_names_the_client_of_an_oauth_app(world: Any, browser: Any, project: Any) -> None:
+    provider_clients.add(world.service, app="sandbox", client_id="newest", client_secret="s", project_id=project.id)
+    chosen = provider_clients.choose(world.service.store, project.id, "sandbox", provider_clients.SANDBOX_ID)
+    assert chosen is not None
+    app = world.service.catalog.app("sandbox")
+    override = app_overrides.create(world.service, project.id, app, Draft("Shared", chosen.id, {}))
+    started = browser.start(browser.open(world.token(), link(override)))
+    assert "client_id=patchbay" in started.headers["Location"]
+
+
+def test_the_form_shows_each_field_with_its_help(world: Any, browser: Any) -> None:
+    page = opened(world, browser).text
+    assert 'name="cf_account_id"' in page and 'name="cf_api_key"' in page
+    assert 'type="password"' in page and "Where do I find this?" in page and "Begins with acct_" in page
+
+
+def test_wrong_keys_are_named_and_what_is_no_secret_stays(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser)
+    sent = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": "sbx_live_wrong-canary"}
+    refused = browser.post(FORM, sent)
+    assert refused.status_code == 422 and world.accounts() == []
+    assert 'value="acct_ada"' in refused.text and "wrong-canary" not in refused.text and 'role="alert"' in refused.text
+    sent = {**hidden_fields(refused.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": world.sandbox.key()}
+    assert "Connected" in browser.post(FORM, sent).text
+
+
+def test_an_empty_field_is_named_beside_it(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser)
+    sent = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": " "}
+    refused = browser.post(FORM, sent)
+    assert refused.status_code == 422 and "Enter the API key." in refused.text and 'aria-invalid="true"' in refused.text
+    sent["cf_api_key"] = world.sandbox.key()  # the same attempt is still good
+    assert "Connected" in browser.post(FORM, sent).text
+
+
+def test_each_field_is_entered_as_its_facts_say(world: Any, browser: Any) -> None:
+    page = opened(world, browser, "postgresql").text
+    port, password = (re.search(rf'<input[^>]*name="cf_{name}"[^>]*>', page) for name in ("port", "password"))
+    assert port and 'type="text"' in port[0] and 'value="5432"' in port[0]
+    assert password and 'type="password"' in password[0] and 'value=""' in password[0]
+    choice = re.search(r'<select[^>]*name="cf_ssl_mode".*?</select>', page, re.DOTALL)
+    assert choice and re.findall(r'<option value="([\w-]*)"( selected)?', choice[0]) == [
+        ("verify-full", ""),
+        ("require", ""),
+        ("prefer", " selected"),
+        ("disable", ""),
+    ]
+
+
+def test_a_reconnect_uses_the_client_of_the_account_while_there_is_one(world: Any, browser: Any) -> None:
+    browser.callback(browser.open(world.token()))
+    (account,) = world.accounts()
+    other = provider_clients.add(world.service, app="sandbox", client_id="c", client_secret="s")
+    token = tokens.recall(world.service.store, world.token())
+    assert token is not None
+
+    def client(account: Account | None, **parameters: str) -> str | None:
+        visit = Visit(token, world.project, parameters)
+        return forms.wish(world.service, visit, world.service.app("sandbox"), account).oauth_app_id
+
+    assert client(account) == account.oauth_app_id == provider_clients.SANDBOX_ID
+    assert client(account, oauthAppId=other.id) == other.id
+    assert client(account._replace(oauth_app_id="oa_gone")) is None
+    assert client(None) is None
+
+
+def test_a_secret_is_not_even_handed_to_the_page(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser)
+    sent = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": "sbx_live_wrong-canary"}
+    drawn: list[dict[str, str]] = []
+
+    def note(_: object, template: object, context: dict[str, Any]) -> None:
+        drawn.append({field.name: field.value for field in context["fields"]})
+
+    with template_rendered.connected_to(note, world.app):
+        assert browser.post(FORM, sent).status_code == 422
+    assert drawn == [{"cf_account_id": "acct_ada", "cf_api_key": ""}]
