@@ -112,7 +112,7 @@ def test_credentials_of_a_request_are_taken_out_of_what_is_kept() -> None:
 
 @pytest.mark.parametrize("wrap", [lambda value: [value], lambda value: {"a": value}])
 def test_what_is_nested_deeper_than_anybody_follows_is_refused(wrap: Callable[[Any], Any]) -> None:
-    deepest = functools.reduce(lambda value, _: wrap(value), range(MAX_DEPTH), "x")
+    deepest = functools.reduce(lambda value, _: wrap(value), range(MAX_DEPTH - 1), "x")
     assert shallow(deepest) is deepest
     with pytest.raises(ValueError, match="more than 100 levels"):
         shallow(wrap(deepest))
