@@ -61,7 +61,7 @@ def run(page: Any, *, scripts: bool) -> None:
     page.get_by_role("button", name="Run action").first.click()
     if scripts:
         dialog = page.get_by_role("dialog", name="Run “Create task”?")
-        dialog.get_by_text("It runs as Ada Lovelace.").wait_for()
+        dialog.get_by_text("It runs as ada@sandbox.example.").wait_for()
         dialog.get_by_role("button", name="Run action").click()
 
 
@@ -73,7 +73,7 @@ def test_create_a_task_and_run_it_again(contexts: Any, started: Served, connecte
     if page.get_by_role("button", name="Start again").count():
         page.get_by_role("button", name="Start again").click()
         page.get_by_role("status").get_by_text("everything is as at first").wait_for()
-    assert "Ada Lovelace" in page.get_by_label("Account").inner_text()
+    assert "ada@sandbox.example" in page.get_by_label("Account").inner_text()
     project = pick_project(page, "quarry", scripts=scripts)
     page.get_by_label("Title").fill(title)
     fill_fields(page)

@@ -40,7 +40,7 @@ def test_a_newcomers_first_day(contexts: Any, fresh: Served, scripts: bool) -> N
         page.get_by_role("heading", name="You cancelled").wait_for()
     else:  # in one tab, the provider's answer leads straight back to where the person came from
         page.get_by_role("alert").get_by_text("Connect again whenever you like.").wait_for()
-    assert ada.accounts() == ["Ada Lovelace"]
+    assert ada.accounts() == ["ada@sandbox.example"]
 
     key = ada.working_key()
     ada.choose("Sandbox Tasks (key)")
@@ -66,7 +66,7 @@ def test_a_newcomers_first_day(contexts: Any, fresh: Served, scripts: bool) -> N
     ada.heading("Disconnect Key for tests?")
     ada.button("Disconnect").click()
     page.get_by_role("status").get_by_text("Key for tests is disconnected.").wait_for()
-    assert ada.accounts() == ["Ada Lovelace"]
+    assert ada.accounts() == ["ada@sandbox.example"]
 
     ada.button("Sign out").locator("visible=true").click()
     ada.heading("Sign in")

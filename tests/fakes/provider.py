@@ -39,6 +39,7 @@ source = "https://docs.example.com/"
 [identity]
 id = "id"
 name = "name"
+email = "email"
 source = "https://docs.example.com/"
 
 [oauth]

@@ -30,6 +30,7 @@ def test_connecting_in_one_tab(world: Any, browser: Any) -> None:
     back = browser.get(world.sandbox.decide(begun.headers["Location"]))
     (account,) = world.accounts()  # committed before anything is shown
     assert account.healthy and account.identity_name == "Ada Lovelace" and account.external_id == "alice"
+    assert account.name == "ada@sandbox.example"
     assert back.status_code == 303 and back.headers["Location"].startswith("/connect/oauth/ended/")
     shown = browser.get(back.headers["Location"])
     assert "Connected" in shown.text and "Ada Lovelace" in shown.text

@@ -102,3 +102,17 @@ def test_identity(body: Any, expected: tuple[str, str] | None) -> None:
 )
 def test_which_answers_refuse_the_credential_in_use(status: int, body: Any, rules: RefusalRules, refused: bool) -> None:
     assert rules.refuse_use(Response(status, {}, json.dumps(body).encode(), "https://a.example/")) is refused
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ({"id": 7, "n": "Ada", "m": "ada@acme.example"}, "ada@acme.example"),
+        ({"id": 7, "n": "Ada", "m": " "}, "Ada"),
+        ({"id": 7, "m": None}, "7"),
+    ],
+)
+def test_an_address_says_best_whose_it_is(body: Any, text: str) -> None:
+    found = identity(body, "id", "n", "m")
+    assert found is not None
+    assert (found.id, found.text) == ("7", text)

@@ -65,11 +65,12 @@ class Test(Request):
 class Identity(Request):
     """Where the provider says whose account it is. Without ``url``, the answer to the test says it.
 
-    ``id`` and ``name`` are dotted paths in the JSON answer; a number steps into an array.
+    ``id``, ``name`` and ``email`` are dotted paths in the JSON answer; a number steps into an array.
     """
 
     id: Text
     name: str = ""
+    email: str = ""
 
 
 class BodyRefusal(Facts):

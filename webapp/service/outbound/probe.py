@@ -82,10 +82,11 @@ class ProbeOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the credential belongs to at the provider."""
+    """Who the credential belongs to at the provider; ``text`` says it best: the e-mail address, else the name."""
 
     id: str
     name: str
+    text: str
 
 
 def probe(
@@ -120,13 +121,16 @@ def judge(response: Response, rules: RefusalRules) -> ProbeOutcome:
     return _judge_body(response, rules.body)
 
 
-def identity(body: Any, id_path: str, name_path: str = "") -> Identity | None:
-    """The id and name at dotted paths of a parsed body; the name falls back to the id. None without an id.
+def identity(body: Any, id_path: str, name_path: str = "", email_path: str = "") -> Identity | None:
+    """Whose it is, by dotted paths of a parsed body; the name falls back to the id. None without an id.
 
-    Both are made fit to be shown (:func:`one_line`): a provider may let people choose any name.
+    All are made fit to be shown (:func:`one_line`): a provider may let people choose any name.
     """
-    found, name = _text(at_path(body, id_path)), _text(at_path(body, name_path)) if name_path else None
-    return Identity(found, one_line(name or found, MAX_NAME)) if found else None
+    found = _text(at_path(body, id_path))
+    if not found:
+        return None
+    name, email = (_text(at_path(body, path)) if path else None for path in (name_path, email_path))
+    return Identity(found, one_line(name or found, MAX_NAME), one_line(email or name or found, MAX_NAME))
 
 
 def _options(spec: RequestSpec, fields: Fields) -> dict[str, Any]:

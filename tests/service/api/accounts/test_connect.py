@@ -36,6 +36,10 @@ class TestCreate:
         shown = world.get(f"P/accounts/{answer.json['id']}?extensions=true", server).json
         assert shown["identity"] == {"id": "u-1", "name": "Ada"}
 
+    def test_an_account_that_nobody_names_is_called_by_its_identity(self, world: Any, server: str) -> None:
+        first, second = (world.post("P/accounts", server, json=self.body(world.frontend())).json for _ in range(2))
+        assert (first["name"], second["name"]) == ("Ada", "Ada (2)")
+
     def test_a_frontend_connects_for_its_own_user(self, world: Any) -> None:
         token = world.frontend("alice")
         assert world.post("/v1/connect/accounts", token, json=self.body(token)).json["external_id"] == "alice"

@@ -99,7 +99,8 @@ def test_renaming(service: Service, plant: Plant, clock: FakeClock) -> None:
     clock.advance(5)
     renamed = lifecycle.rename(service, account, "  Work  ")
     assert renamed.name == "Work" and renamed.updated_at == clock()
-    assert lifecycle.rename(service, renamed, "   ").name is None
+    assert lifecycle.rename(service, renamed, "   ").name == "Ada"  # whose it is
+    assert lifecycle.rename(service, plant(identity_id=None, identity_name=None), None).name is None
     for bad in ("x" * 201, "a\nb", "a\0"):
         with pytest.raises(Invalid):
             lifecycle.rename(service, account, bad)

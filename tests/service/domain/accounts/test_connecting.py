@@ -72,6 +72,39 @@ def test_reconnecting_keeps_the_id_and_heals(bench: Any) -> None:
     assert told(bench, account.id)[0] == "Reconnected as Ada."
 
 
+@pytest.mark.parametrize(
+    ("identity", "name"),
+    [
+        ({"id": "u1", "name": "Ada", "email": "ada@acme.example"}, "ada@acme.example"),
+        ({"id": "u1", "name": "Ada", "email": None}, "Ada"),
+        ({"id": "u1"}, "u1"),
+    ],
+)
+def test_an_account_is_called_by_its_identity_and_numbered(bench: Any, identity: dict[str, Any], name: str) -> None:
+    bench.acme.identity = identity
+    first, second, third = (bench.connect() for _ in range(3))
+    assert [account.name for account in (first, second, third)] == [name, f"{name} (2)", f"{name} (3)"]
+    assert bench.connect(token=bench.token("bob")).name == name  # another user's are not in the way
+    assert bench.connect(account_id=second.id).name == f"{name} (2)"
+    lifecycle.rename(bench.service, second, "Work")
+    assert bench.connect(account_id=second.id).name == "Work"
+    assert bench.connect().name == f"{name} (2)"
+
+
+def test_a_long_identity_leaves_room_for_its_number(bench: Any) -> None:
+    bench.acme.identity = {"id": "u1", "name": "x" * 500}
+    names = [bench.connect().name for _ in range(2)]
+    assert len(set(names)) == 2
+    assert all(lifecycle.checked_name(name) == name for name in names)
+
+
+def test_an_account_that_had_no_name_gets_one_when_it_is_reconnected(bench: Any) -> None:
+    account = bench.connect()
+    with bench.service.store.write() as tx:
+        tx.run("UPDATE accounts SET name = NULL")
+    assert bench.connect(account_id=account.id).name == "Ada"
+
+
 def test_reconnecting_as_somebody_else_is_refused_and_names_both(bench: Any) -> None:
     account = bench.connect()
     bench.acme.identity = {"id": "u2", "name": "Grace"}
@@ -151,7 +184,7 @@ def test_a_slow_check_does_not_overwrite_a_newer_reconnect(bench: Any) -> None:
 def test_renaming(bench: Any) -> None:
     account = bench.connect()
     assert lifecycle.rename(bench.service, account, "  Büro  ").name == "Büro"
-    assert lifecycle.rename(bench.service, account, " ").name is None
+    assert lifecycle.rename(bench.service, account, " ").name == "Ada"
     for bad in ("x" * 201, "a\nb", "a\x00"):
         with pytest.raises(Invalid):
             lifecycle.rename(bench.service, account, bad)

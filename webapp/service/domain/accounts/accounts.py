@@ -20,8 +20,11 @@ from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Params, Reader
 from webapp.store.table import by_one_index, read_count
+
+MAX_NAME = 200
 
 
 class Account(NamedTuple):
@@ -120,6 +123,18 @@ def of_app(reader: Reader, scene: Scene, app: str, *, user: ExternalUser | None)
     chosen = {"external_user_id": user.id if user else None, "app": app}
     where, params = by_one_index(asdict(scene), chosen, alone=("external_user_id",))
     return _read(reader, scene, f"{_WITHOUT_CREDENTIALS} FROM accounts WHERE {where}", params)
+
+
+def free_name(reader: Reader, user_id: str, app: str, text: str | None, *, but: str) -> str | None:
+    """``text`` as a name that no account of ``app`` of the user has yet: ``ada``, then ``ada (2)``. ``but`` is the
+    account that it is for."""
+    if not text:
+        return None
+    sql = "SELECT name FROM accounts WHERE external_user_id = :user AND app = :app AND name IS NOT NULL AND id <> :but"
+    taken = {name for (name,) in reader.tuples(sql, {"user": user_id, "app": app, "but": but})}
+    base = one_line(text, MAX_NAME - 10)  # leaves room for a number
+    numbered = (f"{base} ({number})" for number in itertools.count(2))
+    return next(name for name in itertools.chain([base], numbered) if name not in taken)
 
 
 def to_json(

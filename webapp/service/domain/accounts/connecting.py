@@ -35,6 +35,7 @@ class AcceptedCredentials:
     values: Mapping[str, str]
     identity_id: str | None
     identity_name: str | None
+    identity_text: str | None
     trouble: str | None = None
     name: str | None = None
     oauth_app_id: str | None = None
@@ -70,7 +71,8 @@ def connect_with_keys(
     if outcome.kind != "ok" and project.connect_require_key_auth_test:
         raise _not_accepted(outcome)
     trouble = None if outcome.kind == "ok" else outcome.sentence
-    accepted = AcceptedCredentials(app, values, outcome.identity_id, outcome.identity_name, trouble, name)
+    identity = (outcome.identity_id, outcome.identity_name, outcome.identity_text)
+    accepted = AcceptedCredentials(app, values, *identity, trouble, name)
     return _commit(service, token, accepted, existing, on_commit)
 
 
@@ -112,6 +114,7 @@ def connect_with_grant(
         values,
         outcome.identity_id,
         outcome.identity_name,
+        outcome.identity_text,
         oauth_app_id=client.id,
         scopes=granted,
         profile=profile,
@@ -201,7 +204,7 @@ def _account(
         external_id=token.user.external_id,
         app=accepted.app.slug,
         oauth_app_id=accepted.oauth_app_id,
-        name=accepted.name,
+        name=accepted.name or (existing and existing.name) or _default_name(tx, token, accepted, account_id),
         identity_id=accepted.identity_id,
         identity_name=accepted.identity_name,
         healthy=accepted.trouble is None,
@@ -227,11 +230,15 @@ def _account(
     if existing is None:
         return fresh
     return fresh._replace(
-        name=accepted.name or existing.name,
         identity_id=accepted.identity_id or existing.identity_id,
         identity_name=accepted.identity_name or existing.identity_name,
         created_at=existing.created_at,
     )
+
+
+def _default_name(tx: Tx, token: ConnectToken, accepted: AcceptedCredentials, account_id: str) -> str | None:
+    """What an account is called that nobody named: whose it is, as pickers of clients show nothing but the name."""
+    return accounts.free_name(tx, token.user.id, accepted.app.slug, accepted.identity_text, but=account_id)
 
 
 def _next_refresh(now: int, accepted: AcceptedCredentials) -> int | None:

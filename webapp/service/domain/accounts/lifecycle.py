@@ -21,7 +21,6 @@ from webapp.service.outbound.tokens import TokenResult
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, add_to_counts
 
-MAX_NAME = 200
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
 EARLY = 5 * MINUTE
 CHECK_EVERY = 6 * HOUR
@@ -57,8 +56,8 @@ def expiry_time(service: Service, result: TokenResult) -> int | None:
 def checked_name(name: str | None) -> str | None:
     """``name`` without outer spaces; nothing is None. Raises :class:`Invalid`."""
     name = (name or "").strip() or None
-    if name and (len(name) > MAX_NAME or not name.isprintable()):
-        message = f"Use at most {MAX_NAME} printable characters."
+    if name and (len(name) > accounts.MAX_NAME or not name.isprintable()):
+        message = f"Use at most {accounts.MAX_NAME} printable characters."
         raise Invalid(f"The name is not valid: {message}", [Detail("name", message)])
     return name
 
@@ -93,10 +92,12 @@ def replace(tx: Tx, before: Account, after: Account) -> None:
 
 
 def rename(service: Service, account: Account, name: str | None) -> Account:
-    """Give ``account`` its own name, or none. Raises :class:`Invalid`."""
+    """Give ``account`` a name of its own; without one, that of its identity. Raises :class:`Invalid`."""
     name = checked_name(name)
     now = service.clock()
     with service.store.write() as tx:
+        identity = account.identity_name or account.identity_id
+        name = name or accounts.free_name(tx, account.external_user_id, account.app, identity, but=account.id)
         _ACCOUNTS.update(tx, account.id, name=name, updated_at=now)
         sentence = f"Renamed to “{name}”." if name else "The name was removed."
         history.write(tx, account.subject, now, "renamed", sentence, good=True)

@@ -24,12 +24,13 @@ _GONE = frozenset({404, 410, 422})  # how providers answer a revocation of what 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What the provider said about credentials, and whose they are."""
+    """What the provider said about credentials, and whose they are; ``identity_text`` says it best."""
 
     kind: Literal["ok", "refused", "trouble"]
     sentence: str = ""
     identity_id: str | None = None
     identity_name: str | None = None
+    identity_text: str | None = None
     retry_after_s: int | None = field(default=None)
 
 
@@ -152,7 +153,7 @@ def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> Che
         return CheckResult("refused", "The port must be a number from 1 to 65535, such as 5432.")
     outcome = postgres.check_postgres(service.client_for(app).guard, account)
     name = f"{account.user}@{account.host}/{account.database}"
-    return CheckResult(outcome.kind, outcome.sentence, name, name)
+    return CheckResult(outcome.kind, outcome.sentence, name, name, name)
 
 
 def _test_smtp(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
@@ -169,7 +170,8 @@ def _test_smtp(service: Service, app: App, values: Mapping[str, str]) -> CheckRe
     )
     outcome = smtp.check_smtp(service.client_for(app), account)
     identity = f"{account.user}@{account.host}"
-    return CheckResult(outcome.kind, outcome.sentence, identity, account.user if "@" in account.user else identity)
+    name = account.user if "@" in account.user else identity
+    return CheckResult(outcome.kind, outcome.sentence, identity, name, name)
 
 
 def _encryption(text: str | None) -> smtp.Encryption:
@@ -184,6 +186,6 @@ def _ssl_mode(text: str | None) -> postgres.SSLMode:
 
 def _identified(app: App, outcome: probe.ProbeOutcome) -> CheckResult:
     identity = probe.identity(outcome.body, *app.identity_paths)
-    return CheckResult(
-        "ok", identity_id=identity.id if identity else None, identity_name=identity.name if identity else None
-    )
+    if identity is None:
+        return CheckResult("ok")
+    return CheckResult("ok", identity_id=identity.id, identity_name=identity.name, identity_text=identity.text)
