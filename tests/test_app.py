@@ -62,3 +62,17 @@ def test_pages_speak_the_language_of_who_reads_them(client: FlaskClient) -> None
     refused = client.get("/v1/connect/apps", base_url=BASE, headers={"Accept-Language": "de"})
     assert refused.status_code == 401
     assert refused.json == client.get("/v1/connect/apps", base_url=BASE).json
+
+
+@pytest.mark.parametrize(
+    ("public_url", "told"),
+    [("https://hub.example", "max-age=31536000"), ("http://hub.example", None), ("https://localhost:8600", None)],
+)
+def test_browsers_are_told_to_come_back_by_https_unless_to_this_machine(
+    data: Path, public_url: str, told: str | None
+) -> None:
+    app = create_app(Settings.from_env({"PATCHBAY_PUBLIC_URL": public_url}, data=data))
+    for path in ("/healthz", "/sign-in", "/v1/connect/proj_1/accounts", "/static/css/patchbay.css", "/nowhere"):
+        answer = app.test_client().get(path, base_url=public_url)
+        assert answer.headers.get("Strict-Transport-Security") == told, path
+    close_service(app.extensions["patchbay"])

@@ -210,6 +210,12 @@ def test_not_loopback(host: str) -> None:
     assert not is_loopback(host)
 
 
+def test_cookies_say_in_their_names_that_they_are_secure() -> None:
+    plain, secure = Settings.from_env({}), Settings.from_env({"PATCHBAY_PUBLIC_URL": "https://hub.example"})
+    assert (plain.cookie("theme"), plain.cookie("link", path="/connect")) == ("theme", "link")
+    assert (secure.cookie("theme"), secure.cookie("link", path="/connect")) == ("__Host-theme", "__Secure-link")
+
+
 def test_the_manual_documents_every_setting_in_order() -> None:
     shown = re.findall(r"^\|\s*`PATCHBAY_([A-Z_]+)`", MANUAL.read_text("utf-8"), re.MULTILINE)
     assert shown == [row.name for row in TABLE]

@@ -1,6 +1,7 @@
 """Puts together the one Flask app that serves the API, the Connect Link and the dashboard. It holds no rules."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
@@ -52,7 +53,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     telemetry.register(app, settings, service)
     _add_probes(app, service)
     app.after_request(static_files.cache)
-    app.after_request(_protect)
+    app.after_request(_protecting(settings))
     api.register(app, service)
     link.register(app, service)
     inbound.register(app, service)
@@ -98,11 +99,21 @@ def _first_project(service: Service) -> str:
     return project.id
 
 
-def _protect(response: Response) -> Response:
-    """Add the strictest headers that an answer does not carry yet; pages set their own before."""
-    for name, value in _PROTECTING_HEADERS:
-        response.headers.setdefault(name, value)
-    return response
+def _protecting(settings: Settings) -> Callable[[Response], Response]:
+    """Adds the strictest headers that an answer does not carry yet; pages set their own before.
+
+    Over HTTPS browsers are told to come back by nothing else for a year (RFC 6797), but not of a name for this machine.
+    """
+    headers = dict(_PROTECTING_HEADERS)
+    if settings.secure and not settings.loopback:
+        headers["Strict-Transport-Security"] = "max-age=31536000"
+
+    def protect(response: Response) -> Response:
+        for name, value in headers.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    return protect
 
 
 def _add_probes(app: Flask, service: Service) -> None:

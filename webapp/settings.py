@@ -112,6 +112,15 @@ class Settings:
         """Whether people reach the service over HTTPS (cookies are then marked Secure)."""
         return self.public_url.startswith("https://")
 
+    def cookie(self, name: str, *, path: str = "/") -> str:
+        """The name of a cookie: over HTTPS with the prefix by which browsers insist on Secure and on no Domain.
+
+        Source: RFC 6265bis section 4.1.3. ``__Host-`` insists on the path ``/``, too.
+        """
+        if not self.secure:
+            return name
+        return f"__Host-{name}" if path == "/" else f"__Secure-{name}"
+
     @cached_property
     def loopback(self) -> bool:
         """Whether the public address is this machine alone."""

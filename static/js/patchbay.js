@@ -66,8 +66,8 @@
       .querySelectorAll("[data-set-theme]")
       .forEach((other) => other.setAttribute("aria-pressed", String(other.dataset.setTheme === name)));
     if (button.form) return keepTheme(button);
-    const secure = location.protocol === "https:" ? "; Secure" : "";
-    document.cookie = `theme=${name}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
+    const [prefix, secure] = location.protocol === "https:" ? ["__Host-", "; Secure"] : ["", ""];
+    document.cookie = `${prefix}theme=${name}; Path=/; Max-Age=31536000; SameSite=Lax${secure}`;
   }
   /* The server keeps it for the person; the page has it already. */
   async function keepTheme(button) {

@@ -106,7 +106,7 @@ def compress(response: Response) -> Response:
 def configure_cookies(app: Flask, settings: Settings) -> None:
     """Set up the cookie that binds form tokens to a browser."""
     app.config.update(
-        SESSION_COOKIE_NAME=_cookie(settings, "patchbay_form"),
+        SESSION_COOKIE_NAME=settings.cookie("patchbay_form"),
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=settings.secure,
@@ -120,7 +120,7 @@ def write_token(response: Response, token: str) -> None:
     """Give the browser its session token, or the same one for another two weeks."""
     settings = dashboard().settings
     response.set_cookie(
-        _cookie(settings, "patchbay_session"), token, max_age=LIFETIME // 1000, path="/",
+        settings.cookie("patchbay_session"), token, max_age=LIFETIME // 1000, path="/",
         secure=settings.secure, httponly=True, samesite="Lax",
     )  # fmt: skip
 
@@ -129,25 +129,27 @@ def drop_token(response: Response) -> None:
     """Take the session token away."""
     settings = dashboard().settings
     response.delete_cookie(
-        _cookie(settings, "patchbay_session"), path="/", secure=settings.secure, httponly=True, samesite="Lax"
+        settings.cookie("patchbay_session"), path="/", secure=settings.secure, httponly=True, samesite="Lax"
     )
 
 
 def read_theme() -> str:
     """The theme that this browser was last given, for pages before anybody signs in."""
-    return request.cookies.get("theme", "")
+    return request.cookies.get(dashboard().settings.cookie("theme"), "")
 
 
 def write_theme(response: Response, theme: str) -> None:
     """Let the sign-in page look as the person wants it too. It tells nothing about anybody."""
-    secure = dashboard().settings.secure
-    response.set_cookie("theme", theme, max_age=365 * 24 * 3600, path="/", secure=secure, samesite="Lax")
+    settings = dashboard().settings
+    response.set_cookie(
+        settings.cookie("theme"), theme, max_age=365 * 24 * 3600, path="/", secure=settings.secure, samesite="Lax"
+    )
 
 
 def _recognise() -> None:
     g.person = g.person_session = g.person_token = None
     board = dashboard()
-    token = request.cookies.get(_cookie(board.settings, "patchbay_session"))
+    token = request.cookies.get(board.settings.cookie("patchbay_session"))
     session = sessions.find(board.store, board.clock, token) if token else None
     person = users.by_id(board.store, session.user_id) if session else None
     if session and person:
@@ -187,8 +189,3 @@ def _policy() -> str:
             "frame-ancestors 'none'",
         )
     )
-
-
-def _cookie(settings: Settings, name: str) -> str:
-    """``__Host-`` makes browsers insist on Secure, on no Domain and on Path=/ (RFC 6265bis section 4.1.3.2)."""
-    return f"__Host-{name}" if settings.secure else name

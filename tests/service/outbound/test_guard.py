@@ -59,7 +59,20 @@ def test_metadata_services_are_neither(network: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["0.0.0.0", "224.0.0.1", "255.255.255.255", "192.0.2.1", "2001:db8::1", "2002:7f00:1::", "::"]
+    "text",
+    [
+        "0.0.0.0",
+        "224.0.0.1",
+        "255.255.255.255",
+        "192.0.2.1",
+        "2001:db8::1",
+        "2002:7f00:1::",
+        "::",
+        "192.31.196.1",
+        "192.52.193.1",
+        "192.175.48.6",
+        "2620:4f:8000::42",
+    ],
 )
 def test_special_addresses_are_neither(text: str) -> None:
     assert not is_public(ip_address(text)) and not is_nameable(ip_address(text))

@@ -181,6 +181,4 @@ def _with_headers(response: Response, service: Service) -> Response:
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Vary"] = "HX-Request, Sec-Fetch-Dest"
-    if service.settings.secure:
-        response.headers["Strict-Transport-Security"] = "max-age=31536000"
     return response

@@ -169,7 +169,7 @@ def _canonical(settings: Settings) -> Response | None:
 def _with_cookie(service: Service, session: LinkSession, secret: str) -> Response:
     response = see_other(f"{visit.COOKIE_PATH}/{session.id}")
     response.set_cookie(
-        visit.cookie_name(session.id),
+        visit.cookie_name(service, session.id),
         secret,
         max_age=(session.expires_at - service.clock() + COOKIE_KEPT_PAST_EXPIRY) // SECOND,
         path=visit.COOKIE_PATH,

@@ -34,6 +34,7 @@ from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.outcomes import one_line
 from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.tokens import OAuthFailure
+from webapp.settings import Settings
 
 COOKIE_PATH = "/connect/oauth"
 COOKIE_KEPT_S = 30 * 60
@@ -65,7 +66,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
     @blueprint.get("/connect/oauth/ended/<attempt_id>")
     def ended(attempt_id: str) -> Response:
         attempt = attempts.by_id(service, attempt_id)
-        if attempt is None or not attempts.is_bound(attempt, _binding(attempt)):
+        if attempt is None or not attempts.is_bound(attempt, _binding(service, attempt)):
             raise AttemptUnknown
         _recognize(service, attempt)
         return outcomes.show_in_window(service, attempt)
@@ -92,7 +93,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     )
     response = see_other(_authorization_url(service, app, client, started))
     response.set_cookie(
-        binding_cookie(started.attempt),
+        binding_cookie(service.settings, started.attempt),
         started.binding,
         max_age=COOKIE_KEPT_S,
         path=COOKIE_PATH,
@@ -103,9 +104,9 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     return response
 
 
-def binding_cookie(attempt: Attempt) -> str:
+def binding_cookie(settings: Settings, attempt: Attempt) -> str:
     """The cookie of one sign-in; two at once in one browser do not disturb each other."""
-    return f"patchbay_signin_{attempt.id[:16]}"
+    return settings.cookie(f"patchbay_signin_{attempt.id[:16]}", path=COOKIE_PATH)
 
 
 def redirect_uri(service: Service) -> str:
@@ -115,7 +116,7 @@ def redirect_uri(service: Service) -> str:
 
 def _answer(service: Service, attempt: Attempt) -> Response:
     if attempt.status == "started":
-        attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(attempt)))
+        attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(service, attempt)))
         return _back_to_product(service, attempt) or _ending_page(attempt)
     if attempt.status == "exchanging" or attempt.error_code == attempts.TIMED_OUT:
         return _ending_page(attempt)  # the same answer sent twice waits for the first; a late one reads why
@@ -209,7 +210,7 @@ def _returning(service: Service) -> Attempt:
     """The attempt that this browser started. Raises :class:`AttemptUnknown`."""
     states = request.args.getlist("state")
     attempt = attempts.by_state(service, states[0]) if len(states) == 1 else None
-    if attempt is None or not attempts.is_bound(attempt, _binding(attempt)):
+    if attempt is None or not attempts.is_bound(attempt, _binding(service, attempt)):
         raise AttemptUnknown
     return attempt
 
@@ -219,8 +220,8 @@ def _recognize(service: Service, attempt: Attempt) -> None:
     visit.of_attempt(service, attempts.token_of(service.store, attempt), attempt.session_id)
 
 
-def _binding(attempt: Attempt) -> str | None:
-    return request.cookies.get(binding_cookie(attempt))
+def _binding(service: Service, attempt: Attempt) -> str | None:
+    return request.cookies.get(binding_cookie(service.settings, attempt))
 
 
 def _ending_page(attempt: Attempt) -> Response:

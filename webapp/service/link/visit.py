@@ -106,9 +106,9 @@ class Visit:
         return {"session": self.session.id, "proof": self.proof}
 
 
-def cookie_name(session_id: str) -> str:
+def cookie_name(service: Service, session_id: str) -> str:
     """The cookie of one link session; each page has its own, so that two links do not disturb each other."""
-    return f"patchbay_link_{session_id}"
+    return service.settings.cookie(f"patchbay_link_{session_id}", path=COOKIE_PATH)
 
 
 def arriving(service: Service, request: Request) -> tuple[str, ConnectToken, dict[str, str]]:
@@ -128,7 +128,7 @@ def framed(service: Service, raw: str, token: ConnectToken, parameters: Mapping[
 
 def of_session(service: Service, request: Request, session_id: str, *, late: bool = False) -> Visit:
     """The visit of a top-level page, by its cookie. Raises :class:`Ended`, :class:`LinkExpired`."""
-    session = link_sessions.find(service.store, session_id, request.cookies.get(cookie_name(session_id)))
+    session = link_sessions.find(service.store, session_id, request.cookies.get(cookie_name(service, session_id)))
     token = tokens.by_hash(service.store, session.token_hash) if session else None
     if session is None or token is None:
         raise Ended(COOKIE_GONE)

@@ -5,9 +5,10 @@ those very addresses: a name that changes its mind between check and connection 
 is permitted; loopback and private addresses only for a host that an allow entry names, and metadata services never.
 The guard opens no connection itself.
 
-The ranges are those of the IANA special-purpose registries (RFC 6890 and its successors), written out so that a newer
-or older Python gives the same verdict. The system's resolver knows no time limit, so each look-up runs in a thread of
-its own; one that hangs is abandoned, and beyond 64 that hang look-ups fail at once.
+The ranges are those of the IANA special-purpose registries (RFC 6890 and its successors), also where they are globally
+reachable but no ordinary hosts, written out so that a newer or older Python gives the same verdict. The system's
+resolver knows no time limit, so each look-up runs in a thread of its own; one that hangs is abandoned, and beyond 64
+that hang look-ups fail at once.
 """
 
 import socket
@@ -56,8 +57,11 @@ SPECIAL_V4 = _networks(
     "172.16.0.0/12",
     "192.0.0.0/24",
     "192.0.2.0/24",
+    "192.31.196.0/24",  # AS112 (RFC 7535): answers for private names, at whatever host is nearest
+    "192.52.193.0/24",  # relays of AMT (RFC 7450), the nearest one again
     "192.88.99.0/24",
     "192.168.0.0/16",
+    "192.175.48.0/24",  # AS112 (RFC 7534)
     "198.18.0.0/15",
     "198.51.100.0/24",
     "203.0.113.0/24",
@@ -69,6 +73,7 @@ SPECIAL_V6 = _networks(
     "2001::/23",  # Teredo, ORCHID, benchmarking and other protocol assignments
     "2001:db8::/32",
     "2002::/16",  # 6to4: wraps any IPv4 address
+    "2620:4f:8000::/48",  # AS112 (RFC 7534)
     "3fff::/20",  # documentation (RFC 9637)
 )
 

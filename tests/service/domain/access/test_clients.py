@@ -1,8 +1,10 @@
 """OAuth clients and their access tokens."""
 
 import base64
+import hashlib
 
 import pytest
+from itsdangerous import URLSafeSerializer
 
 from webapp.errors import NotFound, Unauthorized
 from webapp.kit.clock import SECOND, FakeClock
@@ -137,3 +139,16 @@ def test_a_token_that_was_refused_as_expired_stays_so_when_the_clock_is_set_back
     assert clients.purge_tokens(service) == 0
     clock.advance(clients.REMEMBERED + clients.LIFETIME_S * SECOND + 1)
     assert clients.purge_tokens(service) == 1
+
+
+def test_tokens_are_signed_with_sha256_and_those_of_sha1_are_read_until_they_expire(
+    service: Service, clock: FakeClock
+) -> None:
+    client, _ = clients.create(service, name="Server")
+    token = clients.issue_token(service, client, None).token
+    payload = URLSafeSerializer("", salt="oauth").loads_unsafe(token)[1]
+    key = service.keys.derive(clients.PURPOSE)
+    assert URLSafeSerializer(key, salt="oauth", signer_kwargs={"digest_method": hashlib.sha256}).loads(token) == payload
+    earlier = URLSafeSerializer(key, salt="oauth").dumps(payload)
+    assert earlier != token
+    assert clients.verify_token(service, earlier)[0] == client

@@ -87,7 +87,8 @@ def test_scopes_that_a_connect_token_cannot_have(service: Service, scene: Scene,
 @pytest.mark.parametrize(
     "uri",
     ["javascript:alert(1)", "ftp://a.example", "//a.example", "https://", "https://a.example:0", "https://a b.example",
-     'https://a.example/"', "https://a.example/" + "x" * 2000, "https://[", "data:text/html,x", ""],
+     'https://a.example/"', "https://a.example/" + "x" * 2000, "https://[", "data:text/html,x",
+     "https://b@a.example/", ""],
 )  # fmt: skip
 def test_addresses_must_be_http(service: Service, scene: Scene, field: str, uri: str) -> None:
     with pytest.raises(Invalid) as caught:

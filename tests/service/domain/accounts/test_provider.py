@@ -133,7 +133,7 @@ def walk(bench: Any, **returned: str) -> tuple[Attempt, str]:
         oauth_app_id=service.store.one("SELECT id FROM provider_clients WHERE app = 'acme'")["id"],
     )  # fmt: skip
     client = app.test_client()
-    client.set_cookie(binding_cookie(begun.attempt), begun.binding, domain="localhost", path="/")
+    client.set_cookie(binding_cookie(service.settings, begun.attempt), begun.binding, domain="localhost", path="/")
     query = urlencode({"state": begun.state, "code": "c0", **returned})
     back = client.get(f"/connect/oauth/callback?{query}", base_url="http://localhost:8600")
     assert back.status_code == 303, back.text

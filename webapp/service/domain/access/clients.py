@@ -9,6 +9,7 @@ it. Those refused as expired are remembered (table ``ended_access_tokens``), so 
 
 import base64
 import functools
+import hashlib
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -245,4 +246,6 @@ def _signed_by(key: bytes, token: str) -> tuple[str, str, int, str]:
 
 
 def _serializer(key: bytes) -> URLSafeSerializer:
-    return URLSafeSerializer(key, salt="oauth")
+    """Signs with HMAC-SHA256; what was signed with SHA-1 by earlier versions is read until it expires."""
+    sha256, sha1 = {"digest_method": hashlib.sha256}, {"digest_method": hashlib.sha1}
+    return URLSafeSerializer(key, salt="oauth", signer_kwargs=sha256, fallback_signers=[sha1])

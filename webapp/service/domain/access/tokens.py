@@ -211,7 +211,10 @@ def _check_uri(field: str, uri: str | None) -> None:
     try:
         parts = urlsplit(uri)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        usable = usable and "@" not in parts.netloc  # it looks like one host and leads to another
     except ValueError:
         usable = False
     if not usable or len(uri) > MAX_URI or not uri.isprintable() or any(c in uri for c in ' "<>\\'):
-        raise Invalid.of(field, "It must be an http or https address of at most 2,000 characters.")
+        raise Invalid.of(
+            field, "It must be an http or https address of at most 2,000 characters, without a user in it."
+        )
