@@ -53,6 +53,19 @@ class TestShape:
         found = world.get(f"P/accounts/{account.id}", server).json
         assert (found["name"], found["created_at"], found["updated_at"]) == ("Work", made, iso(world.clock()))
 
+    def test_the_app_is_whole_and_names_the_client_of_the_connection(
+        self, world: Any, server: str, own_client: str
+    ) -> None:
+        facts = {
+            "name_slug": "tinyoauth", "name": "Tiny OAuth", "description": "Connects by OAuth.", "featured_weight": 0,
+            "categories": ["Testing"], "custom_fields_json": "[]", "auth_type": "oauth", "oauth_app_id": own_client,
+            "scope_profiles": [{"name": "read_only", "scopes": ["profile"]}],
+        }  # fmt: skip
+        account = oauth_account(world, own_client)
+        app = world.get(f"P/accounts/{account.id}", server).json["app"]
+        assert {name: app[name] for name in app if name not in ("id", "img_src")} == facts
+        assert app["id"].startswith("app_") and app["img_src"].startswith("http://localhost:8600/logos/tinyoauth.svg")
+
     def test_expiry_is_there_when_there_is_one(self, world: Any, server: str) -> None:
         account = oauth_account(world, None, expires_at=world.clock() + 3600 * SECOND)
         found = world.get(f"P/accounts/{account.id}", server).json

@@ -38,8 +38,8 @@ class TestConfigure:
         body = {"id": TASK, "prop_name": "project_id", "configured_props": {"account": account}}
         first = good(ask(world, "P/components/configure", body))
         assert set(first) == {"options", "stringOptions", "observations", "context", "errors"}
-        assert first["options"][0] == {"label": "Project 0", "value": "p0"} and len(first["options"]) == 50
         assert (first["stringOptions"], first["errors"]) == (None, [])
+        assert first["options"][0] == {"label": "Project 0", "value": "p0"} and len(first["options"]) == 50
         assert first["context"] == {"start": 50, "account": "eu"}
         more = good(ask(world, "P/actions/configure", {**body, "page": 1, "prev_context": first["context"]}))
         assert more["options"][0]["value"] == "p50"
@@ -159,6 +159,9 @@ class TestRun:
             }  # fmt: skip
             assert answer["exports"]["$summary"].startswith("Made Paint")
             assert [one["k"] for one in answer["os"]] == ["log"]
+        plain = good(ask(world, "P/actions/run", {**body, "stash_id": None}, world.server()))
+        assert set(plain) == {"exports", "os", "ret"}
+        assert plain["exports"] == {"$summary": "Made Paint with canary-token", "echo": "canary-token"}
 
     def test_a_component_that_fails_answers_200(self, world: Any) -> None:
         answer = good(ask(world, "P/actions/run", {"id": "~/fail", "configured_props": {"token": "canary-token"}}))
@@ -198,6 +201,7 @@ class TestAccounts:
 
     def test_somebody_elses_is_like_an_absent_one(self, world: Any) -> None:
         bobs = world.plant("bob").id
+        world.plant("alice")  # whoever has no account at all is refused before
         answers = [self.run(world, "apn_none"), self.run(world, bobs), self.run(world, bobs, user="nobody")]
         assert {answer.status_code for answer in answers} == {404}
         assert len({answer.data for answer in answers}) == 1
