@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from requests import PreparedRequest, Response
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
+from werkzeug.test import run_wsgi_app
 
 from webapp.kit import crypto
 
@@ -36,18 +37,15 @@ class InProcessAdapter(BaseAdapter):
         proxies: Mapping[str, str] | None = None,
     ) -> Response:
         """Run the app to its end. The other arguments concern sockets and mean nothing here."""
-        started: dict[str, Any] = {}
-
-        def start_response(status: str, headers: list[tuple[str, str]], exc_info: object = None) -> Callable[..., None]:
-            started.update(status=status, headers=headers)
-            return _no_write
-
-        chunks = self._app()(environ_of(request), start_response)
-        try:
-            body = b"".join(chunks)
-        finally:
-            getattr(chunks, "close", lambda: None)()
-        return _response(request, started["status"], started["headers"], body)
+        chunks, status, headers = run_wsgi_app(self._app(), environ_of(request), buffered=True)
+        response = Response()
+        code, _, reason = status.partition(" ")
+        response.status_code, response.reason = int(code), reason
+        response.headers = CaseInsensitiveDict(headers.to_wsgi_list())
+        response.encoding = "utf-8"
+        response.raw = io.BytesIO(b"".join(chunks))
+        response.url, response.request = str(request.url), request
+        return response
 
     def close(self) -> None:
         """Nothing is held."""
@@ -86,18 +84,3 @@ def environ_of(request: PreparedRequest) -> dict[str, Any]:
         elif key not in ("CONTENT_LENGTH", "HOST", "COOKIE", "CONNECTION"):
             environ["HTTP_" + key] = value
     return environ
-
-
-def _response(request: PreparedRequest, status: str, headers: list[tuple[str, str]], body: bytes) -> Response:
-    response = Response()
-    code, _, reason = status.partition(" ")
-    response.status_code, response.reason = int(code), reason
-    response.headers = CaseInsensitiveDict(headers)
-    response.encoding = "utf-8"
-    response.raw = io.BytesIO(body)
-    response.url, response.request = str(request.url), request
-    return response
-
-
-def _no_write(_: bytes) -> None:
-    raise NotImplementedError("the write callable of PEP 3333 is not offered here; return the body instead")
