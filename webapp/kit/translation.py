@@ -46,9 +46,12 @@ def ngettext(singular: str, plural: str, count: int) -> str:
     return _catalog(_language.get()).ngettext(singular, plural, count)
 
 
-def count_of(number: int, singular: str, plural: str) -> str:
-    """``1 trigger``, ``1,200 triggers``: the message that fits ``number``, which stands in it as ``{count}``."""
-    return ngettext(singular, plural, number).format(count=f"{number:,}")
+def count_of(number: int, singular: str, plural: str, **more: object) -> str:
+    """``1 trigger``, ``1,200 triggers``: the message that fits ``number``, which stands in it as ``{count}``.
+
+    ``more`` fills what else stands in it.
+    """
+    return ngettext(singular, plural, number).format(count=f"{number:,}", **more)
 
 
 def lazy(message: str) -> str:

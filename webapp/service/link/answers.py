@@ -16,6 +16,7 @@ from werkzeug.exceptions import HTTPException
 
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import assets, translation
+from webapp.kit.clock import MINUTE
 from webapp.people import users
 from webapp.service.domain.base.failures import Cancelled
 from webapp.service.domain.base.service import Service
@@ -68,7 +69,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "framed": current is not None and current.framed,
         "brand": {"name": current.project.app_name} if current else {},
         "product_logo": logos.address(service.store, current.project.id) if current else "",
-        "now": service.clock(),
+        "minutes": max(-((service.clock() - current.token.expires_at) // MINUTE), 0) if current else 0,
         "cancel_url": cancel_url(current),
         "linked_to": _name(service, current.token.user.external_id) if current else "",
         "returns_to": foreign_host(service, current.token.success_redirect_uri) if current else "",

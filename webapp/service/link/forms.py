@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from flask import Response, request
 
 from webapp.errors import Detail, NotFound
+from webapp.kit.translation import gettext
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
 from webapp.service.domain.accounts import attempts, provider_clients
@@ -40,6 +41,12 @@ class FormField:
         if self.fact.options:
             return "select"
         return "secret" if self.fact.secret else "text"
+
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        """Value and label of everything that can be chosen; where there is no default, nothing is at first."""
+        unset = [] if self.fact.default else [("", gettext("Choose…"))]
+        return [*unset, *((option.value, option.label) for option in self.fact.options)]
 
 
 def show(

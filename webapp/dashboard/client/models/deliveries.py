@@ -21,6 +21,11 @@ class Attempt(Lenient):
     headers: dict[str, Any] = Field(default={}, alias="response_headers")
     body: str = Field(default="", alias="response_body")
 
+    @property
+    def good(self) -> bool:
+        """Whether it was accepted."""
+        return self.code is not None and 200 <= self.code < 300
+
 
 class Delivery(Lenient):
     """An event on its way to one address; its request and attempts are told of a single one.
