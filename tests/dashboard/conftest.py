@@ -8,18 +8,21 @@ import base64
 import re
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Response, g, jsonify, request
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.dashboard import fake_triggers
 from tests.dashboard.fake_triggers import Watchtower
 from webapp.dashboard import wiring
+from webapp.dashboard.client.inprocess import InProcessAdapter
+from webapp.dashboard.dashboard import KEY
 from webapp.kit import assets
 from webapp.kit.clock import HOUR, MINUTE, FakeClock, iso
 from webapp.people import users
@@ -251,6 +254,13 @@ class Stage:
     def browser(self) -> "Browser":
         return Browser(self.app.test_client())
 
+    @contextmanager
+    def request(self, url: str = "/", person: users.User | None = None, **options: Any) -> Iterator[None]:
+        """A request of alice's, or of ``person``'s, without its page: for what pages are made of."""
+        with self.app.test_request_context(url, **options):
+            g.person = person or self.alice
+            yield
+
     def signed_in(self, email: str = "alice@example.com") -> "Browser":
         browser = self.browser()
         answer = browser.send("/sign-in", {"email": email, "password": PASSWORD})
@@ -354,6 +364,22 @@ def busy(stage: Stage) -> Stage:
         {"id": "h2", "at": iso(stage.clock() - HOUR), "kind": "refreshed", "good": True, "sentence": "Access renewed."},
         {"id": "h1", "at": iso(stage.clock() - 2 * HOUR), "kind": "trouble", "good": False, "sentence": "It failed."},
     ]
+    return stage
+
+
+@pytest.fixture
+def elsewhere(make_stage: Callable[..., Stage]) -> Stage:
+    """The dashboard in front of another installation's service, which need not have our extensions."""
+    stage = make_stage(
+        PATCHBAY_CONNECT_URL="http://127.0.0.1:9",
+        PATCHBAY_CONNECT_CLIENT_ID="client",
+        PATCHBAY_CONNECT_CLIENT_SECRET="secret",
+        PATCHBAY_PROJECT=PROJECT,
+        PATCHBAY_PUBLIC_URL=PUBLIC,
+    )
+    transport = stage.app.extensions[KEY].client.transport
+    transport.close()
+    transport._adapter = InProcessAdapter(lambda: stage.connect.wsgi)
     return stage
 
 

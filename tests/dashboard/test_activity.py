@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from webapp.dashboard.client.inprocess import InProcessAdapter
-from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import MINUTE, iso
 
 
@@ -72,17 +70,10 @@ def test_empty_and_down_are_different(busy: Any) -> None:
     assert "Your activity can’t be shown right now" in answer.text
 
 
-def test_another_service_without_it_has_no_such_page(make_stage: Any) -> None:
-    remote = {"PATCHBAY_CONNECT_URL": "http://127.0.0.1:9", "PATCHBAY_CONNECT_CLIENT_ID": "client",
-              "PATCHBAY_CONNECT_CLIENT_SECRET": "secret", "PATCHBAY_PROJECT": "proj_Fake1",
-              "PATCHBAY_PUBLIC_URL": "http://localhost"}  # fmt: skip
-    stage = make_stage(**remote)
-    transport = stage.app.extensions[KEY].client.transport
-    transport.close()
-    transport._adapter = InProcessAdapter(lambda: stage.connect.wsgi)
-    browser = stage.signed_in()
+def test_another_service_without_it_has_no_such_page(elsewhere: Any) -> None:
+    browser = elsewhere.signed_in()
     assert 'href="/activity"' in browser.get("/apps").text
-    stage.clock.advance(6 * MINUTE)
-    stage.connect.extensions = False
+    elsewhere.clock.advance(6 * MINUTE)
+    elsewhere.connect.extensions = False
     assert 'href="/activity"' not in browser.get("/apps").text
     assert browser.get("/activity").status_code == 404

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.dashboard.conftest import PASSWORD
-from webapp.dashboard.client.inprocess import InProcessAdapter
 from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import MINUTE, iso
 from webapp.people import users
@@ -91,17 +90,10 @@ def test_none_yet_and_down_are_different(busy: Any) -> None:
     assert "The audit can’t be shown right now" in answer.text
 
 
-def test_another_service_without_it_has_no_such_tab(make_stage: Any) -> None:
-    remote = {"PATCHBAY_CONNECT_URL": "http://127.0.0.1:9", "PATCHBAY_CONNECT_CLIENT_ID": "client",
-              "PATCHBAY_CONNECT_CLIENT_SECRET": "secret", "PATCHBAY_PROJECT": "proj_Fake1",
-              "PATCHBAY_PUBLIC_URL": "http://localhost"}  # fmt: skip
-    stage = make_stage(**remote)
-    transport = stage.app.extensions[KEY].client.transport
-    transport.close()
-    transport._adapter = InProcessAdapter(lambda: stage.connect.wsgi)
-    browser = stage.signed_in()
+def test_another_service_without_it_has_no_such_tab(elsewhere: Any) -> None:
+    browser = elsewhere.signed_in()
     assert links(browser.get("/activity").text)
-    stage.clock.advance(6 * MINUTE)
-    stage.app.extensions[KEY].lacking.put("activity", False)
-    stage.connect.extensions = False
+    elsewhere.clock.advance(6 * MINUTE)
+    elsewhere.app.extensions[KEY].lacking.put("activity", False)
+    elsewhere.connect.extensions = False
     assert browser.get("/activity/audit").status_code == 404
