@@ -3,8 +3,17 @@
 import json
 from typing import Any
 
+import pytest
+from werkzeug.exceptions import NotFound as NoPage
+
 from tests.dashboard.component.task_form import URL, filled, picked
 from tests.dashboard.fake_components import ACCOUNT, Studio
+from webapp.dashboard.client.models.accounts import Account, App
+from webapp.dashboard.client.models.components import Component
+from webapp.dashboard.client.models.triggers import Trigger
+from webapp.dashboard.client.overview import Overview
+from webapp.dashboard.component.drafts import DynamicProps
+from webapp.dashboard.component.form import ComponentForm
 
 
 def test_fields_follow_from_answers(stage: Any, studio: Studio) -> None:
@@ -51,3 +60,51 @@ def test_secrets_are_neither_stored_nor_shown(stage: Any, studio: Studio) -> Non
         assert "canary" not in text
     assert 'type="password"' in ran
     assert "data-reveal" in ran
+
+
+def form_of(
+    *props: dict[str, Any], data: dict[str, list[str]], app: str = "tasks", kind: str = "action", **more: Any
+) -> ComponentForm:
+    component = Component.model_validate({"key": "tasks-do", "component_type": kind, "configurable_props": props})
+    accounts = (Account.model_validate({"id": "apn_1", "app": {"name_slug": "tasks"}}),)
+    whole = App.model_validate({"name_slug": app, "auth_type": "keys" if app == "tasks" else "none"})
+    return ComponentForm(whole, component, data, DynamicProps(), Overview(accounts, 1, ""), **more)
+
+
+def test_values_are_what_the_service_takes_and_errors_stand_by_prop() -> None:
+    number = {"name": "n", "type": "integer", "label": "Count", "max": 9}
+    good = form_of(ACCOUNT, number, data={"p.tasks": ["apn_1"], "p.n": ["5"]})
+    assert good.values() == ({"tasks": {"authProvisionId": "apn_1"}, "n": 5}, {})
+    bad = form_of(ACCOUNT, number, data={"p.tasks": ["apn_2"], "p.n": ["10"]})
+    assert bad.values() == (
+        {},
+        {"tasks": "Choose one of your accounts for “Account”.", "n": "“Count” must be at most 9."},
+    )
+
+
+def test_a_trigger_keeps_its_secret_unless_another_is_typed() -> None:
+    secret = {"name": "token", "type": "string", "label": "Token", "secret": True}
+    standing = Trigger.model_validate({"id": "dc_1"})
+    assert form_of(secret, data={}).values() == ({}, {"token": "Fill in “Token”."})
+    assert form_of(secret, data={}, trigger=standing).values() == ({}, {})
+    assert form_of(secret, data={"p.token": ["new"]}, trigger=standing).values() == ({"token": "new"}, {})
+    assert form_of(secret, data={"p.token": ["new"]}).shown_values() == {"token": "<Token>"}
+
+
+def test_what_makes_no_sense_here_is_left_out() -> None:
+    own = {"name": "schedule", "type": "app", "app": "schedule"}
+    timer = {"name": "timer", "type": "$.interface.timer"}
+    names = [prop.name for prop in form_of(own, timer, ACCOUNT, data={}, app="schedule").visible_props]
+    assert names == ["tasks"], "its own app has no accounts, and an action no schedule"
+    trigger = form_of(own, timer, data={}, app="schedule", kind="source")
+    assert [prop.name for prop in trigger.visible_props] == ["timer"]
+    with pytest.raises(NoPage):
+        trigger.find("schedule")
+
+
+def test_the_values_of_an_earlier_run_fill_the_form_but_for_secrets() -> None:
+    props = ({"name": "title", "type": "string"}, {"name": "token", "type": "string[]", "secret": True})
+    filled_in = form_of(*props, data={"p.title": ["before"], "p.token": ["t"]}).filled(
+        {"title": "a", "token": ["canary"]}
+    )
+    assert filled_in.data == {"p.title": ["a"]}

@@ -3,8 +3,16 @@
 import re
 from typing import Any
 
+import pytest
+from werkzeug.exceptions import NotFound as NoPage
+
 from tests.dashboard.component.task_form import URL, filled
 from tests.dashboard.fake_components import ACCOUNT, Studio
+from tests.dashboard.fake_triggers import Watchtower
+from webapp.dashboard.component import opening
+from webapp.errors import NotFound
+
+LIST = {"name": "list", "type": "string", "label": "List", "optional": True}
 
 
 def test_unknown_and_foreign_components_are_absent(stage: Any, studio: Studio) -> None:
@@ -43,3 +51,47 @@ def test_mistakes_are_part_of_a_draft(stage: Any, studio: Studio) -> None:
     browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-number"
     browser.send(f"{url}/draft", {"d": ["tasks", "n"], "p.n": "many"})
     assert 'value="many"' in browser.get(url).text
+
+
+def test_fields_that_were_not_on_the_page_keep_what_the_draft_has(stage: Any, studio: Studio) -> None:
+    browser = stage.signed_in()
+    browser.send(f"{URL}/draft", filled())
+    with stage.request(method="POST", data={"d": ["title", "labels"], "p.title": "Sail", "csrf_token": "t"}):
+        form = opening.posted("actions", "tasks", "tasks-create-task")
+    assert (form.data["p.title"], form.data["p.urgent"]) == (["Sail"], ["false", "true"])
+    assert "p.labels" not in form.data, "it stood there, and was emptied"
+    assert not [name for name in form.data if "csrf" in name]
+
+
+def test_what_nobody_touched_begins_with_defaults_and_an_account_of_ones_own(stage: Any, studio: Studio) -> None:
+    stage.connect.add_account(stage.alice.id, "tasks", name="Second")
+    studio.add("tasks-greet", [ACCOUNT, {"name": "text", "type": "string", "default": "Hello"}])
+    with stage.request():
+        assert opening.opened("actions", "tasks", "tasks-greet").data == {
+            "p.tasks": ["apn_000000x"],
+            "p.text": ["Hello"],
+        }
+    stage.connect.accounts.clear()
+    with stage.request():
+        assert opening.opened("actions", "tasks", "tasks-greet").data["p.tasks"] == []
+
+
+def test_a_trigger_is_edited_with_its_own_component_alone(stage: Any, studio: Studio, tower: Watchtower) -> None:
+    tower.add(stage.alice.id, "tasks-new-task", configured_props={"list": "home"}, configurable_props=[LIST])
+    with stage.request("/?trigger=dc_000000x"):
+        form = opening.opened("triggers", "tasks", "tasks-new-task")
+        assert (form.draft, [prop.name for prop in form.props], form.data) == (
+            "dc_000000x",
+            ["list"],
+            {"p.list": ["home"]},
+        )
+        with pytest.raises(NoPage):
+            opening.opened("triggers", "tasks", "tasks-task-done")
+    with stage.request("/?trigger=dc_absent"), pytest.raises(NotFound, match=r"^There is no such trigger\.$"):
+        opening.opened("triggers", "tasks", "tasks-new-task")
+
+
+def test_a_page_is_sent_for_the_first_time_once(stage: Any) -> None:
+    for data, first in (({"once": "a"}, True), ({"once": "a"}, False), ({"once": "b"}, True), ({}, True), ({}, True)):
+        with stage.request(method="POST", data=data):
+            assert opening.sent_first_time() is first

@@ -1,5 +1,6 @@
 """The list inside a picker: its pages, what it says of how many there are, and why there is none."""
 
+import json
 import re
 from typing import Any
 
@@ -7,6 +8,9 @@ import pytest
 
 from tests.dashboard.component.task_form import URL, filled
 from tests.dashboard.fake_components import Studio, install
+from webapp.dashboard.client.models.components import Prop
+from webapp.dashboard.component import opening, option_list
+from webapp.dashboard.component.option_list import OptionList
 
 
 def test_options_search_and_next_page(stage: Any, studio: Studio) -> None:
@@ -77,3 +81,45 @@ def test_tables_of_a_database_are_listed(stage: Any) -> None:
         assert "&lt;b&gt;" in page
     studio.options["q"] = {"errors": ["The database is away."]}
     assert "The database is away." in browser.send(url, {}, htmx=True).text
+
+
+@pytest.mark.parametrize(
+    ("listed", "sentence"),
+    [
+        (OptionList(shown=0), "There is nothing to choose from here."),
+        (OptionList(shown=3), ""),
+        (OptionList(shown=4), "All 4 shown."),
+        (OptionList(shown=30, more=True), "First 30 shown."),
+        (OptionList(shown=30, total=1_212, more=True), "First 30 of 1,212 shown."),
+        (OptionList(query="a", shown=0), "Nothing matches. Try other words."),
+        (OptionList(query="a", shown=3), ""),
+        (OptionList(query="a", shown=4), "All 4 found."),
+        (OptionList(query="a", shown=30, more=True), "First 30 found."),
+        (OptionList(query="a", shown=30, total=31), "First 30 of 31 found."),
+    ],
+)
+def test_how_much_of_everything_is_shown(listed: OptionList, sentence: str) -> None:
+    assert listed.sentence(Prop.model_validate({"name": "x"})) == sentence
+    searchable = Prop.model_validate({"name": "x", "useQuery": True})
+    goes_on = not listed.query and listed.more
+    assert listed.sentence(searchable) == sentence + (" Type to search all of them." if goes_on else "")
+
+
+def test_a_next_page_that_a_browser_made_up_is_the_first(stage: Any, studio: Studio) -> None:
+    for carry in ("{", "[1]", '{"page": "1", "query": "", "shown": 30, "mark": ""}', '{"page": 1}'):
+        with stage.request(method="POST", data={"o.project_id": carry, "q.project_id": "project 20"}):
+            form = opening.posted("actions", "tasks", "tasks-create-task")
+            listed = option_list.look_up(form, form.find("project_id"), more=True)
+        assert (listed.page, listed.query) == (0, "project 20")
+        assert [option.value for option in listed.options] == ["p20", "p200"]
+        assert "prev_context" not in studio.configured[-1]
+
+
+def test_a_failing_next_page_can_be_asked_for_again(stage: Any, studio: Studio) -> None:
+    carry = '{"page": 1, "query": "", "shown": 60, "mark": "m", "context": {"seen": 60}}'
+    studio.options["project_id"] = {"errors": ["Tasks is asleep."]}
+    with stage.request(method="POST", data={"o.project_id": carry}):
+        form = opening.posted("actions", "tasks", "tasks-create-task")
+        failed = option_list.look_up(form, form.find("project_id"), more=True)
+    assert (failed.problem, failed.page, failed.shown, failed.more) == ("Tasks is asleep.", 2, 60, True)
+    assert json.loads(failed.carry) == json.loads(carry)

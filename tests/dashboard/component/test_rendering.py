@@ -1,9 +1,17 @@
 """What a component's page shows: what is needed first, text only as text, and what is there when the rest is not."""
 
+from dataclasses import replace
 from typing import Any
 
 from tests.dashboard.component.task_form import URL, filled, picked
 from tests.dashboard.fake_components import CREATE, Studio
+from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.client.models.components import Component
+from webapp.dashboard.client.models.triggers import Trigger
+from webapp.dashboard.client.overview import Overview
+from webapp.dashboard.component import opening, rendering
+from webapp.dashboard.component.drafts import DynamicProps
+from webapp.dashboard.component.form import ComponentForm
 
 
 def test_page_asks_for_what_is_needed_first(stage: Any, studio: Studio) -> None:
@@ -66,3 +74,29 @@ def test_page_without_extensions_stands(stage: Any, studio: Studio) -> None:
     assert page.status_code == 200
     assert "Earlier runs" not in page.text
     assert CREATE[2]["label"] in page.text
+
+
+def test_addresses_stand_below_the_page_and_name_the_trigger_that_is_edited(stage: Any) -> None:
+    component = Component.model_validate({"key": "~/hello", "component_type": "source"})
+    app = App.model_validate({"name_slug": "tasks"})
+    form = ComponentForm(app, component, {}, DynamicProps(), Overview((), 0, ""))
+    edited = replace(form, trigger=Trigger.model_validate({"id": "dc_1"}))
+    with stage.request():
+        assert rendering.address(form) == "/apps/tasks/triggers/~/hello"
+        assert rendering.address(form, "options", name="list") == "/apps/tasks/triggers/~/hello/options/list"
+        assert rendering.address(form, "create") == "/apps/tasks/triggers/~/hello/runs"
+        assert rendering.address(form, "past", run_id="run_1") == "/apps/tasks/triggers/~/hello/runs/run_1"
+        assert rendering.address(edited, "deploy") == "/apps/tasks/triggers/~/hello/deployment?trigger=dc_1"
+
+
+def test_a_history_that_cannot_be_told_now_leaves_the_page_standing(stage: Any, studio: Studio) -> None:
+    with stage.request():
+        form = opening.opened("actions", "tasks", "tasks-create-task")
+        runs = rendering.history(form)["runs"]
+        assert (runs.items, runs.total) == ((), 0)
+        stage.connect.down = True
+        assert rendering.history(form) == {"runs": None}
+        trigger = replace(form, component=form.component.model_copy(update={"component_type": "source"}))
+        stage.connect.seen.clear()
+        assert rendering.history(trigger) == {"runs": None}
+    assert stage.connect.seen == [], "a trigger is not run from here"

@@ -1,11 +1,19 @@
 """What stands around every tab of a trigger: its state, what is wrong, and where it delivers."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.dashboard.fake_triggers import Watchtower
 from tests.dashboard.trigger.trigger_page import ID, URL
+from webapp.dashboard.client.models.deliveries import Day
+from webapp.dashboard.client.models.triggers import Endpoint, Trigger, Workflow
+from webapp.dashboard.client.transport import ServiceDown
+from webapp.dashboard.client.triggers import TriggerClient
+from webapp.dashboard.trigger import frame as frames
+from webapp.dashboard.trigger.frame import Frame
+from webapp.errors import NotFound
 
 
 def test_page_says_how_it_is(stage: Any, deployed: Watchtower) -> None:
@@ -61,3 +69,46 @@ def test_addresses_to_copy(stage: Any, deployed: Watchtower) -> None:
     native = {"schedule": None, "app": "http", "emitter_type": "http", "endpoint_url": "https://x.example.com/h/k"}
     deployed.triggers[ID].update(native)
     assert "<code>https://x.example.com/h/k</code>" in stage.signed_in().get(URL).text
+
+
+def frame(**facts: Any) -> Frame:
+    trigger = Trigger.model_validate({"id": ID} | facts)
+    happy = Endpoint.model_validate({"id": "wh_1", "url": "https://a.example/"})
+    broken = Endpoint.model_validate({"id": "wh_2", "url": "https://b.example/", "active": False})
+    return Frame(trigger, None, (), (happy, broken), (Workflow(id="p_1"),), None)
+
+
+def test_what_is_told_of_destinations() -> None:
+    assert [endpoint.id for endpoint in frame().failing] == ["wh_2"]
+    assert frame().destinations == 3
+
+
+def test_the_digest_changes_with_what_the_page_shows_and_with_nothing_else() -> None:
+    before = frame().digest()
+    assert frame(name="Other", updated_at=5, next_run_at=7).digest() == before
+    changed = [
+        frame(active=False).digest(),
+        frame(waits="Its account needs you.").digest(),
+        frame(waits="Its other account needs you.").digest(),
+        frame(last_error="It answered 500.").digest(),
+        frame().digest("more"),
+        replace(frame(), day=Day(delivered=1)).digest(),
+        replace(frame(), endpoints=()).digest(),
+    ]
+    assert len({before, *changed}) == 8
+
+
+def test_a_service_without_counts_or_an_unknown_app_leaves_the_frame_standing(
+    stage: Any, deployed: Watchtower, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed.triggers[ID]["app"] = "absent"
+    monkeypatch.setattr(TriggerClient, "day", failing)
+    with stage.request():
+        loaded = frames.load(ID)
+    assert (loaded.app, loaded.day, len(loaded.endpoints)) == (None, None, 2)
+    with stage.request(), pytest.raises(NotFound, match=r"^There is no such trigger\.$"):
+        frames.load("dc_000001x")
+
+
+def failing(*_: object) -> None:
+    raise ServiceDown
