@@ -1,6 +1,6 @@
 """Each module with behaviour has its tests in the mirrored place: ``webapp/a/b.py`` in ``tests/a/test_b.py``.
 
-The list of those that have none yet only shrinks: an entry goes when its module does, or when its tests stand.
+There is no list of exceptions. A component of an app is run by the tests of its app instead.
 """
 
 import ast
@@ -8,10 +8,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 APPS = ROOT / "webapp" / "service" / "catalog" / "apps"  # components, which their apps' own tests run
-WITHOUT_TESTS = frozenset(
-    {
-    }
-)
 _BRANCHES = (ast.If, ast.IfExp, ast.For, ast.While, ast.Try, ast.With, ast.Match, ast.comprehension)
 
 
@@ -43,12 +39,6 @@ def is_tested(module: str) -> bool:
 
 
 def test_each_module_with_behaviour_has_its_tests_in_the_mirrored_place() -> None:
-    missing = {module for module in modules() if has_behaviour(module) and not is_tested(module)}
-    assert missing - WITHOUT_TESTS == set()
-
-
-def test_the_list_of_those_that_have_none_only_shrinks() -> None:
-    assert WITHOUT_TESTS - modules() == set(), "these are gone; take them off the list"
-    assert {module for module in WITHOUT_TESTS if is_tested(module)} == set(), (
-        "these have tests; take them off the list"
-    )
+    behaving = {module for module in modules() if has_behaviour(module)}
+    assert len(behaving) > 200
+    assert {module for module in behaving if not is_tested(module)} == set()
