@@ -22,6 +22,15 @@ def test_each_table_has_one_writer() -> None:
     assert {table: files for table, files in writers.items() if len(files) > 1} == {}
 
 
+def test_no_statement_searches_text_but_by_the_function_of_every_store() -> None:
+    """``LIKE`` and ``LOWER`` of SQLite know the letters of ASCII alone."""
+    apps = WEBAPP / "service" / "catalog" / "apps"  # what their components write is for other databases
+    files = (file for file in WEBAPP.rglob("*.py") if file.name != "contract.py" and apps not in file.parents)
+    texts = ((file.name, text) for file in files for text in _strings(ast.parse(file.read_text("utf-8"))))
+    found = [name for name, text in texts if re.search(r"\bLIKE\s+[:'?]|\b(LOWER|lower|instr)\(\w", text)]
+    assert found == []
+
+
 def test_the_statements_are_seen() -> None:
     statements = (
         "INSERT INTO a (x) VALUES (1) ON CONFLICT DO UPDATE SET x = 2", "INSERT OR IGNORE INTO b", "REPLACE INTO c",

@@ -51,6 +51,15 @@ def test_what_is_committed_is_there_for_everyone(any_store: Store, open_store: O
     assert read(any_store, "a") == read(open_store(), "a") == 1
 
 
+def test_text_is_searched_whatever_its_case_and_accents(any_store: Store) -> None:
+    put(any_store, "Ärzte", 1)
+    put(any_store, "Arbeit", 2)
+    for part, names in (("ÄR", ["Arbeit", "Ärzte"]), ("zte", ["Ärzte"]), ("%", [])):
+        rows = any_store.tuples("SELECT name FROM counters WHERE holds(name, :part) ORDER BY name", {"part": part})
+        assert [name for (name,) in rows] == names
+    assert any_store.one("SELECT holds(NULL, 'a') AS is_there") == {"is_there": 0}
+
+
 def test_rows_are_dictionaries_by_column_in_order(any_store: Store) -> None:
     put(any_store, "b", 2)
     put(any_store, "a", 1)

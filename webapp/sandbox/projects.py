@@ -74,7 +74,7 @@ class Projects:
 
     def search(self, text: str, window: Window) -> Page[Project]:
         """The projects whose name holds ``text`` in any case, by name."""
-        where = "FROM projects WHERE instr(lower(name), lower(:text)) > 0"
+        where = "FROM projects WHERE holds(name, :text)"
         params = {"text": text, "limit": window.per_page, "offset": window.offset}
         with self._store.read() as db:
             rows = list(db.query(f"SELECT * {where} ORDER BY name, id LIMIT :limit OFFSET :offset", params))

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from sqlite_utils import Database, Migrations
 
 from webapp.kit import crypto
+from webapp.kit.text import holds
 
 T = TypeVar("T")
 BUSY_SECONDS = 10
@@ -57,6 +58,7 @@ class Store:
         connection = sqlite3.connect(self._path, timeout=BUSY_SECONDS, isolation_level=None)
         with contextlib.closing(connection):
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.create_function("holds", 2, holds, deterministic=True)
             yield Database(connection)
 
 

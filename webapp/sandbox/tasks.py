@@ -147,7 +147,7 @@ class Tasks:
         """Tasks, newest first by ``sort`` (a key of SORTS), from ``since`` (epoch milliseconds) on."""
         column = SORTS[sort]
         where = f"""FROM tasks WHERE (:project IS NULL OR project_id = :project)
-            AND (:since IS NULL OR {column} >= :since) AND instr(lower(title), lower(:text)) > 0"""
+            AND (:since IS NULL OR {column} >= :since) AND holds(title, :text)"""
         params: dict[str, Any] = {"project": project_id, "since": since, "text": text}
         span = {"limit": window.per_page, "offset": window.offset}
         page = f"SELECT * {where} ORDER BY {column} DESC, rowid DESC LIMIT :limit OFFSET :offset"

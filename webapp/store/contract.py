@@ -1,9 +1,10 @@
 """What every store does, whichever database stands behind it. The rest of the project knows only this.
 
 SQL is the portable part that SQLite and PostgreSQL share: ``:name`` parameters, ``ON CONFLICT``, ``RETURNING``,
-text ids. Rows come back as dictionaries, or as tuples where a list is long. A database's own exceptions stop here: a
-broken unique or foreign key raises :class:`webapp.errors.Conflict`; a locked, full or unreachable database
-:class:`webapp.errors.Unavailable`.
+text ids. One function of ours stands in every store: ``holds(text, part)``, :func:`webapp.kit.text.holds`, since
+``LOWER`` of SQLite knows ASCII alone. Rows come back as dictionaries, or as tuples where a list is long. A database's
+own exceptions stop here: a broken unique or foreign key raises :class:`webapp.errors.Conflict`; a locked, full or
+unreachable database :class:`webapp.errors.Unavailable`.
 """
 
 from collections.abc import Mapping

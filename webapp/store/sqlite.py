@@ -19,6 +19,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from webapp.errors import Conflict, Unavailable
+from webapp.kit.text import holds
 from webapp.store import presence
 from webapp.store.contract import NOTHING, Params, Row, Tx
 from webapp.store.migrations import migrations
@@ -138,6 +139,7 @@ class SQLiteStore:
             cached_statements=512,
         )  # fmt: skip
         try:
+            connection.create_function("holds", 2, holds, deterministic=True)
             db = Database(connection, recursive_triggers=False, execute_plugins=False)
             for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0"):
                 db.execute(f"PRAGMA {pragma}").fetchall()

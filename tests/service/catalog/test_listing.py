@@ -4,7 +4,8 @@ Words are folded alike on both sides of a search, and equal questions make equal
 import pytest
 
 from webapp.kit import cursors
-from webapp.service.catalog.listing import MAX_WORDS, Filter, Listing, Order, fold, words
+from webapp.kit.text import fold
+from webapp.service.catalog.listing import MAX_WORDS, Filter, Listing, Order, words
 
 MARK = "numbers"
 

@@ -6,13 +6,13 @@ A list is kept ascending by a key that no two of its items share; descending ord
 """
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, Self, TypeVar
 
 from webapp.kit import cursors
+from webapp.kit.text import fold
 from webapp.service.catalog.app import App
 
 T = TypeVar("T")
@@ -21,12 +21,6 @@ SortDirection = Literal["asc", "desc"]
 MAX_QUERY = 400
 MAX_WORDS = 12
 _WORD = re.compile(r"[^\W_]+")
-
-
-def fold(text: str) -> str:
-    """``text`` without case and accents, for sorting and comparing."""
-    decomposed = unicodedata.normalize("NFKD", text)
-    return "".join(character for character in decomposed if not unicodedata.combining(character)).casefold()
 
 
 def words(text: str) -> tuple[str, ...]:

@@ -13,10 +13,11 @@ from typing import Any
 import orjson
 
 from webapp.kit.crypto import stable_id
+from webapp.kit.text import fold
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
 from webapp.service.catalog.components import OWN, ComponentInfo, component
-from webapp.service.catalog.listing import fold, words
+from webapp.service.catalog.listing import words
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 

@@ -23,6 +23,13 @@ EU = {"app": "tinykeys", "name": "EU", "cfmap": {"region": "us"}}
 
 
 class TestOverrides:
+    def test_a_name_is_found_whatever_its_case(self, world: Any) -> None:
+        server = world.server()
+        found = world.post("P/app_overrides", server, json={**EU, "name": "Ärzte"}).json
+        for query in ("ärzte", "ÄRZT"):
+            assert [one["id"] for one in world.get(f"P/app_overrides?q={query}", server).json["data"]] == [found["id"]]
+        assert world.get("P/app_overrides?q=%25", server).json["data"] == []
+
     def test_made_changed_listed_and_removed(self, world: Any, made: Any) -> None:
         server = world.server()
         found = world.post("P/app_overrides", server, json=EU).json

@@ -46,6 +46,11 @@ class TestClients:
         for query in ("", "?app=tinyoauth", f"?app={world.service.catalog.app('tinyoauth').id}", "?q=TINY"):
             answer = world.get(f"P/oauth_apps{query}", server).json
             assert ([one["id"] for one in answer["data"]], answer["page_info"]["total_count"]) == ([made["id"]], 1)
+        named = world.post("P/oauth_apps", server, json={**NEW, "name": "Ärzte"}).json
+        for query in ("ärzte", "ÄRZT"):
+            found = world.get(f"P/oauth_apps?q={query}", server).json
+            assert [one["id"] for one in found["data"]] == [named["id"]], query
+        assert world.call("DELETE", f"P/oauth_apps/{named['id']}", server).status_code == 204
         assert world.get("P/oauth_apps?app=tinykeys", server).json["data"] == []
         provider_clients.add(world.service, app="tinyoauth", client_id="op", client_secret="s")
         assert world.get("P/oauth_apps", server).json["page_info"]["total_count"] == 1, "the operator's is not listed"

@@ -21,8 +21,12 @@ def test_the_list(world: Any) -> None:
     for query in ("OTHER", "the"):
         found = world.get(f"/v1/connect/projects?q={query}", world.server()).json
         assert [one["id"] for one in found["data"]] == [other.id]
+    doctors = projects.create(world.service, name="Ärzte")
+    for query in ("ärzte", "ÄRZT", "arzte"):
+        found = world.get(f"/v1/connect/projects?q={query}", world.server()).json
+        assert [one["id"] for one in found["data"]] == [doctors.id], query
     first = world.get("/v1/connect/projects?limit=1", world.server()).json
-    second = world.get(f"/v1/connect/projects?after={first['page_info']['end_cursor']}", world.server()).json
+    second = world.get(f"/v1/connect/projects?limit=1&after={first['page_info']['end_cursor']}", world.server()).json
     assert len(first["data"]) == len(second["data"]) == 1 and first["data"] != second["data"]
 
 

@@ -8,16 +8,17 @@ from webapp.service.domain.projects.projects import Scene
 
 def test_the_list(world: Any) -> None:
     server = world.server("connect:users:read")
-    for name in ("alice", "Bob/100%", "carol"):
+    for name in ("alice", "Bob/100%", "Zoë"):
         world.frontend(name)
         world.clock.advance(1000)
     world.frontend("elsewhere", Scene(world.scene.project_id, "production"))
     answer = world.get("P/users", server).json
-    assert [one["external_id"] for one in answer["data"]] == ["alice", "Bob/100%", "carol"]
+    assert [one["external_id"] for one in answer["data"]] == ["alice", "Bob/100%", "Zoë"]
     assert set(answer["data"][0]) == {"id", "external_id", "created_at", "updated_at"}
     assert answer["data"][0]["id"].startswith("exu_") and answer["data"][0]["created_at"].endswith("Z")
     assert answer["page_info"]["total_count"] == 3
-    assert [one["external_id"] for one in world.get("P/users?q=bob", server).json["data"]] == ["Bob/100%"]
+    for query, name in (("bob", "Bob/100%"), ("ZOË", "Zoë")):
+        assert [one["external_id"] for one in world.get(f"P/users?q={query}", server).json["data"]] == [name]
     assert world.get("P/users", server, query_string={"q": "%"}).json["page_info"]["total_count"] == 1
     first = world.get("P/users?limit=2", server).json
     rest = world.get("P/users", server, query_string={"limit": 2, "after": first["page_info"]["end_cursor"]}).json

@@ -17,7 +17,6 @@ from webapp.kit.crypto import new_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import apps, fields, provider_clients
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects.projects import like
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
@@ -104,7 +103,7 @@ def page(
     if app is not None:
         where, params["app"] = f"{where} AND app = :app", app
     if q:
-        where, params["q"] = f"{where} AND LOWER(name) LIKE :q ESCAPE '!'", f"%{like(q.lower())}%"
+        where, params["q"] = f"{where} AND holds(name, :q)", q
     return _OVERRIDES.page(reader, window, where, params)
 
 

@@ -14,7 +14,6 @@ from webapp.kit import cursors
 from webapp.kit.crypto import new_id
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
-from webapp.service.domain.projects.projects import like
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
@@ -119,10 +118,8 @@ def page(reader: Reader, project_id: str, filters: Filter, window: cursors.Windo
     if filters.app is not None:
         where, params["app"] = f"{where} AND app = :app", filters.app
     if filters.q:
-        where += (
-            " AND (LOWER(name) LIKE :q ESCAPE '!' OR app LIKE :q ESCAPE '!' OR LOWER(client_id) LIKE :q ESCAPE '!')"
-        )
-        params["q"] = f"%{like(filters.q.lower())}%"
+        where += " AND (holds(name, :q) OR holds(app, :q) OR holds(client_id, :q))"
+        params["q"] = filters.q
     return _CLIENTS.page(reader, window, where, params)
 
 

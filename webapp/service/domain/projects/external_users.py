@@ -9,7 +9,7 @@ from webapp.errors import Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.crypto import new_id
-from webapp.service.domain.projects.projects import Scene, like
+from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
@@ -101,14 +101,13 @@ def names(reader: Reader, scene: Scene, ids: Collection[str]) -> dict[str, str]:
 
 
 def page(reader: Reader, scene: Scene, window: cursors.Window, *, q: str | None = None) -> cursors.Page[ListedUser]:
-    """Users of ``scene``, oldest first, whose id of the developer's holds ``q`` (letter case of ASCII does not matter).
+    """Users of ``scene``, oldest first, whose id of the developer's holds ``q``.
 
     Raises :class:`webapp.kit.cursors.BadCursor`.
     """
     where, params = "project_id = :project AND environment = :environment", dict[str, Any](scene.params)
     if q:
-        where += " AND LOWER(external_id) LIKE LOWER(:q) ESCAPE '!'"
-        params["q"] = f"%{like(q)}%"
+        where, params["q"] = f"{where} AND holds(external_id, :q)", q
     return _USERS.page(reader, window, where, params)
 
 

@@ -123,14 +123,8 @@ def page(
     if only is not None:
         where, params = where + " AND id = :only", {"only": only}
     if q:
-        where += " AND (LOWER(name) LIKE :q ESCAPE '!' OR LOWER(app_name) LIKE :q ESCAPE '!')"
-        params["q"] = f"%{like(q.lower())}%"
+        where, params["q"] = f"{where} AND (holds(name, :q) OR holds(app_name, :q))", q
     return _PROJECTS.page(reader, window, where, params)
-
-
-def like(text: str) -> str:
-    """``text`` for a LIKE pattern with ``ESCAPE '!'``."""
-    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
 def _note(tx: Tx, at: int, project_id: str, verb: str, sentence: str) -> None:
