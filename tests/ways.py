@@ -35,7 +35,6 @@ from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
-from webapp.service.link.sign_in import redirect_uri
 from webapp.settings import Settings
 
 TARGETS = {"create token": 16, "OAuth callback": 32, "deploy a trigger": 42, "accounts page, cold": 43}
@@ -245,9 +244,8 @@ def _sandbox(settings: Settings, service: Service) -> Iterator[None]:
     """The provider at the other end, on its own port."""
     client_id, secret = provider_clients.ensure_sandbox(service)
     folders = assets.templates_dir(), assets.static_dir()
-    app = create_sandbox(
-        settings.data / "sandbox", settings.sandbox_url, client_id, secret, [redirect_uri(service)], *folders
-    )
+    redirect_uris = [provider_clients.redirect_uri(service)]
+    app = create_sandbox(settings.data / "sandbox", settings.sandbox_url, client_id, secret, redirect_uris, *folders)
     server = make_server("localhost", settings.sandbox_port, app)  # one thread, which is not watched
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

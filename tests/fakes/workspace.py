@@ -27,7 +27,6 @@ from webapp.service.domain.components import file_stash
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.link.sign_in import redirect_uri
 from webapp.settings import Settings
 
 WEBHOOK = "https://app.example.com/events"
@@ -109,7 +108,7 @@ def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
 
 def _signed_in(service: Service, sandbox_url: str) -> dict[str, str]:
     """A person's consent at the sandbox, as its pages ask for it."""
-    callback, verifier = redirect_uri(service), secrets.token_urlsafe(48)
+    callback, verifier = provider_clients.redirect_uri(service), secrets.token_urlsafe(48)
     with OAuth2Session(
         *provider_clients.ensure_sandbox(service), scope="profile tasks:read tasks:write webhooks",
         redirect_uri=callback, code_challenge_method="S256", token_endpoint_auth_method="client_secret_post",

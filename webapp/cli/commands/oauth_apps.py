@@ -11,7 +11,6 @@ from webapp.kit.clock import iso
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.projects import projects
-from webapp.service.link.sign_in import redirect_uri
 
 
 @click.group("oauth-app")
@@ -48,7 +47,7 @@ def add(
             name=name,
             scopes=[scope for scope in re.split(r"[,\s]+", scopes) if scope],
         )
-        result = {**_row(made), "redirect_uri": redirect_uri(service)}
+        result = {**_row(made), "redirect_uri": provider_clients.redirect_uri(service)}
     show(result, as_json, "The client was added. At the provider, allow the redirect_uri below.")
 
 

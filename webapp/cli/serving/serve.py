@@ -29,7 +29,6 @@ from webapp.service.components.runner import SOCKET, Runner
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.instance.backups import DATABASE
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.link.sign_in import redirect_uri
 from webapp.settings import Settings
 from webapp.store import presence
 
@@ -124,7 +123,7 @@ def _prepare(settings: Settings) -> dict[str, Any]:
         sandbox = None
         if settings.sandbox:
             client_id, client_secret = provider_clients.ensure_sandbox(service)
-            sandbox = asdict(roles.SandboxClient(client_id, client_secret, redirect_uri(service)))
+            sandbox = asdict(roles.SandboxClient(client_id, client_secret, provider_clients.redirect_uri(service)))
         return {"start_token": start_tokens.issue(service.store, now), "sandbox": sandbox}
     finally:
         close_service(service)

@@ -14,7 +14,7 @@ from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import link_sessions
 from webapp.service.domain.access.link_sessions import LinkSession
-from webapp.service.domain.accounts import apps, attempts, fields
+from webapp.service.domain.accounts import apps, attempts, fields, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.base.service import Service
@@ -142,7 +142,7 @@ def _no_client(service: Service, app: App) -> Response:
         "link/no_client.html",
         status=409,
         app=app,
-        redirect_uri=f"{service.settings.public_url}/connect/oauth/callback",
+        redirect_uri=provider_clients.redirect_uri(service),
         note=app.oauth.client if app.oauth else None,
         outcome="error",
         ending=endings.of_code("no_oauth_client"),

@@ -109,11 +109,6 @@ def binding_cookie(settings: Settings, attempt: Attempt) -> str:
     return settings.cookie(f"patchbay_signin_{attempt.id[:16]}", path=COOKIE_PATH)
 
 
-def redirect_uri(service: Service) -> str:
-    """The one redirect URI, exactly as it is registered with providers (RFC 9700 section 2.1)."""
-    return f"{service.settings.public_url}/connect/oauth/callback"
-
-
 def _answer(service: Service, attempt: Attempt) -> Response:
     if attempt.status == "started":
         attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(service, attempt)))
@@ -147,7 +142,7 @@ def _authorization_url(service: Service, app: App, client: ProviderClient, start
         raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
     return oauth.authorization_url(
         oauth_provider,
-        redirect_uri=redirect_uri(service),
+        redirect_uri=provider_clients.redirect_uri(service),
         state=started.state,
         verifier=started.verifier,
         scopes=started.attempt.scopes,
@@ -166,7 +161,7 @@ def _connect(service: Service, attempt: Attempt) -> None:
         service.client_for(app),
         oauth_provider,
         code=_code(oauth_provider),
-        redirect_uri=redirect_uri(service),
+        redirect_uri=provider_clients.redirect_uri(service),
         verifier=sealed["verifier"],
     )
     if isinstance(result, OAuthFailure):

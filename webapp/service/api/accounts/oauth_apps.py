@@ -157,7 +157,7 @@ def _to_json(service: Service, client: ProviderClient) -> dict[str, Any]:
         "client_id": client.client_id,
         "scopes": client.scopes,
         "additional_scopes": client.additional_scopes,
-        "redirect_uri": f"{service.settings.public_url}/connect/oauth/callback",
+        "redirect_uri": provider_clients.redirect_uri(service),
         "owner_id": client.project_id,
         "created_at": iso(client.created_at),
         "updated_at": iso(client.updated_at),

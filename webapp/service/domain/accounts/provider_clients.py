@@ -75,6 +75,11 @@ def add(
     return client
 
 
+def redirect_uri(service: Service) -> str:
+    """The one redirect URI, exactly as it is registered with providers (RFC 9700 section 2.1)."""
+    return f"{service.settings.public_url}/connect/oauth/callback"
+
+
 def get(reader: Reader, oauth_app_id: str) -> ProviderClient:
     """The client ``oauth_app_id``, for those who already hold it through an account or attempt.
 
