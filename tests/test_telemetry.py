@@ -13,7 +13,6 @@ from webapp.app import create_app
 from webapp.kit import heartbeat
 from webapp.kit.crypto import begin_request, end_request, request_id
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.worker.loop import HEARTBEAT
 from webapp.settings import Settings
 
 TOKEN = "m" * 20
@@ -80,11 +79,11 @@ def test_no_line_is_logged_unless_asked_for(start: Start, caplog: pytest.LogCapt
 
 def test_readyz_tells_of_the_store_and_the_worker(start: Start, data: Path) -> None:
     client = start()
-    (data / HEARTBEAT).unlink(missing_ok=True)
+    (data / heartbeat.WORKER).unlink(missing_ok=True)
     assert ask(client, "/readyz").json == {"status": "ok", "worker": "not seen"}
-    heartbeat.beat(data / HEARTBEAT)
+    heartbeat.beat(data / heartbeat.WORKER)
     assert ask(client, "/readyz").json == {"status": "ok", "worker": "ok"}
-    os.utime(data / HEARTBEAT, (0, 0))
+    os.utime(data / heartbeat.WORKER, (0, 0))
     assert ask(client, "/readyz").json["worker"] == "not seen"
 
 

@@ -20,7 +20,6 @@ from webapp.service.domain.instance.opening import open_service
 from webapp.service.domain.projects import projects
 from webapp.service.inbound import wiring as inbound
 from webapp.service.link import wiring as link
-from webapp.service.worker.loop import HEARTBEAT
 from webapp.settings import Settings
 from webapp.trust import trusted
 
@@ -132,7 +131,7 @@ def _add_probes(app: Flask, service: Service) -> None:
             service.store.one("SELECT 1 AS one")
         except PatchbayError as error:
             return jsonify(status="unavailable", error=error.message), 503
-        age_s = heartbeat.age_s(service.settings.data / HEARTBEAT)
+        age_s = heartbeat.age_s(service.settings.data / heartbeat.WORKER)
         return jsonify(status="ok", worker="ok" if age_s is not None and age_s < WORKER_LATE_S else "not seen"), 200
 
     @app.get("/logos/<slug>.svg")

@@ -107,6 +107,11 @@ class Settings:
         """The scheme, host and port under which people and clients reach the service."""
         return self.public_url
 
+    @property
+    def database(self) -> Path:
+        """The file of the embedded database."""
+        return self.data / "patchbay.db"
+
     @cached_property
     def secure(self) -> bool:
         """Whether people reach the service over HTTPS (cookies are then marked Secure)."""

@@ -22,7 +22,7 @@ from tests.bench.serve import measure as measure_serve
 from tests.bench.timers import measure as measure_timers
 from webapp.app import create_app
 from webapp.cli.options import JSON
-from webapp.cli.serving.httpd import listen
+from webapp.cli.serving.listening import listen
 from webapp.cli.serving.logs import configure
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings

@@ -4,6 +4,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+WORKER = "worker.seen"  # the file beside the database that the worker touches at every turn of its loop
+
 
 def beat(file: Path) -> None:
     """Say that this process is alive. A disk that takes nothing now must not end it."""

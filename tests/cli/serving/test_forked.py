@@ -4,12 +4,12 @@ import os
 
 import pytest
 
-from webapp.cli.serving.forked import Failed, ask
+from webapp.cli.serving.forked import Failed, begin
 from webapp.errors import Invalid
 
 
 def test_the_answer_comes_from_another_process() -> None:
-    answer = ask(lambda: {"pid": os.getpid(), "text": "ü"})
+    answer = begin(lambda: {"pid": os.getpid(), "text": "ü"}).result()
     assert answer["pid"] != os.getpid()
     assert answer["text"] == "ü"
 
@@ -19,9 +19,9 @@ def test_a_refusal_is_its_sentence() -> None:
         raise Invalid("There is no key.")
 
     with pytest.raises(Failed, match=r"^There is no key\.$"):
-        ask(refuse)
+        begin(refuse).result()
 
 
 def test_a_child_that_dies_is_noticed() -> None:
     with pytest.raises(Failed, match="could not start"):
-        ask(lambda: os._exit(1))
+        begin(lambda: os._exit(1)).result()

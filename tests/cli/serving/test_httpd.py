@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 import pytest
 from flask import Flask, request
 
-from webapp.cli.serving import httpd
+from webapp.cli.serving import httpd, listening
 from webapp.cli.serving.stopping import Stop
 
 Send = Callable[[bytes], tuple[int, dict[str, str], bytes]]
@@ -45,7 +45,7 @@ def make_app() -> Flask:
 @pytest.fixture
 def address() -> Iterator[tuple[str, int]]:
     """A server with two threads in a thread of this process; stopped as a signal would stop it."""
-    (listener,) = httpd.listen("127.0.0.1", 0)
+    (listener,) = listening.listen("127.0.0.1", 0)
     bound: tuple[str, int] = listener.getsockname()
     stop = Stop()
     thread = threading.Thread(target=httpd.serve, args=(make_app(), [listener]), kwargs={"threads": 2, "stop": stop})
@@ -141,7 +141,7 @@ def test_clients_that_send_slowly_hold_no_thread(send: Send, address: tuple[str,
 
 
 def test_a_request_under_way_is_finished_and_new_ones_are_not_taken() -> None:
-    (listener,) = httpd.listen("127.0.0.1", 0)
+    (listener,) = listening.listen("127.0.0.1", 0)
     address = listener.getsockname()
     stop = Stop()
     thread = threading.Thread(target=httpd.serve, args=(make_app(), [listener]), kwargs={"threads": 2, "stop": stop})
@@ -174,18 +174,3 @@ def test_whoever_hangs_up_leaves_no_address_in_the_log(
         time.sleep(0.02)
     assert "Client disconnected while serving a request" in caplog.text
     assert "/pieces" not in caplog.text
-
-
-def test_a_taken_port_says_so() -> None:
-    (listener,) = httpd.listen("127.0.0.1", 0)
-    with listener, pytest.raises(OSError) as caught:
-        httpd.listen("127.0.0.1", listener.getsockname()[1])
-    assert httpd.reason(caught.value) == "address already in use"
-
-
-def test_a_name_with_two_addresses_is_listened_to_on_both() -> None:
-    found = {entry[4][0] for entry in socket.getaddrinfo("localhost", 0, type=socket.SOCK_STREAM)}
-    sockets = httpd.listen("localhost", 0)
-    assert {one.getsockname()[0] for one in sockets} == found
-    for one in sockets:
-        one.close()

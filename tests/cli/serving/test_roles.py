@@ -2,8 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from webapp.errors import Unavailable
 from webapp.service.components.runner import Runner
 from webapp.settings import Settings
 
+PAGES = {"babel", "flask", "jinja2", "markdown_it", "werkzeug", "wtforms"}
+API = {"limits", "prometheus_client", "webapp.app", "webapp.dashboard", "webapp.service.api", "webapp.service.link"}
+SERVICE = {"orjson", "webapp.service", "webapp.store"}
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
 
 
@@ -37,6 +42,28 @@ def wakeup() -> Iterator[roles.Wakeup]:
     fresh.receiver.close()
 
 
+def loaded(modules: Sequence[str]) -> set[str]:
+    """What a fresh process has imported after ``modules``."""
+    program = f"import sys, {', '.join(modules)}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("modules", "needless"),
+    [
+        (["webapp.cli.serving.serve"], PAGES | API | {"cryptography", "pydantic", "sqlite_utils", "urllib3"}),
+        (["webapp.service.components.runner_process"], PAGES | API | {"cryptography", "pydantic", "sqlite_utils"}),
+        (roles.WORKER, PAGES | API),
+        (roles.SANDBOX, API | SERVICE),
+        (roles.WEB, {"aiosmtpd", "webapp.sandbox"}),
+    ],
+    ids=["command", "runner", "worker", "sandbox", "web"],
+)
+def test_a_process_loads_nothing_that_only_others_need(modules: Sequence[str], needless: set[str]) -> None:
+    assert loaded(modules) & needless == set()
+
+
 def test_waking_never_blocks(wakeup: roles.Wakeup) -> None:
     with pytest.raises(BlockingIOError):
         wakeup.receiver.recv(1)
@@ -56,17 +83,17 @@ def test_waking_never_blocks(wakeup: roles.Wakeup) -> None:
 def test_the_end_wakes_a_worker_that_sleeps(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, wakeup: roles.Wakeup
 ) -> None:
-    stop, components = Stop().on(signal.SIGUSR1), Runner.start()
+    stop = Stop().on(signal.SIGUSR1)
     seen: list[object] = []
 
-    def work(*arguments: object) -> None:
+    def work(settings: Settings, stop: Stop, wake_fd: int, components: Runner) -> None:
         os.kill(os.getpid(), signal.SIGUSR1)
         assert stop.wait(1)
-        seen.extend((arguments, wakeup.receiver.recv(8)))
+        seen.extend((settings, stop, wake_fd, wakeup.receiver.recv(8)))
 
     monkeypatch.setattr("webapp.service.worker.loop.run", work)
-    roles.worker(settings, wakeup, components, stop)
-    assert seen == [(settings, stop, wakeup.receiver.fileno(), components), b"\0"]
+    roles.worker(settings, wakeup, None, stop)
+    assert seen == [settings, stop, wakeup.receiver.fileno(), b"\0"]
 
 
 def test_the_sandbox_answers_in_its_own_folder(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
@@ -75,7 +102,7 @@ def test_the_sandbox_answers_in_its_own_folder(monkeypatch: pytest.MonkeyPatch, 
     def serve(app: Flask, sockets: object, *, threads: int, stop: Stop) -> None:
         served.update(status=app.test_client().get("/", base_url=settings.sandbox_url).status_code, threads=threads)
 
-    monkeypatch.setattr(roles, "serve", serve)
+    monkeypatch.setattr("webapp.cli.serving.httpd.serve", serve)
     roles.sandbox(settings, (), roles.SandboxClient("patchbay", "secret", "http://localhost/callback"), Stop())
     assert served == {"status": 200, "threads": 4}
     assert (settings.data / "sandbox").is_dir()
@@ -154,16 +181,16 @@ def test_what_keeps_web_from_working_is_one_sentence_and_a_code(
     code: int,
     sentence: str,
 ) -> None:
-    monkeypatch.setattr(roles, "open_service", raising(error))
+    monkeypatch.setattr("webapp.service.domain.instance.opening.open_service", raising(error))
     with pytest.raises(SystemExit) as end:
-        roles.web(settings, (), lambda: None, Runner.start(), Stop())
+        roles.web(settings, (), lambda: None, None, Stop())
     assert (end.value.code, capsys.readouterr().err) == (code, sentence)
 
 
 def test_a_bug_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch, settings: Settings, wakeup: roles.Wakeup) -> None:
     monkeypatch.setattr("webapp.service.worker.loop.run", raising(KeyError("x")))
     with pytest.raises(KeyError):
-        roles.worker(settings, wakeup, Runner.start(), Stop())
+        roles.worker(settings, wakeup, None, Stop())
 
 
 def raising(error: Exception) -> Callable[..., None]:

@@ -25,3 +25,47 @@ def test_a_child_that_is_told_to_end_before_it_can_hear_ends_all_the_same() -> N
     done = subprocess.run([sys.executable, "-c", SLOW_TO_HEAR], capture_output=True, text=True, timeout=30)
     assert done.returncode == 0, done.stderr
     assert time.monotonic() - begun < 8, "it was killed at the end of its grace, rather than asked"
+
+
+SHARES = """
+import gc, os, signal, sys
+from webapp.cli.serving import supervisor
+
+def run(stop):
+    print("colorsys" in sys.modules, gc.isenabled(), gc.get_freeze_count() > 1000, flush=True)
+    os.kill(os.getppid(), signal.SIGTERM)
+    stop.wait()
+
+gc.disable()
+assert "colorsys" not in sys.modules
+child = supervisor.Child("sharing", run, ["colorsys"])
+code = supervisor.Supervisor([child], lambda name: None).run(lambda: True)
+print(code, gc.isenabled())
+"""
+
+
+def test_what_a_child_asks_for_is_imported_before_the_fork_and_left_alone_by_collections() -> None:
+    done = subprocess.run([sys.executable, "-c", SHARES], capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("True True True\n0 True\n", "")
+
+
+EARLY = """
+import os, sys, time
+from webapp.cli.serving import supervisor
+
+def run(stop):
+    stop.wait()
+    os.write(1, b"ended\\n")
+
+early = supervisor.Child("early", run)
+supervisor = supervisor.Supervisor([early], lambda name: None)
+supervisor.start(early)
+assert os.waitpid(early.pid, os.WNOHANG) == (0, 0), "it runs before the others do"
+supervisor.end()
+print(early.pid)
+"""
+
+
+def test_a_child_may_start_before_the_others_and_be_ended_without_them() -> None:
+    done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("ended\n0\n", "")

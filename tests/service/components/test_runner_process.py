@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from webapp.service.components.calls import Call
-from webapp.service.components.runner import Runner, command
+from webapp.service.components.runner import Runner
+from webapp.service.components.runner_program import command
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from werkzeug.test import TestResponse
 
 from tests.fakes.deployed import bodies, plant_trigger_of, switch
 from webapp.app import create_app
-from webapp.cli.serving.httpd import listen, serve
+from webapp.cli.serving.httpd import serve
+from webapp.cli.serving.listening import listen
 from webapp.cli.serving.stopping import Stop
 from webapp.kit.clock import MINUTE, SECOND, FakeClock
 from webapp.kit.cursors import Window

@@ -11,7 +11,7 @@ from typing import Literal
 import click
 
 from webapp.cli.options import JSON, sentence_of, settings_from_env, show
-from webapp.cli.serving.httpd import listen, reason
+from webapp.cli.serving.listening import listen, reason
 from webapp.kit.clock import now
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
@@ -89,7 +89,7 @@ def _folder(settings: Settings) -> Looks:
 
 
 def _database(settings: Settings) -> Looks:
-    path = settings.data / "patchbay.db"
+    path = settings.database
     if not path.exists():
         yield "note", "There is no database yet; `patchbay serve` makes it."
         return

@@ -36,7 +36,7 @@ def migrate(as_json: bool) -> None:
     """Bring the database's schema up to date."""
     settings = settings_from_env()
     load_instance_key(settings)
-    store = SQLiteStore(settings.data / "patchbay.db")
+    store = SQLiteStore(settings.database)
     try:
         applied = store.migrate()
     finally:

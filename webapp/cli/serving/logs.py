@@ -9,8 +9,6 @@ import time
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
-from webapp.kit import crypto
-
 TIMES = "%Y-%m-%dT%H:%M:%S"
 _OURS = ("route", "method", "status", "took_ms")  # what lines about requests carry besides
 
@@ -38,6 +36,8 @@ def _text(process: str) -> logging.Formatter:
 
 def _json(process: str) -> logging.Formatter:
     import structlog  # imported only by whoever asks for JSON: it takes long
+
+    from webapp.kit import crypto
 
     def to_fields(_: Any, __: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
         record: logging.LogRecord = event["_record"]

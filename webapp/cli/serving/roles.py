@@ -1,4 +1,8 @@
-"""What each process of ``patchbay serve`` does: web, worker, runner, sandbox. Each runs until it is told to stop."""
+"""What each process of ``patchbay serve`` does: web, worker, runner, sandbox. Each runs until it is told to stop.
+
+Each imports what it needs when it begins, so that importing this module costs nothing. :data:`WEB`, :data:`WORKER` and
+:data:`SANDBOX` are what a supervisor imports before it forks them.
+"""
 
 import os
 import signal
@@ -10,18 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from webapp.app import create_app
 from webapp.cli.options import sentence_of
-from webapp.cli.serving.httpd import serve
 from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
-from webapp.kit import assets
-from webapp.sandbox.app import create_sandbox
-from webapp.service.components.runner import Runner, command
-from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.worker import loop
+from webapp.service.components.runner_program import command
 from webapp.settings import BadSetting, Settings
 
+WEB = ("webapp.app", "webapp.cli.serving.httpd")
+WORKER = ("webapp.service.worker.loop",)
+SANDBOX = ("webapp.sandbox.app", "webapp.cli.serving.httpd")
 SANDBOX_THREADS = 4
 
 
@@ -47,11 +48,19 @@ class Wakeup:
 
 
 def web(
-    settings: Settings, sockets: Sequence[socket.socket], wake: Callable[[], None], runner: Runner, stop: Stop
+    settings: Settings, sockets: Sequence[socket.socket], wake: Callable[[], None], runner: Path | None, stop: Stop
 ) -> None:
-    """Answer the dashboard, the API and the Connect Link on ``sockets``; components run in ``runner``."""
+    """Answer the dashboard, the API and the Connect Link on ``sockets``.
+
+    Components run in the runner that listens at ``runner``, or in one of this process's own.
+    """
+    from webapp.app import create_app
+    from webapp.cli.serving.httpd import serve
+    from webapp.service.components.runner import Runner
+    from webapp.service.domain.instance.opening import close_service, open_service
+
     with _sentences():
-        service = open_service(settings, runner=runner, wake=wake)
+        service = open_service(settings, runner=Runner(runner), wake=wake)
         try:
             app = create_app(settings, service=service)
             serve(app, sockets, threads=settings.threads, stop=stop)
@@ -59,11 +68,17 @@ def web(
             close_service(service)
 
 
-def worker(settings: Settings, wakeup: Wakeup, runner: Runner, stop: Stop) -> None:
-    """Do what is due; components run in ``runner``. Stopping wakes it too, since the loop sleeps on ``wakeup``."""
+def worker(settings: Settings, wakeup: Wakeup, runner: Path | None, stop: Stop) -> None:
+    """Do what is due; components run as those of :func:`web`.
+
+    Stopping wakes it too, since the loop sleeps on ``wakeup``.
+    """
+    from webapp.service.components.runner import Runner
+    from webapp.service.worker import loop
+
     stop.then(wakeup.wake)
     with _sentences():
-        loop.run(settings, stop, wakeup.receiver.fileno(), runner)
+        loop.run(settings, stop, wakeup.receiver.fileno(), Runner(runner))
 
 
 def runner(path: Path, stop: Stop) -> NoReturn:
@@ -89,6 +104,10 @@ class SandboxClient:
 
 def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: SandboxClient, stop: Stop) -> None:
     """Be the built-in third party on ``sockets``."""
+    from webapp.cli.serving.httpd import serve
+    from webapp.kit import assets
+    from webapp.sandbox.app import create_sandbox
+
     app = create_sandbox(
         settings.data / "sandbox",
         settings.sandbox_url,

@@ -1,9 +1,12 @@
 """Keeps a handful of child processes alive: forks them, restarts what dies, ends them together.
 
 It must be used before any thread or connection exists, and it opens none itself, so that every fork starts clean.
-It does not know what the children do.
+It imports what a child asks for before it forks it, so that all share these pages as long as nothing writes to them:
+no garbage collection looks at what was there before a fork. It does not know what the children do.
 """
 
+import gc
+import importlib
 import logging
 import os
 import select
@@ -27,10 +30,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Child:
-    """One process: its name, and what it runs until ``Stop`` is set."""
+    """One process: its name, what it runs until ``Stop`` is set, and the modules that are imported before."""
 
     name: str
     run: Callable[[Stop], None]
+    modules: Sequence[str] = ()
     pid: int = 0
     born_at: float = 0.0
     deaths: int = 0
@@ -42,7 +46,7 @@ class Supervisor:
     """Runs ``children`` until a signal comes or one cannot recover. ``configure_logs`` takes a child's name;
     ``before_end`` is called before they are ended."""
 
-    children: Sequence[Child]
+    children: list[Child]
     configure_logs: Callable[[str], None]
     before_end: Callable[[], None] = lambda: None
     _lifeline: tuple[int, int] = field(default_factory=os.pipe)
@@ -61,10 +65,11 @@ class Supervisor:
             if code:
                 break
             self._start_due()
+            gc.enable()  # all is imported, if somebody had switched it off for that
             ready = ready or poll_ready()
             self._sleep(self._pause_s(ready))
         self.before_end()
-        self._end_all()
+        self.end()
         return code
 
     def _ask_to_stop(self, number: int, frame: object) -> None:
@@ -73,9 +78,13 @@ class Supervisor:
     def _start_due(self) -> None:
         for child in self.children:
             if not child.pid and child.due_at <= time.monotonic():
-                self._start(child)
+                self.start(child)
 
-    def _start(self, child: Child) -> None:
+    def start(self, child: Child) -> None:
+        """Fork ``child``, one of ``children``, before :meth:`run` starts those that are left."""
+        for name in child.modules:
+            importlib.import_module(name)
+        gc.freeze()
         flush()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # until the child hears for itself: none gets lost
         pid = os.fork()
@@ -88,6 +97,7 @@ class Supervisor:
         """The child's whole life; never returns."""
         code = 1
         try:
+            gc.enable()
             signal.set_wakeup_fd(-1)
             for descriptor in (self._lifeline[1], *self._signals):
                 os.close(descriptor)
@@ -130,7 +140,7 @@ class Supervisor:
         waiting = [child.due_at - time.monotonic() for child in self.children if not child.pid]
         return max(0.0, min([*waiting, 3600.0 if ready else 0.1]))
 
-    def _end_all(self) -> None:
+    def end(self) -> None:
         """Ask all to finish; kill what has not done so in time, or at once when asked a second time."""
         requests = self._asked_to_stop
         for child in self._alive():

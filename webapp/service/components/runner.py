@@ -5,9 +5,7 @@ while it starts again) or this process's own (:meth:`Runner.start`: started at t
 ended by :meth:`Runner.close`). A failure is part of the Reply, never an exception.
 """
 
-import os
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -16,28 +14,14 @@ from types import TracebackType
 
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.reply_builder import ReplyBuilder
+from webapp.service.components.runner_program import SOCKET, command
 from webapp.service.components.wire import MAX_MESSAGE, Line, encode
 
 START_S = 10.0  # how long a runner may take to (re)start before a call gives up
 GRACE_S = 15.0  # beyond a call's own deadline: its turn in the queue, and its way back
-SOCKET = "runner.sock"
-_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 _NOT_RUNNING = "Components cannot run now, because the runner does not answer. Try again in a moment."
 _LOST = "The runner ended while the component was working. Run it again."
 _STUCK = "The runner has too much to do. Try again in a moment."
-
-
-def command(path: Path, lifeline: int) -> tuple[list[str], dict[str, str]]:
-    """Arguments and environment of a runner that listens at ``path`` until the descriptor ``lifeline`` closes.
-
-    The environment carries no setting of ours, so that no component meets a key in it.
-    """
-    program = (
-        f"import sys; sys.path[:] = {[entry for entry in sys.path if entry]!r}; sys.dont_write_bytecode = True\n"
-        f"from webapp.service.components.runner_process import main; main({str(path)!r}, {lifeline})"
-    )
-    environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
-    return [sys.executable, "-c", program], environment
 
 
 class Runner:

@@ -33,7 +33,6 @@ from webapp.service.worker.trigger_engine import TriggerEngine
 from webapp.settings import Settings
 
 LONGEST_SLEEP_S = 15.0
-HEARTBEAT = "worker.seen"  # touched at every turn
 REFRESHES_AT_ONCE = 8
 GRACE_S = 8.0  # less than the supervisor gives us
 log = logging.getLogger(__name__)
@@ -96,7 +95,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
             engines.append(engine)
         with ThreadPoolExecutor(REFRESHES_AT_ONCE, thread_name_prefix="refresh") as pool:
             while not stop.is_set():
-                heartbeat.beat(settings.data / HEARTBEAT)
+                heartbeat.beat(settings.data / heartbeat.WORKER)
                 if monitor.is_set_back(service.clock()):
                     _logged("realign accounts", lambda: lifecycle.realign(service))
                 turn(service, chores, pool)

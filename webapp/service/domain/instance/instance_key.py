@@ -43,7 +43,7 @@ def rotate(settings: Settings, clock: Clock, new_secret: str | None = None) -> N
 
     Raises :class:`webapp.errors.Conflict` while Patchbay runs, :class:`Invalid`, :class:`WrongKey`.
     """
-    database = settings.data / "patchbay.db"
+    database = settings.database
     if not database.exists():
         raise Invalid(f"There is no database in {settings.data}; check PATCHBAY_DATA.")
     if settings.secret_key is not None and new_secret in (None, settings.secret_key):

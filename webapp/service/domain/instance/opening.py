@@ -39,7 +39,7 @@ def open_service(
     Raises :class:`webapp.service.domain.base.keyring.WrongKey`, :class:`webapp.errors.Unavailable`.
     """
     restoring.finish(settings.data)
-    store = SQLiteStore(settings.data / "patchbay.db")
+    store = SQLiteStore(settings.database)
     components = runner or Runner.start()
     try:
         with _one_at_a_time(settings.data / ".opening"):
