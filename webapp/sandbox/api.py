@@ -2,7 +2,7 @@
 
 from flask import Blueprint, abort, jsonify, request
 from flask.typing import ResponseReturnValue
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from webapp.sandbox import inputs
 from webapp.sandbox.callers import Caller, needs, problem
@@ -16,6 +16,8 @@ blueprint = Blueprint("api", __name__, url_prefix="/api")
 
 class NewWebhook(BaseModel):
     """What a webhook is made from."""
+
+    model_config = ConfigDict(defer_build=True)
 
     url: str = Field(max_length=2000)
     event: str

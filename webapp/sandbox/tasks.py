@@ -31,7 +31,7 @@ class BadField(ValueError):
 class NewTask(BaseModel):
     """What a task is made from."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(defer_build=True, strict=True)
 
     title: str = Field(min_length=1, max_length=200)
     notes: str = Field("", max_length=10_000)
@@ -43,7 +43,7 @@ class NewTask(BaseModel):
 class TaskChange(BaseModel):
     """What may change on a task; what is absent stays. Custom fields merge by key, null removes one."""
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(defer_build=True, strict=True)
 
     title: str | None = Field(None, min_length=1, max_length=200)
     notes: str | None = Field(None, max_length=10_000)

@@ -19,7 +19,7 @@ Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 class Facts(BaseModel):
     """Facts that were read once and never change; a key that is not declared here is a mistake."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class Credential(Facts):

@@ -98,7 +98,7 @@ class Account(Lenient):
     healthy: bool = True
     dead: bool = False
     error: str | None = None
-    app: App = App()
+    app: App = Field(default_factory=App)
     scopes: tuple[str, ...] = Field(default=(), alias="authorized_scopes")
     created_at: str | None = None
     updated_at: str | None = None
@@ -107,7 +107,7 @@ class Account(Lenient):
     next_refresh_at: str | None = None
     last_checked_at: str | None = None
     next_check_at: str | None = None
-    signed_in: Identity = Field(default=Identity(), alias="identity")
+    signed_in: Identity = Field(default_factory=Identity, alias="identity")
     scope_profile: str | None = None
     oauth_app_id: str | None = None
 

@@ -17,7 +17,7 @@ T = TypeVar("T")
 class Lenient(BaseModel):
     """Something that the service tells. Frozen; what it tells besides is ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="ignore")
 
     @model_validator(mode="wrap")
     @classmethod

@@ -23,14 +23,14 @@ T = TypeVar("T")
 class Body(BaseModel):
     """A JSON body. A field that may be left out may be null too."""
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+    model_config = ConfigDict(defer_build=True, strict=True, extra="ignore", frozen=True)
 
 
 class Query(BaseModel):
     """A query string. ``lists`` names the parameters that may be repeated or comma-joined, ``owner`` the one that only
     a Connect token may leave out: it says by itself whose thing is meant."""
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+    model_config = ConfigDict(defer_build=True, strict=True, extra="ignore", frozen=True)
     lists: ClassVar[frozenset[str]] = frozenset()
     owner: ClassVar[str | None] = None
     names: ClassVar[tuple[str, ...]] = ()
@@ -105,7 +105,7 @@ def identifier(example: str) -> Any:
 class Answer(BaseModel):
     """An object in an answer. ``examples`` of its fields are what the reference shows."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(defer_build=True, extra="forbid")
 
 
 class PageInfo(Answer):
