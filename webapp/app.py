@@ -11,6 +11,7 @@ from webapp.dashboard import wiring as dashboard
 from webapp.errors import PatchbayError
 from webapp.kit import assets, crypto, heartbeat, translation
 from webapp.kit.clock import Clock, now
+from webapp.kit.routing import LazyRule
 from webapp.manual import wiring as manual
 from webapp.service.api import wiring as api
 from webapp.service.api.base.addresses import collapse_slashes
@@ -73,7 +74,9 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
 
 
 class _App(Flask):
-    """Flask, but for what it logs of a failed request, and for its style sheets and scripts."""
+    """Flask, but for what it logs of a failed request, for its style sheets and scripts, and for a quicker start."""
+
+    url_rule_class = LazyRule
 
     def log_exception(self, exc_info: Any) -> None:
         """Log what went wrong by the name of the route: a token or a trigger's key may stand in the address."""

@@ -1,14 +1,16 @@
 """Addresses under ``/v1``: the converters of path parameters, double slashes, and what no operation answers."""
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from flask import Response, request
-from werkzeug.routing import BaseConverter, Map, Rule
+from werkzeug.routing import BaseConverter, Map, MapAdapter
 
 from webapp.errors import NotFound
+from webapp.kit.routing import LazyRule
 from webapp.service.api.base import cors, problems
 from webapp.service.api.base.dispatch import View, answered
 from webapp.service.api.base.operations import Operation
@@ -57,17 +59,20 @@ CONVERTERS = {
 
 def unrouted_view(service: Service, operations: Sequence[Operation]) -> View:
     """The view of every request under ``/v1`` that no operation answers: preflights, other methods, unknown paths."""
-    rules = [
-        Rule(rule, methods=[operation.method], endpoint=operation.name)
-        for operation in operations
-        for rule in operation.rules
-    ]
-    routes = Map(rules, converters=CONVERTERS, merge_slashes=False).bind("localhost")
+
+    @functools.cache  # made for the first request that nothing answers
+    def routes() -> MapAdapter:
+        rules = [
+            LazyRule(rule, methods=[operation.method], endpoint=operation.name)
+            for operation in operations
+            for rule in operation.rules
+        ]
+        return Map(rules, converters=CONVERTERS, merge_slashes=False).bind("localhost")
 
     def produce() -> Response:
         if cors.is_preflight(request):
             return cors.preflight(service, request)
-        methods = routes.allowed_methods(request.path)
+        methods = routes().allowed_methods(request.path)
         if not methods:
             raise NotFound("There is nothing at this address; check its path.")
         allowed = ", ".join(sorted({*methods, "OPTIONS"}))
