@@ -13,7 +13,7 @@ from webapp.dashboard.apps import permissions
 from webapp.dashboard.client.models.accounts import Account, App, TestResult
 from webapp.dashboard.dashboard import forget_accounts, service
 from webapp.dashboard.pages import fragment, go, page, wants_fragment
-from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Refused
+from webapp.errors import Conflict, Invalid, PatchbayError, Refused
 from webapp.kit.translation import gettext
 
 blueprint = Blueprint("account", __name__)
@@ -170,10 +170,7 @@ def _verdict(account: Account, result: TestResult | None) -> tuple[str, str]:
 
 
 def _question(account: Account, *, heading: str, text: str, button: str, confirm_url: str) -> str:
-    try:
-        uses = service().uses(account.id)
-    except NotFound:
-        uses = None
+    uses = service().uses(account.id)
     return render_template(
         "shared/confirm.html",
         heading=heading,

@@ -15,9 +15,9 @@ from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.dashboard import dashboard, known_accounts, known_triggers, service
-from webapp.dashboard.pages import ListQuery, among, at_most, page
+from webapp.dashboard.pages import ListQuery, among, at_most, page, read_from
 from webapp.dashboard.words import KIND_TONES, KINDS
-from webapp.errors import Invalid, NotFound, PatchbayError
+from webapp.errors import NotFound, PatchbayError
 
 blueprint = Blueprint("activity", __name__)
 
@@ -59,14 +59,9 @@ def _context(query: ActivityQuery, entries: PageOf[ActivityEntry]) -> dict[str, 
 
 
 def _read(query: ActivityQuery) -> PageOf[ActivityEntry] | None:
-    """One page of entries; a cursor that is broken or of another list leads to the first one."""
+    """One page of entries."""
     filters: dict[str, Any] = {"app": query.app, "kind": query.kind, "account": query.account, "limit": PER_PAGE}
-    try:
-        return service().activity(after=query.after, **filters)
-    except Invalid:
-        if not query.after:
-            raise
-        return service().activity(**filters)
+    return read_from(query.after, lambda after: service().activity(after=after, **filters))
 
 
 def _triggers(entries: PageOf[ActivityEntry]) -> tuple[Trigger, ...]:

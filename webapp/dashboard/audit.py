@@ -9,8 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.client.models.accounts import AuditEntry
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.dashboard import dashboard, offers, person
-from webapp.dashboard.pages import ListQuery, among, at_most, page
-from webapp.errors import Invalid
+from webapp.dashboard.pages import ListQuery, among, at_most, page, read_from
 from webapp.kit.translation import lazy as _
 from webapp.people import users
 
@@ -50,7 +49,7 @@ class AuditQuery(ListQuery):
 
     def filters(self) -> dict[str, str]:
         """The same as the API takes it."""
-        return {"noun": self.noun, "subject_id": self.subject, "actor": self.actor, "after": self.after}
+        return {"noun": self.noun, "subject_id": self.subject, "actor": self.actor}
 
 
 @blueprint.get("/activity/audit")
@@ -76,14 +75,9 @@ def _may_look() -> bool:
 
 
 def _read(query: AuditQuery) -> PageOf[AuditEntry] | None:
-    """One page of entries; a cursor that is broken or of another list leads to the first one."""
-    client = dashboard().client
-    try:
-        return client.audit(query.filters(), limit=PER_PAGE)
-    except Invalid:
-        if not query.after:
-            raise
-        return client.audit(query.filters() | {"after": ""}, limit=PER_PAGE)
+    """One page of entries."""
+    audit = dashboard().client.audit
+    return read_from(query.after, lambda after: audit(query.filters() | {"after": after}, limit=PER_PAGE))
 
 
 def _logins(actors: Iterable[str]) -> dict[str, str]:

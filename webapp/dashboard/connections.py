@@ -4,7 +4,7 @@ The service shows the link itself and does everything with the provider.
 """
 
 import re
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from flask import Blueprint, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -22,19 +22,15 @@ _ACCOUNT_ID = re.compile(r"apn_[a-zA-Z0-9]+")  # contract "Accounts"
 def create(slug: str) -> AnyResponse:
     """Make a Connect token and lead to its link for this app."""
     app = service().app(slug)
-    back = public_url(url_for("dashboard.apps.show", slug=app.slug))
-    url = service().link(success=public_url(url_for("dashboard.connections.done")), error=back)
-    return redirect(f"{url}&app={quote(app.slug, safe='')}", 303)
+    return _to_link(url_for("dashboard.apps.show", slug=app.slug), app=app.slug)
 
 
 @blueprint.post("/accounts/<account_id>/reconnection")
 def renew(account_id: str) -> AnyResponse:
     """The same for an account that is there already; another identity will be refused."""
     account = service().account(account_id)
-    back = public_url(url_for("dashboard.account.show", account_id=account.id))
-    url = service().link(success=public_url(url_for("dashboard.connections.done")), error=back)
-    target = f"{url}&app={quote(account.app.slug, safe='')}&accountId={quote(account.id, safe='')}"
-    return redirect(target, 303)
+    back = url_for("dashboard.account.show", account_id=account.id)
+    return _to_link(back, app=account.app.slug, accountId=account.id)
 
 
 @blueprint.get("/accounts/connected")
@@ -50,3 +46,9 @@ def done() -> AnyResponse:
         sentence = gettext("{account} is connected as {identity}.")
     flash(sentence.format(account=account.title, identity=account.identity), "connected")
     return go(url_for("dashboard.account.show", account_id=account.id))
+
+
+def _to_link(back: str, **parameters: str) -> AnyResponse:
+    """Lead to a new Connect Link, which leads to ``back`` after a failure."""
+    url = service().link(success=public_url(url_for("dashboard.connections.done")), error=public_url(back))
+    return redirect(f"{url}&{urlencode(parameters, quote_via=quote)}", 303)

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from flask import Blueprint, Flask, Response, g, make_response, render_template, request
 from flask_wtf.csrf import CSRFError  # type: ignore[import-untyped]  # it carries no types
-from werkzeug.exceptions import HTTPException, InternalServerError
+from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import gate, shell
@@ -93,7 +94,7 @@ def _forged(error: CSRFError) -> Response:
 def _service_said(error: PatchbayError) -> Response:
     """An error of the Connect API, by its meaning for a page."""
     if isinstance(error, NotFound):
-        return _http(_code(404))
+        return _http(NoPage())
     if error.status >= 500 or isinstance(error, Throttled | Unauthorized):
         return _down(error)
     if for_htmx():
@@ -170,9 +171,3 @@ def _what() -> str:
 
 def _retry_url() -> str:
     return request.full_path.rstrip("?") if request.method == "GET" else page_before()
-
-
-def _code(code: int) -> HTTPException:
-    error = HTTPException() if code != 500 else InternalServerError()
-    error.code = code
-    return error

@@ -4,18 +4,20 @@ Reading and writing htmx's headers is htmx-Flask's; it knows those of htmx 2. Wh
 (``partial`` or ``full``), is read here.
 """
 
-from collections.abc import Mapping
-from typing import Any, Self, cast
+from collections.abc import Callable, Mapping
+from typing import Any, Self, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
-from flask import Response, g, get_flashed_messages, redirect, render_template, url_for
+from flask import Response, flash, g, get_flashed_messages, redirect, render_template, url_for
 from htmx_flask import make_response, request  # type: ignore[import-untyped]  # it carries no types
 from pydantic import AfterValidator
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.lenient import Lenient
+from webapp.errors import Invalid
 
 VARY = "HX-Request, HX-Request-Type, HX-History-Restore-Request, Cookie, Accept-Encoding, Sec-Fetch-Site"
+T = TypeVar("T")
 
 
 class ListQuery(Lenient):
@@ -41,6 +43,16 @@ class ListQuery(Lenient):
     def url(self, **changes: str | int) -> str:
         """The address of this list with ``changes``."""
         return cast(str, request.path) + self.query_string(**changes)
+
+
+def read_from(after: str, read: Callable[[str], T]) -> T:
+    """What ``read`` gives from the cursor ``after`` on; from the start where that is broken or of another list."""
+    try:
+        return read(after)
+    except Invalid:
+        if not after:
+            raise
+        return read("")
 
 
 def among(values: Mapping[str, object]) -> AfterValidator:
@@ -96,6 +108,14 @@ def status(sentence: str, code: int) -> Response:
     """An answer for htmx that goes to the status region whatever its target was."""
     body = fragment("dashboard/_status.html", sentence=sentence)
     return cast(Response, make_response(body, code, retarget="#status", reswap="innerHTML", push_url=False))
+
+
+def say(sentence: str, tone: str, url: str) -> AnyResponse:
+    """Say something in the status region; without JavaScript on the page at ``url``."""
+    if wants_fragment():
+        return cast(Response, make_response(fragment("dashboard/trigger/_said.html", sentence=sentence, tone=tone)))
+    flash(sentence, tone)
+    return go(url)
 
 
 def flashed() -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 Parts of pages, which htmx asks for, get it without the navigation.
 """
 
+from collections.abc import Mapping
 from datetime import UTC
 from typing import Any
 from urllib.parse import quote
@@ -22,7 +23,13 @@ from webapp.kit.translation import Moment, count_of, gettext, language, moment, 
 from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences
 from webapp.people.users import User
 
-_APPS = ("apps", "components", "component", "runs", "deploying")  # what belongs to an app's page
+# What stands below each item of the navigation.
+_BELOW: Mapping[str, tuple[str, ...]] = {
+    "apps": ("components", "component", "runs", "deploying"),
+    "accounts": ("account", "connections"),
+    "triggers": ("trigger", "deliveries", "webhooks", "deletion"),
+    "activity": ("audit",),
+}
 
 
 def context() -> dict[str, Any]:
@@ -98,38 +105,19 @@ def logo_url(source: str) -> str:
 
 
 def _navigation() -> list[dict[str, Any]]:
-    here = (request.endpoint or "").split(".")
-    noun = here[1] if len(here) > 2 else ""
-    activity = {
-        "label": gettext("Activity"),
-        "url": url_for("dashboard.activity.index"),
-        "icon": "activity",
-        "current": noun in ("activity", "audit"),
-    }
     return [
-        {"label": gettext("Apps"), "url": url_for("dashboard.apps.index"), "icon": "apps", "current": noun in _APPS},
-        {
-            "label": gettext("Accounts"),
-            "url": url_for("dashboard.accounts.index"),
-            "icon": "accounts",
-            "current": noun in ("accounts", "account", "connections"),
-            **_counts(),
-        },
-        {
-            "label": gettext("Triggers"),
-            "url": url_for("dashboard.triggers.index"),
-            "icon": "triggers",
-            "current": noun in ("triggers", "trigger", "deliveries", "webhooks", "deletion"),
-            **_trigger_counts(),
-        },
-        *([activity] if offers("activity", lambda: service().activity(limit=1)) else []),
-        {
-            "label": gettext("Settings"),
-            "url": url_for("dashboard.settings.page"),
-            "icon": "settings",
-            "current": noun == "settings",
-        },
+        _item("apps", gettext("Apps")),
+        _item("accounts", gettext("Accounts"), **_counts()),
+        _item("triggers", gettext("Triggers"), **_trigger_counts()),
+        *([_item("activity", gettext("Activity"))] if offers("activity", lambda: service().activity(limit=1)) else []),
+        _item("settings", gettext("Settings"), "page"),
     ]
+
+
+def _item(noun: str, label: str, endpoint: str = "index", **counts: Any) -> dict[str, Any]:
+    here = (request.endpoint or "").split(".")
+    current = len(here) > 2 and here[1] in (noun, *_BELOW.get(noun, ()))
+    return {"label": label, "url": url_for(f"dashboard.{noun}.{endpoint}"), "icon": noun, "current": current, **counts}
 
 
 def _counts() -> dict[str, Any]:

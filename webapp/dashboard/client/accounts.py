@@ -3,7 +3,7 @@
 An extension that the service lacks answers ``None``.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from urllib.parse import quote
 
 from webapp.dashboard.client.models.accounts import Account, ActivityEntry, App, Category, TestResult, Use
@@ -21,22 +21,11 @@ class AppFilter:
     """Which apps to list; every field as in contract "Apps"."""
 
     q: str = ""
-    category: str = ""
+    category_ids: str = ""
     has_actions: bool = False
     has_triggers: bool = False
     sort_key: str = "featured_weight"
     sort_direction: str = "desc"
-
-    def params(self) -> Params:
-        """The query of ``GET /v1/connect/apps``."""
-        return {
-            "sort_key": self.sort_key,
-            "sort_direction": self.sort_direction,
-            "q": self.q,
-            "category_ids": self.category,
-            "has_actions": self.has_actions,
-            "has_triggers": self.has_triggers,
-        }
 
 
 class UserClient(Lists):
@@ -44,7 +33,7 @@ class UserClient(Lists):
 
     def apps(self, filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]:
         """``GET /v1/connect/apps`` (section 4.3)."""
-        params = {**filters.params(), **EXTENDED, "limit": limit, "after": after}
+        params = {**asdict(filters), **EXTENDED, "limit": limit, "after": after}
         return self.ask(PageOf[App], "GET", _APPS, params=params)
 
     def app(self, slug: str) -> App:

@@ -15,8 +15,8 @@ from webapp.dashboard.component.deploy_form import DeployForm
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import InvalidValue
 from webapp.dashboard.component.opening import posted, sent_first_time
-from webapp.dashboard.component.rendering import Feedback, full_page, part
-from webapp.dashboard.component.runs import at_fields
+from webapp.dashboard.component.rendering import Feedback, full_page
+from webapp.dashboard.component.runs import at_fields, refused
 from webapp.dashboard.dashboard import dashboard, forget_triggers, person
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, go, wants_fragment
@@ -38,7 +38,7 @@ def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
     given, errors = form.values()
     errors |= deployment.problems()
     if problem or errors:
-        return _refused(form, errors, problem or _count(errors))
+        return refused(form, errors, problem or _count(errors))
     if not sent_first_time():
         flash(gettext("This was sent already and is not sent twice."), "ok")
         return go(url_for("dashboard.triggers.index"))
@@ -114,16 +114,9 @@ def _failed(form: ComponentForm, error: PatchbayError) -> Response:
     if isinstance(error, Throttled | Unauthorized):
         raise error
     if isinstance(error, ServiceDown):
-        return _refused(form, {}, _UNSURE)
+        return refused(form, {}, _UNSURE)
     errors = at_fields(form, error) if isinstance(error, Invalid) else {}
-    return _refused(form, errors, _count(errors) if errors else error.message)
-
-
-def _refused(form: ComponentForm, errors: Mapping[str, str], sentence: str) -> Response:
-    feedback = Feedback(errors=errors, sentence=sentence)
-    if not wants_fragment():
-        return full_page(form, feedback, 422)
-    return part("_refused.html", form, feedback, 422)
+    return refused(form, errors, _count(errors) if errors else error.message)
 
 
 def _count(errors: Mapping[str, str]) -> str:

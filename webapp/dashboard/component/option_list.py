@@ -18,9 +18,23 @@ from webapp.dashboard.component import values
 from webapp.dashboard.component.form import ComponentForm
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
+from webapp.kit.translation import lazy as _
 
 FEW = 10  # a shorter first page without a context is all there is
 _OWN = frozenset({"dbInfo", "total", "total_count"})
+# What a list says of itself: that nothing is there, some of how many, some, or everything.
+_FOUND = (
+    _("Nothing matches. Try other words."),
+    _("First {shown} of {total} found."),
+    _("First {shown} found."),
+    _("All {shown} found."),
+)
+_SHOWN = (
+    _("There is nothing to choose from here."),
+    _("First {shown} of {total} shown."),
+    _("First {shown} shown."),
+    _("All {shown} shown."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,33 +53,14 @@ class OptionList:
 
     def sentence(self, prop: Prop) -> str:
         """How much of everything this is."""
-        sentence = self._searched() if self.query else self._listed()
-        shown, total = f"{self.shown:,}", f"{self.total or 0:,}"
-        if prop.searchable and not self.query and self._goes_on:
+        nothing, some_of, some, everything = _FOUND if self.query else _SHOWN
+        goes_on = self.total is not None and self.total > self.shown
+        sentence = some_of if goes_on else some if self.more else everything if self.shown > 3 else ""
+        if not self.shown:
+            sentence = nothing
+        elif prop.searchable and not self.query and (self.more or goes_on):
             sentence = gettext("{how_many} Type to search all of them.").format(how_many=sentence)
-        return sentence.format(shown=shown, total=total)
-
-    @property
-    def _goes_on(self) -> bool:
-        return bool(self.shown) and (self.more or (self.total is not None and self.total > self.shown))
-
-    def _searched(self) -> str:
-        if not self.shown:
-            return gettext("Nothing matches. Try other words.")
-        if self.total is not None and self.total > self.shown:
-            return gettext("First {shown} of {total} found.")
-        if self.more:
-            return gettext("First {shown} found.")
-        return gettext("All {shown} found.") if self.shown > 3 else ""
-
-    def _listed(self) -> str:
-        if not self.shown:
-            return gettext("There is nothing to choose from here.")
-        if self.total is not None and self.total > self.shown:
-            return gettext("First {shown} of {total} shown.")
-        if self.more:
-            return gettext("First {shown} shown.")
-        return gettext("All {shown} shown.") if self.shown > 3 else ""
+        return sentence.format(shown=f"{self.shown:,}", total=f"{self.total or 0:,}")
 
 
 def look_up(form: ComponentForm, prop: Prop, *, more: bool) -> OptionList:

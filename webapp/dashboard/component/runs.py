@@ -33,7 +33,7 @@ def create(slug: str, kind: Kind, key: str) -> AnyResponse:
     form.save()
     values, errors = form.values()
     if problem or errors:
-        return _refused(form, errors, problem or _appeared(before, form, errors))
+        return refused(form, errors, problem or _appeared(before, form, errors))
     if form.component.effect != "reads" and not request.form.get("confirmed"):
         return _answer(form, Feedback(confirm=True), 422)
     return _run(form, values)
@@ -86,7 +86,7 @@ def _run(form: ComponentForm, values: Mapping[str, Any], dynamic_id: str | None 
         outcome = components().run(form.component, values, form.dynamic.id if dynamic_id is None else dynamic_id)
     except Invalid as error:
         if errors := at_fields(form, error):
-            return _refused(form, errors, _appeared(form.props, form, errors))
+            return refused(form, errors, _appeared(form.props, form, errors))
         outcome = Outcome(error=error.message)
     except PatchbayError as error:
         outcome = Outcome(error=error.message)
@@ -108,7 +108,8 @@ def _answer(form: ComponentForm, feedback: Feedback, code: int = 200) -> Respons
     return part("_ran.html", form, feedback, code, **(history(form) if feedback.outcome else {}))
 
 
-def _refused(form: ComponentForm, errors: Mapping[str, str], sentence: str) -> Response:
+def refused(form: ComponentForm, errors: Mapping[str, str], sentence: str) -> Response:
+    """The page, or its form, with what is wrong."""
     return _answer(form, Feedback(errors=errors, sentence=sentence), 422)
 
 

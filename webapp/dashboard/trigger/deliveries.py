@@ -14,7 +14,7 @@ from webapp.dashboard.client.models.deliveries import Delivery
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.dashboard import chosen, dashboard
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import ListQuery, among, at_most, fragment, go, page_before, wants_fragment
+from webapp.dashboard.pages import ListQuery, among, at_most, go, page_before, read_from, say
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
 from webapp.dashboard.trigger.index import template_helpers
@@ -54,7 +54,6 @@ class DeliveriesQuery(ListQuery):
             "since": _ms(self.since) if self.since else "",
             "until": _ms(self.until) if self.until else "",
             "event_id": self.event,
-            "after": self.after,
         }
 
 
@@ -87,12 +86,12 @@ def resend(trigger_id: str, delivery_id: str) -> AnyResponse:
         raise
     except PatchbayError as error:
         sentence = gettext("It was not sent again. {reason}").format(reason=error.message)
-        return _say(trigger_id, sentence, "bad")
+        return say(sentence, "bad", page_before())
     host = urlsplit(sent.url).hostname
     sentence = (
         gettext("It is on its way to {host} again.") if host else gettext("It is on its way to its address again.")
     )
-    return _say(trigger_id, sentence.format(host=host), "ok")
+    return say(sentence.format(host=host), "ok", page_before())
 
 
 @blueprint.get("/resending")
@@ -129,20 +128,11 @@ def rows_at(trigger_id: str, url: str) -> list[Delivery]:
 
 
 def _read(trigger_id: str, query: DeliveriesQuery) -> PageOf[Delivery] | None:
-    """One page; a cursor that is broken or of another list leads to the first one."""
-    try:
-        return client().deliveries(trigger_id, query.filters(), limit=PER_PAGE)
-    except Invalid:
-        if not query.after:
-            raise
-        return client().deliveries(trigger_id, query.filters() | {"after": ""}, limit=PER_PAGE)
-
-
-def _say(trigger_id: str, sentence: str, tone: str) -> AnyResponse:
-    if wants_fragment():
-        return make_response(fragment("dashboard/trigger/_said.html", sentence=sentence, tone=tone))
-    flash(sentence, tone)
-    return go(page_before())
+    """One page."""
+    filters = query.filters()
+    return read_from(
+        query.after, lambda after: client().deliveries(trigger_id, filters | {"after": after}, limit=PER_PAGE)
+    )
 
 
 def _zone() -> ZoneInfo:

@@ -6,7 +6,7 @@ Deliveries, webhook URLs and deleting have modules of their own.
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Blueprint, Response, flash, make_response, request, url_for
+from flask import Blueprint, Response, make_response, request, url_for
 from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -17,7 +17,7 @@ from webapp.dashboard.component.form_data import control
 from webapp.dashboard.component.schedule_words import in_words
 from webapp.dashboard.dashboard import forget_triggers
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import fragment, go, wants_fragment
+from webapp.dashboard.pages import fragment, say
 from webapp.dashboard.trigger import deliveries
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
@@ -102,12 +102,8 @@ def send_test(trigger_id: str) -> AnyResponse:
 
 
 def _say(trigger_id: str, sentence: str, tone: str) -> AnyResponse:
-    """Say it in the status region, or on the page that a browser without JavaScript is led to."""
     forget_triggers()
-    if wants_fragment():
-        return make_response(fragment("dashboard/trigger/_said.html", sentence=sentence, tone=tone))
-    flash(sentence, tone)
-    return go(url_for("dashboard.trigger.show", trigger_id=trigger_id))
+    return say(sentence, tone, url_for("dashboard.trigger.show", trigger_id=trigger_id))
 
 
 def _on_its_way(destinations: int) -> str:
