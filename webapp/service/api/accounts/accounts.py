@@ -43,8 +43,8 @@ from webapp.service.domain.projects.external_users import ExternalUser
 
 ACCOUNTS = Group("Accounts", "What your users connected. Credentials stay here; calls are made with them.")
 ACCOUNT_ID = PathParameter("account_id", "The account's id (`apn_…`).", "$ACCOUNT_ID")
-operations = Operations(ACCOUNTS, ACCOUNT_ID, EXTERNAL_USER_ID, APP)
 READ, WRITE = (scopes.ACCOUNTS_READ,), (scopes.ACCOUNTS_WRITE,)
+operations = Operations(ACCOUNTS, ACCOUNT_ID, EXTERNAL_USER_ID, APP, read=READ, write=WRITE)
 
 
 class AccountOptions(Query):
@@ -73,7 +73,6 @@ class AppRemoval(Query):
 @operations.get(
     "P/accounts",
     answer=Page[models.ExtendedAccount],
-    scopes=READ,
     query=AccountList,
     limit="accounts",
     example=Example(query={**OWNER, "app": "sandbox"}),
@@ -94,7 +93,6 @@ def list_accounts(call: Call) -> Response:
 @operations.get(
     "P/users/<path:external_user_id>/accounts",
     answer=list[models.ExtendedAccount],
-    scopes=READ,
     query=AccountOptions,
     limit="accounts",
 )
@@ -111,7 +109,6 @@ def list_accounts_of_user(call: Call) -> Response:
 @operations.get(
     "P/accounts/<account_id>",
     answer=models.ExtendedAccount,
-    scopes=READ,
     query=AccountOptions,
     limit="accounts",
     errors=PROVIDER_ERRORS,
@@ -128,7 +125,9 @@ def get_account(call: Call) -> Response:
 
 
 @operations.delete(
-    "P/accounts/<account_id>", scopes=WRITE, limit="accounts", example=Example(path={"account_id": "$OTHER_ACCOUNT_ID"})
+    "P/accounts/<account_id>",
+    limit="accounts",
+    example=Example(path={"account_id": "$OTHER_ACCOUNT_ID"}),
 )
 def delete_account(call: Call) -> Response:
     """Remove one account with its credentials."""
@@ -138,7 +137,6 @@ def delete_account(call: Call) -> Response:
 
 @operations.delete(
     "P/apps/<app>/accounts",
-    scopes=WRITE,
     query=AppRemoval,
     limit="accounts",
     example=Example(path={"app": "github"}, query=OWNER),

@@ -20,8 +20,10 @@ operations = Operations(
         "Values that are filled in before anybody is asked: the address of your own GitLab, for example.",
     ),
     PathParameter("app_override_id", "The override's id (`aov_…`).", "$APP_OVERRIDE_ID"),
+    read=(scopes.PROJECTS_READ,),
+    write=(scopes.PROJECTS_WRITE,),
+    connect=False,
 )
-READ, WRITE = (scopes.PROJECTS_READ,), (scopes.PROJECTS_WRITE,)
 ALL, ONE = "P/app_overrides", "P/app_overrides/<app_override_id>"
 
 
@@ -49,7 +51,7 @@ class NewAppOverride(AppOverrideChange):
     name: str = Field(description="What it is called.")
 
 
-@operations.get(ALL, answer=Page[app_models.AppOverride], scopes=READ, connect=False, query=AppOverrideList)
+@operations.get(ALL, answer=Page[app_models.AppOverride], query=AppOverrideList)
 def list_app_overrides(call: Call) -> Response:
     """Overrides of the project, oldest first."""
     query = call.query(AppOverrideList)
@@ -61,8 +63,6 @@ def list_app_overrides(call: Call) -> Response:
 @operations.post(
     ALL,
     answer=app_models.AppOverride,
-    scopes=WRITE,
-    connect=False,
     body=NewAppOverride,
     example=Example(body={"app": "gitlab", "name": "Our own GitLab", "cfmap": {}}),
 )
@@ -76,7 +76,7 @@ def create_app_override(call: Call) -> Response:
     return _answer(call, app_overrides.create(call.service, call.scene.project_id, app, draft))
 
 
-@operations.get(ONE, answer=app_models.AppOverride, scopes=READ, connect=False)
+@operations.get(ONE, answer=app_models.AppOverride)
 def get_app_override(call: Call) -> Response:
     """One override."""
     return _answer(call, _load(call))
@@ -85,8 +85,6 @@ def get_app_override(call: Call) -> Response:
 @operations.put(
     ONE,
     answer=app_models.AppOverride,
-    scopes=WRITE,
-    connect=False,
     body=AppOverrideChange,
     example=Example(body={"name": "The GitLab of the company"}),
 )
@@ -102,7 +100,7 @@ def update_app_override(call: Call) -> Response:
     return _answer(call, app_overrides.update(call.service, override, draft))
 
 
-@operations.delete(ONE, scopes=WRITE, connect=False)
+@operations.delete(ONE)
 def delete_app_override(call: Call) -> Response:
     """Remove an override."""
     app_overrides.remove(call.service, _load(call))

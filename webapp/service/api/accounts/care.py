@@ -17,7 +17,7 @@ from webapp.service.domain.projects.history import HistoryEntry
 from webapp.service.domain.triggers import accounts as trigger_accounts
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
-operations = Operations(ACCOUNTS, ACCOUNT_ID)
+operations = Operations(ACCOUNTS, ACCOUNT_ID, read=READ, write=WRITE, extension=True)
 ONE = "P/accounts/<account_id>"
 
 
@@ -27,14 +27,7 @@ class NewName(Body):
     name: str | None = Field(description="What it is called.")
 
 
-@operations.patch(
-    ONE,
-    answer=models.ExtendedAccount,
-    scopes=WRITE,
-    body=NewName,
-    extension=True,
-    example=Example(body={"name": "My tasks"}),
-)
+@operations.patch(ONE, answer=models.ExtendedAccount, body=NewName, example=Example(body={"name": "My tasks"}))
 def rename_account(call: Call) -> Response:
     """Give an account its own name."""
     account = load(call)
@@ -42,7 +35,7 @@ def rename_account(call: Call) -> Response:
     return _answer(call, renamed)
 
 
-@operations.post(f"{ONE}/test", answer=models.ExtendedAccount, scopes=WRITE, errors=PROVIDER_ERRORS, extension=True)
+@operations.post(f"{ONE}/test", answer=models.ExtendedAccount, errors=PROVIDER_ERRORS)
 def test_account(call: Call) -> Response:
     """Test an account now. The account says what came of it: a failure at the provider is no error of this call."""
     return _answer(call, health.check(call.service, load(call)))
@@ -51,9 +44,7 @@ def test_account(call: Call) -> Response:
 @operations.post(
     f"{ONE}/revoke",
     answer=models.ExtendedAccount,
-    scopes=WRITE,
     errors=PROVIDER_ERRORS,
-    extension=True,
     example=Example(path={"account_id": "$OTHER_ACCOUNT_ID"}),
 )
 def revoke_account(call: Call) -> Response:
@@ -61,9 +52,7 @@ def revoke_account(call: Call) -> Response:
     return _answer(call, health.revoke(call.service, load(call)))
 
 
-@operations.get(
-    f"{ONE}/uses", answer=Page[models.AccountUse], scopes=READ, query=Paged, limit="accounts", extension=True
-)
+@operations.get(f"{ONE}/uses", answer=Page[models.AccountUse], query=Paged, limit="accounts")
 def list_account_uses(call: Call) -> Response:
     """What stops without this account: the triggers deployed with it."""
     account = load(call)
@@ -73,10 +62,8 @@ def list_account_uses(call: Call) -> Response:
 @operations.get(
     f"{ONE}/history",
     answer=Page[models.ActivityEntry],
-    scopes=READ,
     query=Paged,
     limit="accounts",
-    extension=True,
     example=Example(query={"limit": "10"}),
 )
 def list_account_history(call: Call) -> Response:

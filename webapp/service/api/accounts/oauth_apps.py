@@ -27,8 +27,10 @@ Scopes = Annotated[list[Annotated[str, Field(pattern=r"^[\x21\x23-\x5B\x5D-\x7E]
 operations = Operations(
     Group("OAuth clients", "Your own OAuth clients at apps, so that people see your name when they allow access."),
     PathParameter("oauth_app_id", "The OAuth client's id (`oa_…`).", "$OAUTH_APP_ID"),
+    read=(scopes.PROJECTS_READ,),
+    write=(scopes.PROJECTS_WRITE,),
+    connect=False,
 )
-READ, WRITE = (scopes.PROJECTS_READ,), (scopes.PROJECTS_WRITE,)
 ALL, ONE = "P/oauth_apps", "P/oauth_apps/<oauth_app_id>"
 
 
@@ -58,14 +60,7 @@ class NewOAuthApp(OAuthAppChange):
     client_secret: Secret = Field(description="The client's secret. It is never shown again.")
 
 
-@operations.get(
-    ALL,
-    answer=Page[app_models.OAuthApp],
-    scopes=READ,
-    connect=False,
-    query=OAuthAppList,
-    example=Example(query={"app": "github"}),
-)
+@operations.get(ALL, answer=Page[app_models.OAuthApp], query=OAuthAppList, example=Example(query={"app": "github"}))
 def list_oauth_apps(call: Call) -> Response:
     """The project's own clients, oldest first."""
     query = call.query(OAuthAppList)
@@ -77,8 +72,6 @@ def list_oauth_apps(call: Call) -> Response:
 @operations.post(
     ALL,
     answer=app_models.OAuthApp,
-    scopes=WRITE,
-    connect=False,
     body=NewOAuthApp,
     example=Example(body={"app": "github", "client_id": "Iv1.0123456789abcdef", "client_secret": "secret"}),
 )
@@ -103,7 +96,7 @@ def create_oauth_app(call: Call) -> Response:
     return _answer(call, client)
 
 
-@operations.get(ONE, answer=app_models.OAuthApp, scopes=READ, connect=False)
+@operations.get(ONE, answer=app_models.OAuthApp)
 def get_oauth_app(call: Call) -> Response:
     """One client."""
     return _answer(call, _load(call))
@@ -112,8 +105,6 @@ def get_oauth_app(call: Call) -> Response:
 @operations.put(
     ONE,
     answer=app_models.OAuthApp,
-    scopes=WRITE,
-    connect=False,
     body=OAuthAppChange,
     example=Example(body={"name": "Our GitHub client"}),
 )
@@ -131,7 +122,7 @@ def update_oauth_app(call: Call) -> Response:
     return _answer(call, provider_clients.update(call.service, changed, client_secret=body.client_secret))
 
 
-@operations.delete(ONE, scopes=WRITE, connect=False)
+@operations.delete(ONE)
 def delete_oauth_app(call: Call) -> Response:
     """Remove a client; 409 while accounts were connected with it, since their tokens could not be refreshed."""
     provider_clients.remove(call.service, _load(call))

@@ -7,8 +7,8 @@ of token are all drawn from these declarations (contract "Who may call what").
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Concatenate, Literal, ParamSpec
 
 from flask import Response
@@ -133,7 +133,8 @@ def _declaring(
 ) -> Callable[Concatenate["Operations", P], Callable[[Handler], Handler]]:
     def declare(self: "Operations", /, *args: P.args, **facts: P.kwargs) -> Callable[[Handler], Handler]:
         def add(handler: Handler) -> Handler:
-            self.append(make(handler, self.group, self.parameters, method, *args, **facts))
+            operation = make(handler, self.group, self.parameters, method, *args, **facts)
+            self.append(replace(operation, **self.shared(method, facts)))
             return handler
 
         return add
@@ -145,13 +146,28 @@ class Operations(list[Operation]):
     """The operations of one module, in the order of their declaration, with the parameters of their paths.
 
     ``@operations.get("P/accounts", answer=…)`` and the like declare the operation that the decorated handler answers;
-    they take what :class:`Operation` does.
+    they take what :class:`Operation` does. What all share is said once: ``read`` are the scopes of those that only
+    read, ``write`` of the others, ``connect`` and ``extension`` as for one.
     """
 
-    def __init__(self, group: Group, *parameters: PathParameter) -> None:
+    def __init__(
+        self,
+        group: Group,
+        *parameters: PathParameter,
+        read: tuple[str, ...] = (),
+        write: tuple[str, ...] = (),
+        connect: bool = True,
+        extension: bool = False,
+    ) -> None:
         super().__init__()
-        self.group = group
+        self.group, self.read, self.write = group, read, write
+        self.facts = {"connect": connect, "extension": extension}
         self.parameters = {parameter.name: parameter for parameter in (PROJECT_ID, *parameters)}
+
+    def shared(self, method: Method, facts: Collection[str]) -> dict[str, Any]:
+        """What an operation has of the module's, unless it is among its own ``facts``."""
+        common = {**self.facts, "scopes": self.read if method == "GET" else self.write}
+        return {name: value for name, value in common.items() if name not in facts}
 
     get = _declaring(Operation, "GET")
     post = _declaring(Operation, "POST")

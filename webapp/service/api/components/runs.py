@@ -12,7 +12,7 @@ from webapp.service.domain.base import scopes
 from webapp.service.domain.components import runs
 
 RUNS = Group("Runs", "Actions that were run, with their results.")
-operations = Operations(RUNS, PathParameter("run_id", "The run's id.", "$RUN_ID"))
+operations = Operations(RUNS, PathParameter("run_id", "The run's id.", "$RUN_ID"), extension=True)
 
 
 class RunList(Paged):
@@ -29,7 +29,6 @@ class RunList(Paged):
     answer=Page[models.Run],
     scopes=(scopes.ACTIONS,),
     query=RunList,
-    extension=True,
     example=Example(query={**OWNER, "ok": "true"}),
 )
 def list_runs(call: Call) -> Response:
@@ -44,7 +43,7 @@ def list_runs(call: Call) -> Response:
     return answer_page(runs.page(call.store, call.scene, run_filter, query.window), runs.Run.to_json)
 
 
-@operations.get("P/runs/<run_id>", answer=Data[models.RunDetails], scopes=(scopes.ACTIONS,), extension=True)
+@operations.get("P/runs/<run_id>", answer=Data[models.RunDetails], scopes=(scopes.ACTIONS,))
 def get_run(call: Call) -> Response:
     """One run."""
     own = call.user.external_id if call.user else None

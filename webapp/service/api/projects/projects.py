@@ -12,8 +12,7 @@ from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Project
 
 PROJECTS = Group("Projects", "A project holds users, accounts and triggers, apart for development and production.")
-operations = Operations(PROJECTS)
-READ = (scopes.PROJECTS_READ,)
+operations = Operations(PROJECTS, read=(scopes.PROJECTS_READ,))
 
 
 class ProjectList(Paged):
@@ -25,7 +24,6 @@ class ProjectList(Paged):
 @operations.get(
     "/v1/connect/projects",
     answer=Page[models.Project],
-    scopes=READ,
     connect=False,
     query=ProjectList,
     example=Example(query={"limit": "10"}),
@@ -37,14 +35,14 @@ def list_projects(call: Call) -> Response:
     return answer_page(rows, Project.to_json)
 
 
-@operations.get("/v1/connect/projects/<project_id>", answer=models.Project, scopes=READ, connect=False)
+@operations.get("/v1/connect/projects/<project_id>", answer=models.Project, connect=False)
 def get_project(call: Call) -> Response:
     """One project."""
     project = projects.get(call.store, call.path["project_id"], only=call.caller.project_id)
     return answer(project.to_json())
 
 
-@operations.get("P/projects/info", answer=models.ProjectInfo, scopes=READ)
+@operations.get("P/projects/info", answer=models.ProjectInfo)
 def get_project_info(call: Call) -> Response:
     """The apps for which the project has an OAuth client of its own."""
     slugs = provider_clients.own_clients(call.store, call.scene.project_id)

@@ -12,7 +12,7 @@ from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ListedUser
 
 USERS = Group("Users", "Your own users, by the ids that you give them.")
-operations = Operations(USERS, EXTERNAL_USER_ID)
+operations = Operations(USERS, EXTERNAL_USER_ID, connect=False)
 
 
 class UserList(Paged):
@@ -25,7 +25,6 @@ class UserList(Paged):
     "P/users",
     answer=Page[models.ExternalUser],
     scopes=(scopes.USERS_READ,),
-    connect=False,
     query=UserList,
     example=Example(query={"q": "user"}),
 )
@@ -38,7 +37,6 @@ def list_users(call: Call) -> Response:
 @operations.delete(
     "P/users/<path:external_user_id>",
     scopes=(scopes.USERS_WRITE,),
-    connect=False,
     example=Example(path={"external_user_id": "user-to-delete"}),
 )
 def delete_user(call: Call) -> Response:

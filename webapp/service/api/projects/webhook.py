@@ -19,8 +19,12 @@ from webapp.service.domain.base import scopes
 from webapp.service.domain.deliveries import endpoints, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
-operations = Operations(Group("Project webhook", "Where the events of triggers go that have no webhook of their own."))
-READ, WRITE = (scopes.PROJECTS_READ,), (scopes.PROJECTS_WRITE,)
+operations = Operations(
+    Group("Project webhook", "Where the events of triggers go that have no webhook of their own."),
+    read=(scopes.PROJECTS_READ,),
+    write=(scopes.PROJECTS_WRITE,),
+    connect=False,
+)
 
 
 class NewWebhook(Body):
@@ -29,7 +33,7 @@ class NewWebhook(Body):
     url: str = Field(description="Where it leads; `http` or `https`, with a host.")
 
 
-@operations.get("P/webhook", answer=Data[models.ProjectWebhook | None], scopes=READ, connect=False)
+@operations.get("P/webhook", answer=Data[models.ProjectWebhook | None])
 def get_project_webhook(call: Call) -> Response:
     """The webhook, or null."""
     webhook = endpoints.of_project(call.store, call.scene)
@@ -39,8 +43,6 @@ def get_project_webhook(call: Call) -> Response:
 @operations.put(
     "P/webhook",
     answer=Data[models.ProjectWebhook],
-    scopes=WRITE,
-    connect=False,
     body=NewWebhook,
     example=Example(body={"url": "https://app.example.com/hooks"}),
 )
@@ -61,7 +63,7 @@ def set_project_webhook(call: Call) -> Response:
     return answer({"data": data})
 
 
-@operations.delete("P/webhook", scopes=WRITE, connect=False)
+@operations.delete("P/webhook")
 def delete_project_webhook(call: Call) -> Response:
     """Remove the webhook; the key stays, because notifications are signed with it."""
     with call.store.write() as tx:
@@ -71,7 +73,7 @@ def delete_project_webhook(call: Call) -> Response:
     return no_content()
 
 
-@operations.post("P/webhook/regenerate_signing_key", answer=Data[models.ProjectWebhook], scopes=WRITE, connect=False)
+@operations.post("P/webhook/regenerate_signing_key", answer=Data[models.ProjectWebhook])
 def regenerate_project_key(call: Call) -> Response:
     """Give the environment a new signing key. Without a webhook, which notifications do not need, it stands alone."""
     with call.store.write() as tx:

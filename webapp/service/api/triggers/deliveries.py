@@ -14,7 +14,12 @@ from webapp.service.domain.deliveries import log, resending
 from webapp.service.domain.deliveries.log import Filter
 
 operations = Operations(
-    DEPLOYED_TRIGGERS, TRIGGER_ID, PathParameter("delivery_id", "The delivery's id.", "$DELIVERY_ID")
+    DEPLOYED_TRIGGERS,
+    TRIGGER_ID,
+    PathParameter("delivery_id", "The delivery's id.", "$DELIVERY_ID"),
+    read=READ,
+    write=WRITE,
+    extension=True,
 )
 
 
@@ -49,9 +54,7 @@ class ResendRequest(Body):
 @operations.get(
     f"{PATH}/deliveries",
     answer=Page[delivery_models.Delivery],
-    scopes=READ,
     query=DeliveryList,
-    extension=True,
     example=Example(query={**OWNER, "limit": "10"}),
 )
 def list_deliveries(call: Call) -> Response:
@@ -65,9 +68,7 @@ def list_deliveries(call: Call) -> Response:
 @operations.get(
     f"{PATH}/deliveries/<delivery:delivery_id>",
     answer=Data[delivery_models.DeliveryDetails],
-    scopes=READ,
     query=Owned,
-    extension=True,
     example=Example(query=OWNER),
 )
 def get_delivery(call: Call) -> Response:
@@ -79,9 +80,7 @@ def get_delivery(call: Call) -> Response:
 @operations.post(
     f"{PATH}/deliveries/<delivery_id>/resend",
     answer=Data[delivery_models.Delivery],
-    scopes=WRITE,
     query=Owned,
-    extension=True,
     example=Example(query=OWNER),
 )
 def resend_delivery(call: Call) -> Response:
@@ -94,10 +93,8 @@ def resend_delivery(call: Call) -> Response:
 @operations.post(
     f"{PATH}/deliveries/resend",
     answer=delivery_models.Count,
-    scopes=WRITE,
     query=Owned,
     body=ResendRequest,
-    extension=True,
     example=Example(query=OWNER, body={"status": "failed", "dry_run": True}),
 )
 def resend_deliveries(call: Call) -> Response:
@@ -111,14 +108,7 @@ def resend_deliveries(call: Call) -> Response:
     return answer({"count": count})
 
 
-@operations.get(
-    f"{PATH}/stats",
-    answer=Data[delivery_models.Stats],
-    scopes=READ,
-    query=Owned,
-    extension=True,
-    example=Example(query=OWNER),
-)
+@operations.get(f"{PATH}/stats", answer=Data[delivery_models.Stats], query=Owned, example=Example(query=OWNER))
 def get_trigger_stats(call: Call) -> Response:
     """The last 24 hours."""
     trigger = load(call, call.query(Owned))

@@ -33,7 +33,7 @@ from webapp.service.domain.triggers import changing, deployed_triggers, deployin
 from webapp.service.domain.triggers.changing import Change
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger, Filter
 
-operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID)
+operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID, read=READ, write=WRITE)
 
 
 class TriggerChange(Body):
@@ -69,7 +69,6 @@ class TriggerRemoval(Owned):
 @operations.get(
     "P/deployed-triggers",
     answer=Page[models.DeployedTrigger],
-    scopes=READ,
     query=TriggerList,
     example=Example(query={**OWNER, "emitter_type": "timer"}),
 )
@@ -88,9 +87,7 @@ def list_deployed_triggers(call: Call) -> Response:
     return answer_page(page, lambda item: item)
 
 
-@operations.get(
-    PATH, answer=Data[models.DeployedTrigger], scopes=READ, query=OwnedTriggerOptions, example=Example(query=OWNER)
-)
+@operations.get(PATH, answer=Data[models.DeployedTrigger], query=OwnedTriggerOptions, example=Example(query=OWNER))
 def get_deployed_trigger(call: Call) -> Response:
     """One trigger."""
     return _answer(call, load(call, call.query(Owned)))
@@ -99,7 +96,6 @@ def get_deployed_trigger(call: Call) -> Response:
 @operations.put(
     PATH,
     answer=Data[models.DeployedTrigger],
-    scopes=WRITE,
     query=OwnedTriggerOptions,
     body=TriggerChange,
     errors=PROVIDER_ERRORS,
@@ -115,7 +111,6 @@ def update_deployed_trigger(call: Call) -> Response:
 
 @operations.delete(
     PATH,
-    scopes=WRITE,
     query=TriggerRemoval,
     errors=PROVIDER_ERRORS,
     example=Example(path={"trigger_id": "$OTHER_TRIGGER_ID"}, query=OWNER),
@@ -130,7 +125,6 @@ def delete_deployed_trigger(call: Call) -> Response:
 @operations.get(
     f"{PATH}/logs",
     answer=Page[models.LogEntry],
-    scopes=READ,
     query=OwnedList,
     extension=True,
     example=Example(query=OWNER),

@@ -19,7 +19,11 @@ from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 operations = Operations(
-    DEPLOYED_TRIGGERS, TRIGGER_ID, PathParameter("webhook_id", "The webhook's id (`wh_…`).", "$WEBHOOK_ID")
+    DEPLOYED_TRIGGERS,
+    TRIGGER_ID,
+    PathParameter("webhook_id", "The webhook's id (`wh_…`).", "$WEBHOOK_ID"),
+    read=READ,
+    write=WRITE,
 )
 
 
@@ -41,7 +45,7 @@ class WorkflowIds(Body):
     workflow_ids: list[str] = Field(description="The workflows that its events go to: the whole list.")
 
 
-@operations.get(f"{PATH}/webhooks", answer=models.Webhooks, scopes=READ, query=Owned, example=Example(query=OWNER))
+@operations.get(f"{PATH}/webhooks", answer=models.Webhooks, query=Owned, example=Example(query=OWNER))
 def list_webhooks(call: Call) -> Response:
     """The webhooks of a trigger."""
     return _answer_list(call, load(call, call.query(Owned)))
@@ -50,7 +54,6 @@ def list_webhooks(call: Call) -> Response:
 @operations.put(
     f"{PATH}/webhooks",
     answer=models.Webhooks,
-    scopes=WRITE,
     query=Owned,
     body=WebhookUrls,
     example=Example(query=OWNER, body={"webhook_urls": ["https://app.example.com/events"]}),
@@ -67,7 +70,6 @@ def set_webhooks(call: Call) -> Response:
 @operations.get(
     f"{PATH}/webhooks/<webhook_id>",
     answer=Data[models.WebhookDetails],
-    scopes=READ,
     query=Owned,
     example=Example(query=OWNER),
 )
@@ -79,7 +81,6 @@ def get_webhook(call: Call) -> Response:
 @operations.post(
     f"{PATH}/webhooks/<webhook_id>/regenerate_signing_key",
     answer=Data[models.WebhookDetails],
-    scopes=WRITE,
     query=Owned,
     example=Example(query=OWNER),
 )
@@ -94,7 +95,6 @@ def regenerate_signing_key(call: Call) -> Response:
 @operations.post(
     f"{PATH}/webhooks/<webhook_id>/reset_delivery_state",
     answer=Data[models.WebhookDetails],
-    scopes=WRITE,
     query=Owned,
     example=Example(query=OWNER),
 )
@@ -103,9 +103,7 @@ def reset_delivery_state(call: Call) -> Response:
     return _answer(call, endpoint_state.reset(call.service, _webhook(call)))
 
 
-@operations.get(
-    f"{PATH}/pipelines", answer=models.Pipelines, scopes=READ, query=WorkflowList, example=Example(query=OWNER)
-)
+@operations.get(f"{PATH}/pipelines", answer=models.Pipelines, query=WorkflowList, example=Example(query=OWNER))
 def list_pipelines(call: Call) -> Response:
     """The workflows of a trigger."""
     query = call.query(WorkflowList)
@@ -119,7 +117,6 @@ def list_pipelines(call: Call) -> Response:
 @operations.put(
     f"{PATH}/pipelines",
     answer=models.Pipelines,
-    scopes=WRITE,
     query=Owned,
     body=WorkflowIds,
     example=Example(query=OWNER, body={"workflow_ids": []}),
