@@ -1,16 +1,19 @@
 """What every test may ask for: an empty data folder, settings and a clock that belong to it, a migrated store."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
+from werkzeug.routing import Rule
 
 from webapp.kit.clock import FakeClock
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
+
+Builder = Callable[..., tuple[str, str]]
 
 
 class CompiledOnce(BytecodeCache):
@@ -33,6 +36,25 @@ class CompiledOnce(BytecodeCache):
 
 
 Flask.jinja_options = {"bytecode_cache": CompiledOnce()}
+
+
+def built_once(compile_builder: Callable[[Rule, bool], Builder]) -> Callable[[Rule, bool], Builder]:
+    """What builds the address of a rule is compiled once for all the applications of a run, as templates are.
+
+    It is given the rule at each call, and is made of nothing but the rule's own text and defaults.
+    """
+    kept: dict[tuple[object, ...], Builder] = {}
+
+    def compile_once(rule: Rule, append_unknown: bool = True) -> Builder:
+        key = (rule.rule, tuple(rule._trace), repr(rule.defaults), append_unknown)
+        if key not in kept:
+            kept[key] = compile_builder(rule, append_unknown)
+        return kept[key]
+
+    return compile_once
+
+
+Rule._compile_builder = built_once(Rule._compile_builder)  # type: ignore[method-assign, assignment]
 
 
 @pytest.fixture
