@@ -1,9 +1,11 @@
+"""A clock that was set back is noticed once; small steps are none of its business."""
+
 import time
 
 import pytest
 
 from webapp.kit import clock
-from webapp.kit.clock import Deadline
+from webapp.kit.clock import SECOND, TOLERATED, ClockMonitor, Deadline
 
 
 def test_now_is_the_wall_clock_in_milliseconds() -> None:
@@ -62,3 +64,12 @@ def test_what_is_left_shrinks_and_ends_in_an_error() -> None:
 def test_the_sooner_of_two_holds() -> None:
     assert Deadline(100).at_most(1).remaining() <= 1
     assert Deadline(1).at_most(100).remaining() <= 1
+
+
+def test_a_step_back_is_noticed_once() -> None:
+    monitor = ClockMonitor()
+    assert monitor.is_set_back(100 * SECOND)  # at the start, it may have been
+    assert not monitor.is_set_back(101 * SECOND)
+    assert not monitor.is_set_back(101 * SECOND - TOLERATED)
+    assert monitor.is_set_back(10 * SECOND)
+    assert not monitor.is_set_back(11 * SECOND)

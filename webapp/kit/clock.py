@@ -1,7 +1,8 @@
 """The one source of time: integer epoch milliseconds inside, ISO 8601 with ``Z`` at the edges.
 
 Code that needs the time takes a :class:`Clock`, so that tests can move it. A :class:`Deadline` counts down by a clock
-that nobody moves.
+that nobody moves. A :class:`ClockMonitor` notices that the clock was set back, as it may be by an hour or a day when a
+machine learns the time.
 """
 
 import functools
@@ -13,6 +14,7 @@ SECOND = 1_000
 MINUTE = 60 * SECOND
 HOUR = 60 * MINUTE
 DAY = 24 * HOUR
+TOLERATED = 2 * SECOND
 
 
 class Clock(Protocol):
@@ -66,6 +68,21 @@ class Deadline:
         sooner = Deadline(seconds)
         sooner._ends = min(sooner._ends, self._ends)
         return sooner
+
+
+class ClockMonitor:
+    """Shown the time again and again by one thread.
+
+    What was written before the clock was set back stands too far ahead: leases, ticks, the times of the next attempts.
+    """
+
+    def __init__(self) -> None:
+        self._latest: int | None = None
+
+    def is_set_back(self, now: int) -> bool:
+        """Whether ``now`` (epoch milliseconds) lies before what was shown last; at the start, that may be so too."""
+        before, self._latest = self._latest, now
+        return before is None or now < before - TOLERATED
 
 
 class FakeClock:

@@ -10,8 +10,9 @@ from typing import Any
 
 import orjson
 import pytest
+from flask import Request
 from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
+from werkzeug.test import EnvironBuilder, TestResponse
 
 from tests.fakes.deployed import bodies, plant_trigger_of, switch
 from webapp.app import create_app
@@ -25,6 +26,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deploying, firing, inbox, receiving, runs, serialization
 from webapp.service.domain.triggers.deploying import Deployment
+from webapp.service.inbound import wiring
 
 BASE = "http://localhost:8600"
 HTTP = "http-new-requests"
@@ -360,3 +362,13 @@ def test_a_flood_of_headers_is_refused_by_the_server(port: int, service: Service
         line.sendall(b"".join(b"X-%d: %s\r\n" % (number, b"x" * 100) for number in range(800)) + b"\r\n")
         assert line.recv(65536).split()[1] == b"431"
     assert bodies(service, trigger) == []
+
+
+def test_a_request_is_read_as_it_came() -> None:
+    builder = EnvironBuilder("/h/key/a b", method="PUT", query_string="x=1&x=2", data=b"\xff{}")
+    builder.headers.add("X-Name", "é".encode().decode("latin-1"))
+    request = wiring.read(Request(builder.get_environ()), "https://p.example/h/key", "a b", 5)
+    assert (request.method, request.path, request.body, request.at) == ("PUT", "/a b", b"\xff{}", 5)
+    assert request.url == "https://p.example/h/key/a%20b?x=1&x=2"
+    assert request.query == (("x", "1"), ("x", "2"))
+    assert ("X-Name", "é") in request.headers

@@ -11,7 +11,7 @@ from tests.fakes.postgres_server import server as running
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.postgres import PostgresAccount
-from webapp.service.outbound.postgres_query import Rows, query
+from webapp.service.outbound.postgres_query import Column, Rows, Table, _tables, query
 
 
 @pytest.fixture(scope="module")
@@ -146,3 +146,20 @@ def test_wrong_credentials_and_the_guard_say_so(server: PostgresAccount) -> None
     found = query(Guard(), PostgresAccount("127.0.0.1", "ada", "x", "postgres", server.port), "select 1")
     assert isinstance(found, Failure)
     assert "public" in found.sentence
+
+
+def row(schema: str, table: str, column: str, own: bool, count: int | None) -> tuple[object, ...]:
+    return (schema, table, column, "text", True, None, own, count)
+
+
+def test_columns_are_gathered_by_table() -> None:
+    rows = [row("public", "a", "id", True, 5), row("public", "a", "name", True, 5), row("other", "a", "id", False, 5)]
+    own, other = _tables(rows)
+    assert own == Table("public", "a", "a", 5, (Column("id", "text", True, None), Column("name", "text", True, None)))
+    assert (other.title, len(other.columns)) == ("other.a", 1)
+    assert list(_tables([])) == []
+
+
+def test_rows_that_were_never_counted_are_unknown() -> None:
+    tables = _tables([row("public", name, "id", True, count) for name, count in (("a", -1), ("b", None), ("c", 0))])
+    assert [table.rows for table in tables] == [None, None, 0]

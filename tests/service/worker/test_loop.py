@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from webapp.kit.clock import DAY, HOUR, MINUTE
+from webapp.kit.clock import DAY, HOUR, MINUTE, ClockMonitor
 from webapp.service.domain.accounts import accounts, credentials, lifecycle
 from webapp.service.worker import loop
-from webapp.service.worker.clock_monitor import ClockMonitor
 
 
 def one_turn(bench: Any, chores: list[loop.Chore] | None = None) -> None:

@@ -21,8 +21,7 @@ from webapp.service.components.authoring import Component
 from webapp.service.components.calls import USER_AGENT, Call
 from webapp.service.components.checker import problems
 from webapp.service.components.context import Context
-from webapp.service.components.error_report import describe
-from webapp.service.components.errors import ComponentError, ResultError
+from webapp.service.components.errors import ComponentError, ResultError, describe
 from webapp.service.components.loader import declaration, load, props_of, to_json
 from webapp.service.components.props import Option, Options, Prop
 from webapp.service.components.wire import frame

@@ -1,4 +1,13 @@
-"""The exceptions of components and of what runs them. A message is the sentence that a person reads."""
+"""The exceptions of components and of what runs them, and how one is told in the Reply.
+
+A message is the sentence that a person reads. A Reply has its kind, that sentence, and the component's own frames.
+"""
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+MESSAGE_CHARS, STACK_CHARS = 2_000, 8_000
 
 
 class ComponentError(Exception):
@@ -19,3 +28,43 @@ class LoadError(ComponentError):
 
 class ResultError(ComponentError):
     """A value that JSON cannot carry, or that is too large."""
+
+
+_KINDS = ((HttpError, "http"), (LoadError, "load"), (ResultError, "result"))
+
+
+def describe(error: BaseException, path: Path) -> dict[str, Any]:
+    """``error`` as the runner reports it. The stack holds the frames of the component's own files alone."""
+    kind = next((kind for type_, kind in _KINDS if isinstance(error, type_)), "exception")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, path)]
+    if not frames and isinstance(error, SyntaxError | ImportError):
+        kind = "load"
+    return {
+        "kind": kind,
+        "name": type(error).__name__,
+        "message": _sentence(error)[:MESSAGE_CHARS],
+        "stack": "".join(traceback.format_list(frames)).replace(f"{_root(path)}/", "")[-STACK_CHARS:],
+        "status": error.status if isinstance(error, HttpError) else None,
+    }
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, SystemExit | KeyboardInterrupt):
+        return "The component ended its own process. It must return a value or raise an error instead."
+    try:
+        message = str(error).strip()
+    except Exception:
+        message = ""
+    if isinstance(error, ComponentError):
+        return message or "The component failed and did not say why."
+    return f"{type(error).__name__}: {message}" if message else f"The component failed by {type(error).__name__}."
+
+
+def _is_own(filename: str, path: Path) -> bool:
+    return filename.startswith(f"{_root(path)}/")
+
+
+def _root(path: Path) -> Path:
+    """The folder of the component's app, or of the operator's own components."""
+    folder = path.parent.parent
+    return folder.parent if folder.name in ("actions", "triggers") else folder

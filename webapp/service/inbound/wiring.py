@@ -8,14 +8,17 @@ import logging
 import threading
 
 from flask import Flask, Response
+from flask import Request as FlaskRequest
 from flask import request as current
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.routing import BaseConverter, Rule
+from werkzeug.urls import iri_to_uri
 
 from webapp.errors import NotFound, PatchbayError, Throttled
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import receiving
-from webapp.service.inbound import answering, reading
+from webapp.service.domain.triggers.requests import InboundRequest
+from webapp.service.inbound import answering
 
 NAME = "inbound"
 log = logging.getLogger(__name__)
@@ -66,7 +69,7 @@ class Receiver:
         service = self._service
         trigger = receiving.listener(service, key)
         base = f"{service.settings.public_url}/h/{key}"
-        received = reading.read(current, base, rest, service.clock())
+        received = read(current, base, rest, service.clock())
         if not receiving.answers_synchronously(trigger):
             return answering.answer(receiving.receive_request(service, trigger, received))
         if not self._runs.acquire(blocking=False):
@@ -75,3 +78,30 @@ class Receiver:
             return answering.answer(receiving.receive_request(service, trigger, received))
         finally:
             self._runs.release()
+
+
+def read(request: FlaskRequest, base: str, rest: str, at: int) -> InboundRequest:
+    """``request`` to ``base`` (the trigger's URL), with the path ``rest`` behind it, which came at ``at`` (epoch ms).
+
+    Headers come as latin-1 from the server and are mostly UTF-8. Raises
+    :class:`werkzeug.exceptions.RequestEntityTooLarge`.
+    """
+    query = request.query_string.decode("latin-1")
+    path = f"/{rest}"
+    return InboundRequest(
+        method=request.method,
+        path=path,
+        url=f"{base}{iri_to_uri(path) if rest else ''}{f'?{query}' if query else ''}",
+        query=tuple(request.args.items(multi=True)),
+        headers=tuple((name, _text(value)) for name, value in request.headers.items()),
+        body=request.get_data(cache=False, parse_form_data=False),
+        client_ip=request.remote_addr or "",
+        at=at,
+    )
+
+
+def _text(value: str) -> str:
+    try:
+        return value.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return value

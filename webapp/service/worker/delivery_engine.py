@@ -14,14 +14,13 @@ import time
 from collections import Counter
 
 from webapp.errors import PatchbayError, Unavailable
-from webapp.kit.clock import SECOND
+from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims, deliveries, outcomes
 from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.triggers.delivering import DEADLINE_S, Sender
-from webapp.service.worker.clock_monitor import ClockMonitor
 
 SENDERS = 64
 PER_ENDPOINT = 16

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import heartbeat
-from webapp.kit.clock import MINUTE, SECOND
+from webapp.kit.clock import MINUTE, SECOND, ClockMonitor
 from webapp.service.components.runner import Runner
 from webapp.service.domain.access import clients, link_sessions, tokens
 from webapp.service.domain.accounts import attempts, credentials, health, lifecycle
@@ -26,7 +26,6 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import usage
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.service.worker.caretaker import Caretaker
-from webapp.service.worker.clock_monitor import ClockMonitor
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.mail_server import MailServer
 from webapp.service.worker.trigger_engine import TriggerEngine

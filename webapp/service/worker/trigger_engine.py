@@ -11,12 +11,11 @@ import time
 from collections.abc import Callable
 
 from webapp.errors import PatchbayError, Unavailable
-from webapp.kit.clock import SECOND
+from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import firing, inbox, lifecycle, receiving, timers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
-from webapp.service.worker.clock_monitor import ClockMonitor
 
 RUNS = 16
 LONGEST_SLEEP_S = 1.0  # a web process without our bell (`patchbay web`) is heard within a second

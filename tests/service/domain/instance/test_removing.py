@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -38,3 +39,21 @@ def test_a_project_goes_but_the_one_the_dashboard_works_in(service: Service, pro
     removing.project(service, project)
     with pytest.raises(NotFound):
         projects.get(service.store, project.id)
+
+
+def test_what_worked_with_the_account_stops(service: Service, scene: Scene, plant: Plant, provider: Any) -> None:
+    account, other = plant(name="Work"), plant()
+    stopped, goes_on = (
+        deploy(service, scene, given={"account": {"authProvisionId": one.id}}) for one in (account, other)
+    )
+    removing.delete(service, account)
+    after = deployed_triggers.get(service.store, scene, stopped.id)
+    assert not after.active and "account Work was disconnected" in (after.switched_off or "")
+    assert deployed_triggers.get(service.store, scene, goes_on.id).active
+
+
+def test_all_accounts_of_an_app(service: Service, scene: Scene, plant: Plant) -> None:
+    plant("alice"), plant("bob"), plant("alice", app="tinyoauth")
+    assert removing.delete_of_app(service, scene, "tinykeys", user=None) == 2
+    left = accounts.of_app(service.store, scene, "tinyoauth", user=None)
+    assert len(left) == 1 and accounts.of_app(service.store, scene, "tinykeys", user=None) == []

@@ -12,7 +12,7 @@ from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
-from webapp.service.domain.instance import disconnecting
+from webapp.service.domain.instance import removing
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts, changing, deployed_triggers, lifecycle
@@ -190,7 +190,7 @@ def test_deleting_an_account_says_goodbye_and_switches_off(
     theirs = deploy(service, scene, user="bob", given=given(other))
     provider.calls.clear()
     provider.down = True
-    disconnecting.delete(service, account)
+    removing.delete(service, account)
     for trigger in mine:
         stands = deployed_triggers.get(service.store, scene, trigger.id)
         assert not stands.active
@@ -203,7 +203,7 @@ def test_deleting_an_account_says_goodbye_and_switches_off(
         change(service, mine[0], active=True)
     again = change(service, mine[0], active=True, given=given(plant()))
     assert (again.active, again.switched_off) == (True, None)
-    assert disconnecting.delete_of_app(service, scene, "tinykeys", user=None) == 2
+    assert removing.delete_of_app(service, scene, "tinykeys", user=None) == 2
     assert not deployed_triggers.get(service.store, scene, theirs.id).active
 
 

@@ -2,8 +2,10 @@
 
 import hashlib
 import hmac
+import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +15,11 @@ from standardwebhooks import Webhook
 from tests.fakes.certificates import Authority
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import PRIVATE, Mood, black_hole, closed_port, receiving
+from webapp.errors import Unavailable
 from webapp.kit.clock import now
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.triggers.delivering import LargeBodies
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 
@@ -157,3 +161,38 @@ def test_the_built_in_third_party_is_open_at_its_receiver_alone(post: DeliveryHa
     for path in ("/receiver", "/receiver/mine", "/api/tasks", "/receiver/../api", "/receivers"):
         _attempt(post, post.receiver.url(path))
     assert sorted({one.path for one in post.receiver.got}) == ["/receiver", "/receiver/mine"]
+
+
+def test_one_endpoint_has_half_and_the_others_the_rest() -> None:
+    bodies = LargeBodies(100, wait_s=0.01)
+    with ExitStack() as held:
+        held.enter_context(bodies.room("hangs", 30))
+        held.enter_context(bodies.room("hangs", 20))
+        with pytest.raises(Unavailable), bodies.room("hangs", 1):
+            pass
+        with bodies.room("other", 50), pytest.raises(Unavailable), bodies.room("third", 1):
+            pass
+    with bodies.room("hangs", 50):
+        pass
+
+
+def test_what_is_larger_than_all_goes_alone() -> None:
+    bodies = LargeBodies(100, wait_s=0.01)
+    both = bodies.room("one", 10_000), bodies.room("two", 10_000)
+    with both[0], both[1], pytest.raises(Unavailable), bodies.room("three", 10_000):
+        pass
+
+
+def test_whoever_waits_goes_on_when_there_is_room() -> None:
+    bodies, went = LargeBodies(100, wait_s=10), threading.Event()
+
+    def wait() -> None:
+        with bodies.room("one", 50):
+            went.set()
+
+    thread = threading.Thread(target=wait)
+    with bodies.room("one", 50):
+        thread.start()
+        assert not went.wait(0.05)
+    assert went.wait(5)
+    thread.join()

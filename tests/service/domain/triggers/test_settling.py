@@ -13,7 +13,7 @@ from webapp.errors import NotFound
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import disconnecting
+from webapp.service.domain.instance import removing
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import (
     accounts,
@@ -173,7 +173,7 @@ def test_a_change_that_is_not_valid_any_more_brings_back_what_stood(
     second = plant(name="Home")
     change = Change(given={"account": {"authProvisionId": second.id}, "ids": ["b"]})
     death(lambda: changing.update(service, trigger, change), changing, "_unsubscribe", behind=True)
-    disconnecting.delete(service, second)
+    removing.delete(service, second)
     provider.calls.clear()
     assert settling.settle(service) == 1
     assert called_hooks(provider.calls) == ["leave=a", "subscribe=a"]
@@ -206,7 +206,7 @@ def test_removing_an_account_that_broke_off_leaves_its_triggers_subscribed(
     service: Service, scene: Scene, trigger: DeployedTrigger, provider: Any, death: Any
 ) -> None:
     def remove() -> int:
-        return disconnecting.delete_of_app(service, scene, "tinykeys", user=None)
+        return removing.delete_of_app(service, scene, "tinykeys", user=None)
 
     death(remove, accounts, "account_removed")
     assert called_hooks(provider.calls) == ["leave=a"]

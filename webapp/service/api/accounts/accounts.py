@@ -37,7 +37,7 @@ from webapp.service.api.base.operations import (
 from webapp.service.domain.accounts import accounts, apps, credentials
 from webapp.service.domain.accounts.accounts import Account, Filter
 from webapp.service.domain.base import scopes
-from webapp.service.domain.instance import disconnecting
+from webapp.service.domain.instance import removing
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 
@@ -131,7 +131,7 @@ def get_account(call: Call) -> Response:
 )
 def delete_account(call: Call) -> Response:
     """Remove one account with its credentials."""
-    disconnecting.delete(call.service, load(call))
+    removing.delete(call.service, load(call))
     return no_content()
 
 
@@ -147,7 +147,7 @@ def delete_accounts_of_app(call: Call) -> Response:
     user = _known_user(call, user_id)
     app = call.service.app(call.path["app"])
     if user_id is None or user is not None:
-        disconnecting.delete_of_app(call.service, call.scene, app.slug, user=user)
+        removing.delete_of_app(call.service, call.scene, app.slug, user=user)
     return no_content()
 
 

@@ -18,8 +18,7 @@ from webapp.kit import crypto
 from webapp.kit.crypto import hash_token
 from webapp.service.api.base import cors, problems
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, read_json
-from webapp.service.api.base.limits import HEADER, LIMITS
-from webapp.service.api.base.operations import LimitName, Operation
+from webapp.service.api.base.operations import HEADER, LIMITS, LimitName, Operation
 from webapp.service.domain.access import callers, custom_limits, rate_limits
 from webapp.service.domain.access.rate_limits import Limit, LimitState
 from webapp.service.domain.base.service import Service

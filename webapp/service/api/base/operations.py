@@ -1,7 +1,8 @@
 """What an operation of the API is. It is declared once, by a decorator on its handler, in the module of its noun.
 
 Routing, access checks, rate limits, ``/openapi.json``, the reference page and the tests of every route with every kind
-of token are all drawn from these declarations (contract "Who may call what").
+of token are all drawn from these declarations (contract "Who may call what"). Each names the rate limit that it counts
+towards (contract "Rate limits").
 """
 
 import functools
@@ -15,6 +16,7 @@ from flask import Response
 
 from webapp.service.api.base.call import Call
 from webapp.service.api.base.models import Body, ExternalUserId, NoContent, ProjectId, Query
+from webapp.service.domain.access.rate_limits import Limit
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 LimitName = Literal["tokens", "accounts", "tools", "executions", "proxy"]
@@ -26,6 +28,14 @@ NO_PROJECT = "/v1/connect"
 PROVIDER_ERRORS = (502, 504)  # of operations that call the app's own provider
 USER = "user-123"
 OWNER = {"external_user_id": USER}
+HEADER = "x-pd-rate-limit"
+LIMITS: dict[LimitName, Limit] = {
+    "accounts": Limit(2_000, 300),
+    "tools": Limit(3_000, 300),
+    "executions": Limit(2_000, 300),
+    "proxy": Limit(1_000, 300),
+    "tokens": Limit(100, 60),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,7 @@ from webapp.errors import Detail, Invalid, NotFound
 from webapp.service.catalog.components import ComponentInfo, Kind
 from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Reply
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import (
-    calling,
-    database_props,
-    dynamic_props,
-    grants,
-    option_lists,
-    prop_values,
-    run_files,
-    runs,
-)
+from webapp.service.domain.components import calling, dynamic_props, grants, option_lists, prop_values, run_files, runs
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.components.prop_values import Values
 from webapp.service.domain.projects.projects import Scene
@@ -76,8 +67,8 @@ def configure(service: Service, request: ComponentRequest, lookup: OptionsQuery)
         if prop.get("options") is None:
             raise _wrong("prop_name", "That prop has no options to look up; ask the person for its value.")
         return option_lists.static(prop, lookup.query)
-    account_prop = database_props.account_prop(props, prop)
-    if account_prop is not None and database_props.is_postgres(service, account_prop):
+    account_prop = option_lists.account_prop(props, prop)
+    if account_prop is not None and option_lists.is_postgres(service, account_prop):
         return _database(service, request, account_prop, values)
     reply = _call(service, request, props, values, "options", lookup)
     return option_lists.answer(prop, reply)
@@ -204,7 +195,7 @@ def _database(service: Service, request: ComponentRequest, account_prop: Prop, v
     if account is None:
         raise _wrong(f"{prop_values.FIELD}.{account_prop['name']}", "It is missing; choose a connected account.")
     try:
-        tables = database_props.tables(service, account)
+        tables = option_lists.tables(service, account)
     except AccountUnusable as error:
         return option_lists.failed(calling.failed(service, error.message))
     return {"options": None, "stringOptions": None, "observations": [], "context": {"dbInfo": tables}, "errors": []}

@@ -2,13 +2,20 @@
 
 The body is the event, byte for byte. Any 2xx is a success; a redirect is never followed. The guard decides at this
 very moment where it may go; the built-in third party is open to its receiver alone. No transaction is open here.
+
+Large bodies that are on their way at once have a room of so many bytes, so that they do not fill the memory. Each
+endpoint may have half of it: one that hangs with large events never holds up the large ones of others.
 """
 
+import threading
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from webapp.errors import Unavailable
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import CannotOpen, signed_headers
 from webapp.service.components.masking import Mask
@@ -16,7 +23,6 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, events, retry
 from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.deliveries.large_bodies import LargeBodies
 from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.outbound.client import OutboundClient
@@ -27,6 +33,8 @@ READ_BYTES = 64 * 1024
 KEPT_BYTES = 2_000
 RECEIVER = "/receiver"
 _MASKED = frozenset({"set-cookie", "set-cookie2", "authorization", "proxy-authorization", "www-authenticate"})
+MOST_BYTES = 64 * 1024 * 1024
+WAIT_S = 10.0  # the lease of a delivery must outlast this and the request's deadline
 
 
 class Sender:
@@ -118,3 +126,32 @@ def _kept(answer: Response, mask: Mask) -> Mapping[str, Any]:
     }
     body = mask(answer.body.decode("utf-8", "replace")).replace("\0", "")
     return {"headers": headers, "body": body.encode()[:KEPT_BYTES].decode("utf-8", "ignore")}
+
+
+class LargeBodies:
+    """How much is held, and by which endpoints. Threads share it."""
+
+    def __init__(self, most: int = MOST_BYTES, *, wait_s: float = WAIT_S) -> None:
+        self._most, self._wait_s = most, wait_s
+        self._held: Counter[str] = Counter()
+        self._free = threading.Condition()
+
+    @contextmanager
+    def room(self, endpoint_id: str, size: int) -> Iterator[None]:
+        """Hold ``size`` bytes for ``endpoint_id``. Raises :class:`Unavailable` when there is no room for a while."""
+        counted = min(size, self._most // 2)
+        with self._free:
+            if not self._free.wait_for(lambda: self._fits(endpoint_id, counted), self._wait_s):
+                raise Unavailable("Too many large events are on their way; this one waits.")
+            self._held[endpoint_id] += counted
+        try:
+            yield
+        finally:
+            with self._free:
+                self._held[endpoint_id] -= counted
+                if not self._held[endpoint_id]:
+                    del self._held[endpoint_id]
+                self._free.notify_all()
+
+    def _fits(self, endpoint_id: str, size: int) -> bool:
+        return self._held.total() + size <= self._most and self._held[endpoint_id] + size <= self._most // 2

@@ -78,8 +78,7 @@ def locked(service: Service, trigger: DeployedTrigger, *, by_force: bool = False
 
     Raises :class:`Conflict` while somebody else holds it, but ``by_force``; :class:`NotFound` when it is gone.
     """
-    now = service.clock()
-    free = "" if by_force else f" AND {FREE}"
+    now, free = service.clock(), "" if by_force else f" AND {FREE}"
     with service.store.write() as tx:
         rows = tx.tuples(
             "UPDATE deployed_triggers SET turn = turn + 1, lease_until = 0, busy_until = :now + :busy, "  # noqa: S608
