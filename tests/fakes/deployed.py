@@ -38,7 +38,7 @@ def plant_trigger_of(
             dynamic_props_id=None, active=active, switched_off=None, emit_on_deploy=True, schedule=None,
             schedule_changed_at=None, next_run_at=None, turn=0, failures=0, last_run_at=None, last_error=None,
             last_event_at=None, mark=None,
-            endpoint_sealed=deployed_triggers.seal_endpoint(service, tx, scene, trigger_id, key),
+            endpoint_sealed=deployed_triggers.ENDPOINT.seal(service, tx, scene.project_id, trigger_id, key.encode()),
             email_local=random_base62(20).lower() if kind.emitter == "email" else None, created_at=now, updated_at=now,
         )  # fmt: skip
         lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now)

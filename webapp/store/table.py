@@ -153,27 +153,20 @@ def _checked(column: str, value: Any) -> str:
     return f"{column} + 0 = :{column}" if isinstance(value, int) else f"COALESCE({column}, '') = :{column}"
 
 
-class Table(Generic[T]):
-    """One table, whose rows are records of the dataclass (or ``NamedTuple``) ``record``.
+class Rows(Generic[T]):
+    """The rows of one table as records of the dataclass (or ``NamedTuple``) ``record``, for whoever reads them.
 
-    ``key`` is the column that names a row. ``write_only`` are columns that are written with a record and never read
-    into one, such as the hash of a secret.
+    ``key`` is the column that names a row.
     """
 
-    def __init__(self, name: str, record: type[T], *, key: str = "id", write_only: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, record: type[T], *, key: str = "id") -> None:
         """Raises ``TypeError`` for a record with a field that no column can hold."""
         self.name, self.key = name, key
         self.fields = columns(record)
         self.columns = ", ".join(column.name for column in self.fields)
         self.make = maker(record)
-        self._written = {column.name: column for column in self.fields}
-        names = (*self._written, *write_only)
-        self._insert = f"INSERT INTO {name} ({', '.join(names)}) VALUES ({', '.join(f':{n}' for n in names)})"  # noqa: S608
         self._select = f"SELECT {self.columns} FROM {name} WHERE "  # noqa: S608
         self._get = f"{self._select}{key} = :key"
-        self._delete = f"DELETE FROM {name} WHERE {key} = :key"  # noqa: S608
-        self._updates: dict[tuple[str, ...], str] = {}
-        self._upserts: dict[tuple[str, ...], str] = {}
 
     def get(self, reader: Reader, key: str) -> T | None:
         """The record under ``key``, if there is one."""
@@ -218,6 +211,23 @@ class Table(Generic[T]):
         )
         count = self.count(reader, where, params) if total is None else total
         return cursors.page(rows, window, plan, mark, attrgetter(*order), count)
+
+
+class Table(Rows[T]):
+    """One table, for the module that writes it.
+
+    ``write_only`` are columns that are written with a record and never read into one, such as the hash of a secret.
+    """
+
+    def __init__(self, name: str, record: type[T], *, key: str = "id", write_only: Sequence[str] = ()) -> None:
+        """Raises ``TypeError`` for a record with a field that no column can hold."""
+        super().__init__(name, record, key=key)
+        self._written = {column.name: column for column in self.fields}
+        names = (*self._written, *write_only)
+        self._insert = f"INSERT INTO {name} ({', '.join(names)}) VALUES ({', '.join(f':{n}' for n in names)})"  # noqa: S608
+        self._delete = f"DELETE FROM {name} WHERE {key} = :key"  # noqa: S608
+        self._updates: dict[tuple[str, ...], str] = {}
+        self._upserts: dict[tuple[str, ...], str] = {}
 
     def insert(self, tx: Tx, record: T, **write_only: Any) -> None:
         """Add ``record``. Raises :class:`webapp.errors.Conflict` for a key that is taken."""

@@ -51,13 +51,13 @@ def waiting(reader: Reader, trigger_ids: Sequence[str]) -> set[str]:
 
 def uses(reader: Reader, account: Account, window: cursors.Window) -> cursors.Page[DeployedTrigger]:
     """The triggers that work with ``account``, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    return deployed_triggers.page_where(reader, window, _USING, {"account": account.id})
+    return deployed_triggers.ROWS.page(reader, window, _USING, {"account": account.id})
 
 
 def using(reader: Reader, account_id: str) -> list[DeployedTrigger]:
     """Every active trigger that works with the account."""
     where = f"{_USING} AND active = 1 ORDER BY created_at, id"
-    return deployed_triggers.select(reader, where, {"account": account_id})
+    return deployed_triggers.ROWS.all(reader, where, {"account": account_id})
 
 
 def account_removed(tx: Tx, service: Service, account: Account) -> list[str]:

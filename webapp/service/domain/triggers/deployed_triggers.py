@@ -5,24 +5,23 @@ Every look-up by id goes through an owner: a scene, and for a Connect token its 
 hooks are still running at its deployment is found by its endpoint alone, since the provider may call it back at once.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from operator import attrgetter
 from typing import Any, Literal
 
 import orjson
 
 from webapp.errors import NotFound
 from webapp.kit import cursors
+from webapp.kit.crypto import hash_token
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
-from webapp.store import table
 from webapp.store.contract import Reader, Tx
+from webapp.store.table import Rows, by_one_index
 
 Emitter = Literal["source", "http", "timer", "email"]
 EMITTERS: tuple[Emitter, ...] = ("source", "http", "timer", "email")
@@ -52,22 +51,22 @@ class DeployedTrigger:
     props: list[dict[str, Any]] = field(repr=False)
     configured_sealed: bytes = field(repr=False)
     dynamic_props_id: str | None
-    active: bool
-    switched_off: str | None
     emit_on_deploy: bool
     schedule: Mapping[str, Any] | None
     schedule_changed_at: int | None
-    next_run_at: int | None
-    turn: int
-    failures: int
-    last_run_at: int | None
-    last_error: str | None
-    last_event_at: int | None
-    mark: str | None
     endpoint_sealed: bytes | None = field(repr=False)
     email_local: str | None
     created_at: int
     updated_at: int
+    active: bool = True
+    switched_off: str | None = None
+    next_run_at: int | None = None
+    turn: int = 0
+    failures: int = 0
+    last_run_at: int | None = None
+    last_error: str | None = None
+    last_event_at: int | None = None
+    mark: str | None = None
 
     @property
     def instant(self) -> bool:
@@ -91,8 +90,7 @@ class DeployedTrigger:
         return ExternalUser(self.external_user_id, self.external_id, self.scene)
 
 
-_COLUMNS = ", ".join(column.name for column in table.columns(DeployedTrigger))
-_make = table.maker(DeployedTrigger)
+ROWS = Rows(TABLE, DeployedTrigger)
 CONFIGURED, ENDPOINT = SealedColumn(TABLE, "configured_sealed"), SealedColumn(TABLE, "endpoint_sealed")
 SEALED = (CONFIGURED, ENDPOINT)
 
@@ -108,7 +106,7 @@ class Filter:
 
 def get(reader: Reader, scene: Scene, trigger_id: str, *, user: ExternalUser | None = None) -> DeployedTrigger:
     """The trigger ``trigger_id`` of ``scene``, and of ``user`` when one is given. Raises :class:`NotFound`."""
-    trigger = _first(select(reader, "id = :id AND deployed = 1", {"id": trigger_id}))
+    trigger = ROWS.one(reader, "id = :id AND deployed = 1", {"id": trigger_id})
     if trigger is None or trigger.scene != scene or (user is not None and trigger.external_user_id != user.id):
         raise NotFound(ABSENT)
     return trigger
@@ -116,17 +114,17 @@ def get(reader: Reader, scene: Scene, trigger_id: str, *, user: ExternalUser | N
 
 def find(reader: Reader, trigger_id: str) -> DeployedTrigger | None:
     """The trigger ``trigger_id``, whosever it is: for our own work alone, never for a caller."""
-    return _first(select(reader, "id = :id", {"id": trigger_id}))
+    return ROWS.get(reader, trigger_id)
 
 
 def by_endpoint(reader: Reader, key: str) -> DeployedTrigger | None:
     """The trigger that answers at ``/h/<key>``, active or not."""
-    return _first(select(reader, "endpoint_hash = :hash", {"hash": endpoint_hash(key)}))
+    return ROWS.one(reader, "endpoint_hash = :hash", {"hash": hash_token(key)})
 
 
 def by_email(reader: Reader, local: str) -> DeployedTrigger | None:
     """The trigger whose address begins with ``local``, active or not."""
-    return _first(select(reader, "email_local = :local", {"local": local.lower()}))
+    return ROWS.one(reader, "email_local = :local", {"local": local.lower()})
 
 
 def page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) -> cursors.Page[DeployedTrigger]:
@@ -137,40 +135,20 @@ def page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) 
         if user is None:
             return cursors.Page([], 0, "", "")
     chosen = {"external_user_id": user.id if user else None, "app": filters.app, "emitter": filters.emitter}
-    where, params = table.by_one_index(asdict(scene), chosen, alone=("external_user_id",))
-    return page_where(reader, window, f"{where} AND deployed = 1", params)
-
-
-def page_where(
-    reader: Reader, window: cursors.Window, where: str, params: Mapping[str, Any]
-) -> cursors.Page[DeployedTrigger]:
-    """The triggers that meet ``where``, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    mark = cursors.fingerprint(TABLE, where, dict(params))
-    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
-    triggers = select(
-        reader,
-        f"{where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
-        {**params, **plan.params, "limit": plan.limit},
-    )
-    total = reader.tuples(f"SELECT COUNT(*) FROM {TABLE} WHERE {where}", params)[0][0]  # noqa: S608
-    return cursors.page(triggers, window, plan, mark, attrgetter("created_at", "id"), total)
+    where, params = by_one_index(asdict(scene), chosen, alone=("external_user_id",))
+    return ROWS.page(reader, window, f"{where} AND deployed = 1", params)
 
 
 def of_user(reader: Reader, user: ExternalUser) -> list[DeployedTrigger]:
     """Every trigger of one user, oldest first."""
     where = "external_user_id = :user AND deployed = 1 ORDER BY created_at, id"
-    return select(reader, where, {"user": user.id})
+    return ROWS.all(reader, where, {"user": user.id})
 
 
 def of_project(reader: Reader, project_id: str) -> list[DeployedTrigger]:
     """Every trigger of a project, in both environments."""
     where = "project_id = :project AND deployed = 1 ORDER BY created_at, id"
-    return select(reader, where, {"project": project_id})
-
-
-def select(reader: Reader, where: str, params: Mapping[str, Any]) -> list[DeployedTrigger]:
-    """Every trigger that meets ``where``: conditions, and an ORDER BY and LIMIT where they are needed."""
-    return list(map(_make, reader.tuples(f"SELECT {_COLUMNS} FROM {TABLE} WHERE {where}", params)))  # noqa: S608
+    return ROWS.all(reader, where, {"project": project_id})
 
 
 def configured(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
@@ -195,20 +173,6 @@ def endpoint_url(service: Service, trigger: DeployedTrigger) -> str | None:
 def seal_configured(service: Service, tx: Tx, scene: Scene, trigger_id: str, values: Mapping[str, Any]) -> bytes:
     """``values`` for :attr:`DeployedTrigger.configured_sealed`, in the transaction that writes them."""
     return CONFIGURED.seal(service, tx, scene.project_id, trigger_id, orjson.dumps(values))
-
-
-def seal_endpoint(service: Service, tx: Tx, scene: Scene, trigger_id: str, key: str) -> bytes:
-    """``key`` for :attr:`DeployedTrigger.endpoint_sealed`, in the transaction that writes it."""
-    return ENDPOINT.seal(service, tx, scene.project_id, trigger_id, key.encode())
-
-
-def endpoint_hash(key: str) -> str:
-    """What the key of an endpoint is found by."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _first(triggers: list[DeployedTrigger]) -> DeployedTrigger | None:
-    return triggers[0] if triggers else None
 
 
 def _open(column: SealedColumn, service: Service, trigger: DeployedTrigger, box: bytes) -> bytes:

@@ -16,6 +16,7 @@ from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import components
+from webapp.service.domain.components.components import ComponentRequest
 from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.projects import external_users, history
 from webapp.service.domain.projects.projects import Scene
@@ -31,7 +32,7 @@ from webapp.service.domain.triggers import (
 )
 from webapp.service.domain.triggers.calls import HookFailed
 from webapp.service.domain.triggers.configuration import TriggerValues
-from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.deployed_triggers import ENDPOINT, DeployedTrigger
 from webapp.store.contract import Tx
 
 ENDPOINT_KEY_LENGTH = 32
@@ -61,10 +62,10 @@ def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
     :class:`webapp.errors.NotFound` (an account or dynamic props that are not this user's).
     """
     kind = configuration.kind(deployment.component.key)
-    props = components.props_to_fill(service, _as_order(deployment))
-    values = configuration.checked_values(
-        service, deployment.scene, deployment.external_id, kind, props, deployment.given
-    )
+    owner, given = (deployment.scene, deployment.external_id), deployment.given
+    request = ComponentRequest(*owner, deployment.component, given, deployment.dynamic_props_id)
+    props = components.props_to_fill(service, request)
+    values = configuration.checked_values(service, *owner, kind, props, given)
     trigger = _begin(service, deployment, kind, props, values)
     try:
         emitted = calls.run_hooks(service, trigger, ["deploy", "activate"], values.configured)
@@ -109,22 +110,12 @@ def remove(service: Service, trigger: DeployedTrigger) -> None:
 
 def purge(service: Service) -> int:
     """Undo what a crash left half deployed; how many there were."""
-    abandoned = deployed_triggers.select(
+    abandoned = deployed_triggers.ROWS.all(
         service.store, f"deployed = 0 AND {lifecycle.FREE}", {"now": service.clock(), "busy": lifecycle.BUSY}
     )
     for trigger in abandoned:
         _undo(service, trigger, deployed_triggers.configured(service, trigger), activated=True)
     return len(abandoned)
-
-
-def _as_order(deployment: Deployment) -> components.ComponentRequest:
-    return components.ComponentRequest(
-        deployment.scene,
-        deployment.external_id,
-        deployment.component,
-        deployment.given,
-        dynamic_props_id=deployment.dynamic_props_id,
-    )
 
 
 def _begin(
@@ -135,14 +126,15 @@ def _begin(
     values: TriggerValues,
 ) -> DeployedTrigger:
     """Write the row that nobody sees yet, with its webhooks."""
-    now, trigger_id, component = service.clock(), new_id(kind.prefix), deployment.component
+    now, trigger_id = service.clock(), new_id(kind.prefix)
+    scene, component = deployment.scene, deployment.component
     name = configuration.checked_name(deployment.name or component.name)
     key = random_base62(ENDPOINT_KEY_LENGTH) if any(prop["type"] in _ADDRESSED for prop in props) else None
     with service.store.write() as tx:
-        user = external_users.ensure(tx, deployment.scene, deployment.external_id, now)
+        user = external_users.ensure(tx, scene, deployment.external_id, now)
         trigger = DeployedTrigger(
             id=trigger_id,
-            scene=deployment.scene,
+            scene=scene,
             external_user_id=user.id,
             external_id=deployment.external_id,
             emitter=kind.emitter,
@@ -153,25 +145,12 @@ def _begin(
             name=name,
             name_slug=configuration.free_slug(tx, user.id, name),
             props=props,
-            configured_sealed=deployed_triggers.seal_configured(
-                service, tx, deployment.scene, trigger_id, values.configured
-            ),
+            configured_sealed=deployed_triggers.seal_configured(service, tx, scene, trigger_id, values.configured),
             dynamic_props_id=deployment.dynamic_props_id,
-            active=True,
-            switched_off=None,
             emit_on_deploy=deployment.emit_on_deploy,
             schedule=values.schedule,
             schedule_changed_at=now if values.schedule else None,
-            next_run_at=None,
-            turn=0,
-            failures=0,
-            last_run_at=None,
-            last_error=None,
-            last_event_at=None,
-            mark=None,
-            endpoint_sealed=deployed_triggers.seal_endpoint(service, tx, deployment.scene, trigger_id, key)
-            if key
-            else None,
+            endpoint_sealed=ENDPOINT.seal(service, tx, scene.project_id, trigger_id, key.encode()) if key else None,
             email_local=random_base62(EMAIL_LENGTH).lower() if kind.emitter == "email" else None,
             created_at=now,
             updated_at=now,
@@ -179,9 +158,8 @@ def _begin(
         lifecycle.insert(tx, trigger, endpoint_key=key, busy_until=now + lifecycle.BUSY, holder=service.generation)
         trigger_accounts.put(tx, trigger_id, values.accounts)
         urls = [deployment.webhook_url] if deployment.webhook_url else []
-        trigger_webhooks.set_targets(
-            tx, service, trigger, urls, [deployment.workflow_id] if deployment.workflow_id else []
-        )
+        workflows = [deployment.workflow_id] if deployment.workflow_id else []
+        trigger_webhooks.set_targets(tx, service, trigger, urls, workflows)
     return trigger
 
 

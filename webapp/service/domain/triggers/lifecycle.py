@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from webapp.errors import Conflict, NotFound
 from webapp.kit.clock import MINUTE
+from webapp.kit.crypto import hash_token
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base.service import Service
@@ -36,7 +37,7 @@ DUE = f"next_run_at <= :now AND active = 1 AND deployed = 1 AND {FREE}"
 
 def insert(tx: Tx, trigger: DeployedTrigger, *, endpoint_key: str | None, busy_until: int, holder: int = 0) -> None:
     """Add ``trigger``, which the generation ``holder`` is deploying, unseen until :func:`update` says that it is."""
-    key_hash = deployed_triggers.endpoint_hash(endpoint_key) if endpoint_key else None
+    key_hash = hash_token(endpoint_key) if endpoint_key else None
     _TRIGGERS.insert(tx, trigger, endpoint_hash=key_hash, busy_until=busy_until, holder=holder)
 
 
@@ -135,10 +136,8 @@ def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
 def release(service: Service, claimed: DeployedTrigger) -> None:
     """Give a claimed poll up, so that the next who asks may claim it."""
     with service.store.write() as tx:
-        tx.run(
-            "UPDATE deployed_triggers SET lease_until = 0, holder = NULL WHERE id = :id AND turn = :turn",
-            {"id": claimed.id, "turn": claimed.turn},
-        )
+        sql = "UPDATE deployed_triggers SET lease_until = 0, holder = NULL WHERE id = :id AND turn = :turn"
+        tx.run(sql, {"id": claimed.id, "turn": claimed.turn})
 
 
 def take_over(tx: Tx, service: Service, dead: int) -> int:
@@ -191,7 +190,7 @@ def realign(service: Service) -> int:
             "next_run_at > :now AND schedule IS NOT NULL "
             "AND COALESCE(last_run_at, schedule_changed_at, created_at) > :now"
         )
-        for trigger in deployed_triggers.select(tx, where, {"now": now}):
+        for trigger in deployed_triggers.ROWS.all(tx, where, {"now": now}):
             anchor = min(trigger.schedule_changed_at or now, now)
             last = trigger.last_run_at or trigger.schedule_changed_at or trigger.created_at
             at = schedules.realigned(trigger.schedule or {}, anchor, last, now)

@@ -38,7 +38,7 @@ def settle(service: Service) -> int:
 
 def _abandoned(service: Service) -> list[DeployedTrigger]:
     where = f"id IN (SELECT trigger_id FROM trigger_plans) AND deployed = 1 AND {lifecycle.FREE}"  # noqa: S608
-    return deployed_triggers.select(service.store, where, {"now": service.clock(), "busy": lifecycle.BUSY})
+    return deployed_triggers.ROWS.all(service.store, where, {"now": service.clock(), "busy": lifecycle.BUSY})
 
 
 def _change(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:

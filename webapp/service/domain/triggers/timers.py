@@ -15,7 +15,7 @@ def fire_timers(service: Service) -> int:
     """Fire native timers that are due, at most :data:`BATCH`, in one transaction; how many there were."""
     now = service.clock()
     with service.store.write() as tx:
-        due = deployed_triggers.select(
+        due = deployed_triggers.ROWS.all(
             tx,
             f"emitter = 'timer' AND {lifecycle.DUE} ORDER BY next_run_at LIMIT :limit",
             {"now": now, "busy": lifecycle.BUSY, "limit": BATCH},
