@@ -1,7 +1,9 @@
-"""The schema: migrations in their order, each of its whole file, and none that leaves half of itself."""
+"""The schema: migrations as their folder has them, and databases that they do not fit refused in one sentence."""
 
 import re
+import shutil
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -9,10 +11,11 @@ import pytest
 from sqlite_utils import Database
 
 import webapp.store
-from webapp.store.migrations import migrations
+from webapp.store.contract import WrongSchema
+from webapp.store.migrations import SCHEMA, Migration, Schema
 from webapp.store.sqlite import SQLiteStore
 
-SCHEMA = Path(webapp.store.__file__).parent / "schema"
+FOLDER = Path(webapp.store.__file__).parent / "schema"
 MADE = re.compile(r"^CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)", re.MULTILINE)
 RELEASED = [  # installations have applied these: none may be renamed, reordered or left out
     "m001_foundation",
@@ -24,18 +27,76 @@ RELEASED = [  # installations have applied these: none may be renamed, reordered
     "m008_workspace",
     "m009_ended_tokens",
 ]
+WITHOUT_CHECKSUMS = (
+    "DROP TABLE migration_checksums",
+    "DELETE FROM _sqlite_migrations WHERE name = 'm013_checksums'",
+)
 
 
-def test_each_file_is_a_migration_in_the_order_of_their_numbers(data: Path) -> None:
-    with closing(SQLiteStore(data / "patchbay.db")) as store:
+@pytest.fixture
+def path(data: Path) -> Path:
+    return data / "patchbay.db"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the schema, to be changed before :func:`use`."""
+    return Path(shutil.copytree(FOLDER, tmp_path / "schema"))
+
+
+@pytest.fixture
+def use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Has stores use the migrations that :func:`folder` holds now, as a new version of Patchbay would."""
+    return lambda: monkeypatch.setattr("webapp.store.sqlite.SCHEMA", Schema(folder))
+
+
+def execute(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+
+
+def migrate(path: Path) -> list[str]:
+    with closing(SQLiteStore(path)) as store:
+        return store.migrate()
+
+
+def tables(path: Path) -> Iterator[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        yield from (row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
+
+
+def refusal(path: Path) -> str:
+    """The sentence with which a store refuses ``path``, whether it is to be migrated or only looked at."""
+    with closing(sqlite3.connect(path)) as connection:
+        before = list(connection.iterdump())
+    with closing(SQLiteStore(path)) as store:
+        with pytest.raises(WrongSchema) as refused:
+            store.migrate()
+        with pytest.raises(WrongSchema) as seen:
+            store.pending()
+    assert refused.value.message == seen.value.message
+    with closing(sqlite3.connect(path)) as connection:
+        assert list(connection.iterdump()) == before, "nothing was done to it"
+    return refused.value.message
+
+
+def test_each_file_is_a_migration_in_the_order_of_their_numbers(path: Path) -> None:
+    with closing(SQLiteStore(path)) as store:
         pending = store.pending()
-    assert pending == sorted(file.stem for file in SCHEMA.iterdir())
+    assert pending == SCHEMA.names == sorted(file.stem for file in FOLDER.iterdir())
     assert pending[: len(RELEASED)] == RELEASED
+
+
+def test_no_two_migrations_have_one_number() -> None:
+    numbers = [name.partition("_")[0] for name in SCHEMA.names]
+    assert len(set(numbers)) == len(numbers), "give the newer one the next number"
 
 
 def test_every_statement_of_every_file_is_run(store: SQLiteStore) -> None:
     declared = set[tuple[str, str]]()
-    for file in sorted(SCHEMA.iterdir()):
+    for file in sorted(FOLDER.iterdir()):
         declared -= {("index", name) for name in re.findall(r"^DROP INDEX (\w+)", file.read_text(), re.MULTILINE)}
         declared |= {(kind.lower(), name) for kind, name in MADE.findall(file.read_text())}
     rows = store.all("SELECT type, name FROM sqlite_master WHERE tbl_name NOT LIKE '%sqlite_%' AND sql IS NOT NULL")
@@ -43,12 +104,13 @@ def test_every_statement_of_every_file_is_run(store: SQLiteStore) -> None:
     assert ("table", "projects") in declared
 
 
-def test_an_older_database_gets_what_it_lacks_and_keeps_what_it_holds(data: Path) -> None:
-    path = data / "patchbay.db"
-    with closing(sqlite3.connect(path)) as connection:
-        migrations.apply(Database(connection), stop_before="m008_workspace")
-        connection.execute("INSERT INTO counters (name, n) VALUES ('accounts', 7)")
-        connection.commit()
+def test_an_older_database_gets_what_it_lacks_and_keeps_what_it_holds(path: Path, folder: Path) -> None:
+    for file in folder.iterdir():
+        if file.stem >= "m008_workspace":
+            file.unlink()
+    with closing(Database(path)) as database:
+        Schema(folder).apply(database)
+    execute(path, "INSERT INTO counters (name, n) VALUES ('accounts', 7)")
     with closing(SQLiteStore(path)) as store:
         assert store.pending()[0] == "m008_workspace"
         assert store.migrate()[:2] == ["m008_workspace", "m009_ended_tokens"]
@@ -57,19 +119,110 @@ def test_an_older_database_gets_what_it_lacks_and_keeps_what_it_holds(data: Path
         assert store.all("SELECT ended FROM connect_tokens") == []
 
 
-def test_an_interrupted_migration_leaves_no_trace(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def breaks(db: Database) -> None:
-        db.execute("CREATE TABLE half (id TEXT)")
-        raise KeyboardInterrupt
+def test_an_interrupted_migration_leaves_no_trace(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    apply = Migration.apply
 
-    path = data / "patchbay.db"
+    def breaks(migration: Migration, database: Database) -> None:
+        apply(migration, database)
+        if migration.name == SCHEMA.names[-1]:
+            raise KeyboardInterrupt
+
     with closing(SQLiteStore(path)) as store:
-        monkeypatch.setattr(migrations, "_migrations", list(migrations._migrations))
-        migrations(name="m999_breaks")(breaks)
+        monkeypatch.setattr(Migration, "apply", breaks)
+        monkeypatch.setattr("webapp.store.sqlite.SCHEMA", Schema(FOLDER))
         with pytest.raises(KeyboardInterrupt):
             store.migrate()
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall() == []
+    assert list(tables(path)) == []
     monkeypatch.undo()
+    assert migrate(path) == SCHEMA.names
+
+
+def test_a_new_file_is_a_new_migration(path: Path, folder: Path, use: Callable[[], None]) -> None:
+    migrate(path)
+    (folder / "m998_letters.sql").write_text(
+        "-- somewhere.py\nCREATE TABLE letters (id TEXT);\nDROP INDEX runs_by_age;\n"
+    )
+    (folder / "m999_words.sql").write_text("CREATE TABLE words (id TEXT);\n")
+    (folder / "README.md").write_text("no migration")
+    use()
+    assert migrate(path) == ["m998_letters", "m999_words"]
+    assert {"letters", "words"} <= set(tables(path))
+    assert migrate(path) == []
+
+
+def test_a_migration_that_was_changed_after_it_was_applied_is_refused_by_its_file(
+    path: Path, folder: Path, use: Callable[[], None]
+) -> None:
+    migrate(path)
+    file = folder / "m002_preferences.sql"
+    file.write_text(file.read_text().replace("theme TEXT NOT NULL", "theme TEXT"))
+    (folder / "m999_words.sql").write_text("CREATE TABLE words (id TEXT);\n")
+    use()
+    assert refusal(path) == (
+        f"{file} was changed after the database had been made with it. Install Patchbay anew; a change of the schema "
+        "is a file of its own."
+    )
+
+
+def test_comments_and_line_breaks_are_no_change(path: Path, folder: Path, use: Callable[[], None]) -> None:
+    migrate(path)
+    file = folder / "m002_preferences.sql"
+    text = file.read_text().replace("-- people/preferences.py", "-- elsewhere.py").replace(",  ", ", -- so\n\n  ")
+    file.write_text(text)
+    assert text != (FOLDER / file.name).read_text()
+    use()
+    assert migrate(path) == []
+
+
+def test_a_newer_database_is_refused_by_what_is_not_known(path: Path) -> None:
+    migrate(path)
+    execute(
+        path,
+        "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('patchbay', 'm999_words', '')",
+        "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('patchbay', 'm998_letters', '')",
+    )
+    assert refusal(path) == (
+        "The database was made by a newer version of Patchbay: this one does not know m998_letters, m999_words. "
+        "Install that version, or restore a backup that was made before."
+    )
+
+
+def test_a_database_from_before_checksums_gets_those_of_its_migrations(path: Path) -> None:
+    migrate(path)
+    with closing(Database(path)) as database:
+        recorded = list(database["migration_checksums"].rows)
+    execute(path, *WITHOUT_CHECKSUMS)
+    assert migrate(path) == ["m013_checksums"]
+    with closing(Database(path)) as database:
+        adopted = list(database["migration_checksums"].rows)
+    assert sorted(map(str, adopted)) == sorted(map(str, recorded))
+    assert {row["name"] for row in adopted} == set(SCHEMA.names)
+
+
+@pytest.mark.parametrize(
+    ("change", "table", "migrations"),
+    [
+        ("ALTER TABLE users DROP COLUMN role", "users", "m001_foundation"),
+        ("ALTER TABLE runs ADD COLUMN more TEXT", "runs", "m004_runs, m012_lists"),
+        ("DROP INDEX runs_by_age", "runs", "m004_runs, m012_lists"),
+        ("DROP TABLE preferences", "preferences", "m002_preferences"),
+    ],
+)
+def test_a_database_of_an_early_version_with_other_tables_is_refused_by_their_names(
+    path: Path, change: str, table: str, migrations: str
+) -> None:
+    migrate(path)
+    execute(path, *WITHOUT_CHECKSUMS, change)
+    assert refusal(path) == (
+        f"The table {table} is not as {migrations} left it: the database was made by an early version of Patchbay, or "
+        "changed by hand. Go back to that version, or begin with an empty PATCHBAY_DATA."
+    )
+
+
+def test_what_an_operator_added_is_left_alone(path: Path) -> None:
+    migrate(path)
+    execute(path, *WITHOUT_CHECKSUMS, "CREATE TABLE own (id TEXT)", "CREATE INDEX own_index ON runs (took_ms)")
+    assert migrate(path) == ["m013_checksums"]
     with closing(SQLiteStore(path)) as store:
-        assert store.migrate() == [migration.name for migration in migrations._migrations]
+        assert store.pending() == []
+    assert "own" in set(tables(path))

@@ -13,9 +13,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
+from webapp.errors import Conflict
+
 Row = dict[str, Any]
 Params = Mapping[str, Any]
 NOTHING: Params = MappingProxyType({})
+
+
+class WrongSchema(Conflict):
+    """The database was not made with the migrations of this version of Patchbay."""
 
 
 class Reader(Protocol):
@@ -58,11 +64,14 @@ class Store(Reader, Protocol):
         ...
 
     def migrate(self) -> list[str]:
-        """Bring the schema up to date, all or nothing; the names of the migrations that were applied."""
+        """Bring the schema up to date, all or nothing; the names of the migrations that were applied.
+
+        Raises :class:`WrongSchema` where that cannot be done.
+        """
         ...
 
     def pending(self) -> list[str]:
-        """The names of the migrations that :meth:`migrate` would apply."""
+        """The names of the migrations that :meth:`migrate` would apply. Raises :class:`WrongSchema`."""
         ...
 
     def checkpoint(self) -> None:

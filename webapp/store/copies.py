@@ -8,7 +8,8 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from webapp.errors import Invalid, Unavailable
-from webapp.store.migrations import migrations
+from webapp.store.contract import WrongSchema
+from webapp.store.migrations import SCHEMA
 
 BUSY_TIMEOUT_S = 30.0
 
@@ -33,15 +34,17 @@ def inspect(database: Path) -> None:
         with _opened(database, "ro") as connection:
             verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
             db = Database(connection, execute_plugins=False)
-            applied = {migration.name for migration in migrations.applied(db)}
+            applied = SCHEMA.applied(db)
+            if verdict == "ok":
+                SCHEMA.check(db)
+    except WrongSchema as error:
+        raise Invalid(f"The backup cannot be used. {error.message}") from error
     except sqlite3.DatabaseError as error:
         raise Invalid("The backup is damaged: its database cannot be read. Use another backup.") from error
     if verdict != "ok":
         raise Invalid("The backup is damaged: its database is not consistent. Use another backup.")
     if not applied:
         raise Invalid("The backup holds no database of Patchbay. Use another file.")
-    if applied - {migration.name for migration in migrations._migrations}:
-        raise Invalid("The backup was made by a newer version of Patchbay. Install that version, then restore.")
 
 
 @contextmanager

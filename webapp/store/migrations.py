@@ -1,86 +1,153 @@
-"""The schema, as a list of migrations that only grows. The SQL of each stands in ``schema/``, in a file of its name.
+"""The schema, as migrations that only grow: each file in ``schema/`` is one, ``m<number>_<noun>.sql``, in that order.
 
-Each table there names the one module that reads and writes it. The SQL is portable: text ids, no autoincrement, times
-as integer epoch milliseconds, booleans as 0 or 1, JSON as text. Sealed columns (``…_sealed``) hold AES-256-GCM boxes
-of :mod:`webapp.service.domain.base.keyring`.
+A new table is a new file there, and nothing else: no list names it. Each table there names the one module that reads
+and writes it. The SQL is portable: text ids, no autoincrement, times as integer epoch milliseconds, booleans as 0 or
+1, JSON as text. Sealed columns (``…_sealed``) hold AES-256-GCM boxes of
+:mod:`webapp.service.domain.base.keyring`.
+
+A database keeps the names of what was applied to it, and since m013 a checksum of each. One that this code does not fit
+is refused by :class:`webapp.store.contract.WrongSchema` before anything is done to it.
 """
 
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
 
 from sqlite_utils import Database, Migrations
+from sqlite_utils.db import Table
 
-migrations = Migrations("patchbay")
-_SCHEMA = files("webapp.store") / "schema"
+from webapp.store.contract import WrongSchema
 
-
-@migrations()
-def m001_foundation(db: Database) -> None:
-    """Projects, keys, clients, external users, tokens, accounts, connects, people."""
-    _execute(db, "m001_foundation")
+_FILE = re.compile(r"(m\d+_\w+)\.sql")
+_COMMENT = re.compile(r"--[^\n]*")
+_CHECKSUMS = "migration_checksums"
 
 
-@migrations()
-def m002_preferences(db: Database) -> None:
-    """What a person chose for the pages."""
-    _execute(db, "m002_preferences")
+@dataclass(frozen=True)
+class Migration:
+    """One file of SQL. Its name is what a database remembers it by."""
+
+    name: str
+    sql: str
+
+    def apply(self, db: Database) -> None:
+        """Run its statements one by one, within the transaction that is open."""
+        for statement in self.sql.split(";\n"):
+            if statement.strip():
+                db.execute(statement)
+
+    @cached_property
+    def checksum(self) -> str:
+        """The SHA-256 of what it does: comments and line breaks do not count."""
+        return hashlib.sha256(" ".join(_COMMENT.sub(" ", self.sql).split()).encode()).hexdigest()
 
 
-@migrations()
-def m004_runs(db: Database) -> None:
-    """Dynamic props and the history of runs."""
-    _execute(db, "m004_runs")
+class Schema:
+    """The migrations of one folder, as they stand to a database."""
+
+    def __init__(self, folder: Traversable) -> None:
+        self.folder = folder
+        found = sorted(file.name for file in folder.iterdir() if _FILE.fullmatch(file.name))
+        migrations = [Migration(name.removesuffix(".sql"), (folder / name).read_text("utf-8")) for name in found]
+        self._by_name = {migration.name: migration for migration in migrations}
+        self._set = Migrations("patchbay")
+        for migration in migrations:
+            self._set(name=migration.name)(migration.apply)
+
+    @property
+    def names(self) -> list[str]:
+        """Every migration, in order."""
+        return list(self._by_name)
+
+    def applied(self, db: Database) -> list[str]:
+        """The names of the migrations that ``db`` has had, those that are not known here too."""
+        return [migration.name for migration in self._set.applied(db)]
+
+    def pending(self, db: Database) -> list[str]:
+        """The names of the migrations that ``db`` lacks."""
+        return [migration.name for migration in self._set.pending(db)]
+
+    def is_recorded(self, db: Database) -> bool:
+        """Whether ``db`` has had everything, and keeps a checksum of it all."""
+        return self._checksums(db).keys() >= self._by_name.keys() == set(self.applied(db))
+
+    def apply(self, db: Database) -> list[str]:
+        """Apply what ``db`` lacks, and keep the checksums; the names of what was applied. Raises `WrongSchema`."""
+        self.check(db)
+        pending = self.pending(db)
+        self._set.apply(db)
+        if _table(db, _CHECKSUMS).exists():
+            for name in self._by_name.keys() - self._checksums(db).keys():
+                db.execute(
+                    "INSERT INTO migration_checksums (name, sha256) VALUES (:name, :sha256)",
+                    {"name": name, "sha256": self._by_name[name].checksum},
+                )
+        return pending
+
+    def check(self, db: Database, *, whole: bool = False) -> None:
+        """Raise :class:`WrongSchema` where these migrations are not those that ``db`` was made with.
+
+        Where ``db`` keeps no checksum of one, or the ``whole`` is asked for, its tables are compared instead.
+        """
+        applied, checksums = self.applied(db), self._checksums(db)
+        if unknown := [name for name in applied if name not in self._by_name]:
+            raise WrongSchema(
+                f"The database was made by a newer version of Patchbay: this one does not know {_listed(unknown)}. "
+                "Install that version, or restore a backup that was made before."
+            )
+        for name in applied:
+            if checksums.get(name, self._by_name[name].checksum) != self._by_name[name].checksum:
+                raise WrongSchema(
+                    f"{self.folder / f'{name}.sql'} was changed after the database had been made with it. Install "
+                    "Patchbay anew; a change of the schema is a file of its own."
+                )
+        if whole or not checksums.keys() >= set(applied):
+            self._compare(db, applied)
+
+    def _compare(self, db: Database, applied: Iterable[str]) -> None:
+        """Raise :class:`WrongSchema` unless ``db`` has the tables that the migrations ``applied`` make."""
+        with Database(memory=True) as model:
+            for name in applied:
+                self._by_name[name].apply(model)
+            for table in model.table_names():
+                if _columns(db, table) != _columns(model, table) or not _indexes(db, table) >= _indexes(model, table):
+                    raise WrongSchema(
+                        f"The table {table} is not as {_listed(self._about(table, applied))} left it: the database was "
+                        "made by an early version of Patchbay, or changed by hand. Go back to that version, or begin "
+                        "with an empty PATCHBAY_DATA."
+                    )
+
+    def _about(self, table: str, applied: Iterable[str]) -> list[str]:
+        """Which of the migrations ``applied`` make or change ``table``."""
+        statement = re.compile(rf"^(CREATE|ALTER) TABLE {table}\b|^CREATE .* ON {table}\b", re.MULTILINE)
+        return [name for name in applied if statement.search(self._by_name[name].sql)]
+
+    def _checksums(self, db: Database) -> dict[str, str]:
+        table = _table(db, _CHECKSUMS)
+        return {row["name"]: row["sha256"] for row in table.rows} if table.exists() else {}
 
 
-@migrations()
-def m005_component_drafts(db: Database) -> None:
-    """What people had filled in for a component."""
-    _execute(db, "m005_component_drafts")
+def _columns(db: Database, table: str) -> set[tuple[Any, ...]]:
+    """The columns of ``table``, and what they refer to; nothing where there is no such table."""
+    columns, keys = _table(db, table).columns, _table(db, table).foreign_keys
+    return {column[1:] for column in columns} | {(key.columns, key.other_table, key.on_delete) for key in keys}
 
 
-@migrations()
-def m006_triggers(db: Database) -> None:
-    """Deployed triggers: what each is, remembers, has seen, was sent and did."""
-    _execute(db, "m006_triggers")
+def _indexes(db: Database, table: str) -> set[tuple[Any, ...]]:
+    return {(index.name, index.unique, index.partial, *index.columns) for index in _table(db, table).indexes}
 
 
-@migrations()
-def m007_events(db: Database) -> None:
-    """Events, endpoints and the deliveries between them."""
-    _execute(db, "m007_events")
+def _table(db: Database, name: str) -> Table:
+    return db.table(name)
 
 
-@migrations()
-def m008_workspace(db: Database) -> None:
-    """What projects and people own besides: logos, preset fields, API keys, files, custom rate limits."""
-    _execute(db, "m008_workspace")
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
 
 
-@migrations()
-def m009_ended_tokens(db: Database) -> None:
-    """Tokens whose time is over, whatever the clock says later."""
-    _execute(db, "m009_ended_tokens")
-
-
-@migrations()
-def m010_trigger_plans(db: Database) -> None:
-    """What is being done to a trigger at its provider."""
-    _execute(db, "m010_trigger_plans")
-
-
-@migrations()
-def m011_generations(db: Database) -> None:
-    """Which process holds a lease, and whether it lives."""
-    _execute(db, "m011_generations")
-
-
-@migrations()
-def m012_lists(db: Database) -> None:
-    """Indexes by which each list and count finds its rows."""
-    _execute(db, "m012_lists")
-
-
-def _execute(db: Database, name: str) -> None:
-    """Run the statements of a file one by one, within the migration's transaction."""
-    for statement in (_SCHEMA / f"{name}.sql").read_text("utf-8").split(";\n"):
-        if statement.strip():
-            db.execute(statement)
+SCHEMA = Schema(files("webapp.store") / "schema")

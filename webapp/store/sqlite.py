@@ -22,7 +22,7 @@ from webapp.errors import Conflict, Unavailable
 from webapp.kit.text import holds
 from webapp.store import presence
 from webapp.store.contract import NOTHING, Params, Row, Tx
-from webapp.store.migrations import migrations
+from webapp.store.migrations import SCHEMA
 
 BUSY_TIMEOUT_S = 10.0
 
@@ -89,15 +89,18 @@ class SQLiteStore:
 
     def migrate(self) -> list[str]:
         """Apply what is pending inside one transaction, so that an interrupted migration leaves no trace."""
+        with self._reader() as connection:
+            if SCHEMA.is_recorded(connection.db):
+                SCHEMA.check(connection.db)
+                return []
         with self.write():
-            names = [migration.name for migration in migrations.pending(self._writer.db)]
-            migrations.apply(self._writer.db)
-        return names
+            return SCHEMA.apply(self._writer.db)
 
     def pending(self) -> list[str]:
         """The names of the migrations that were not applied yet."""
         with self._reader() as connection:
-            return [migration.name for migration in migrations.pending(connection.db)]
+            SCHEMA.check(connection.db, whole=True)
+            return SCHEMA.pending(connection.db)
 
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the database as far as readers allow, and shorten it."""

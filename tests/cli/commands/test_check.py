@@ -3,6 +3,8 @@
 import json
 import re
 import socket
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,16 @@ def test_what_serve_will_do_is_a_note(patchbay: Commands, data: Path) -> None:
     assert said_of("database", patchbay) == [("ok", "The schema is up to date."), ("ok", "The instance key opens it.")]
     absent = patchbay.env["PATCHBAY_DATA"] = str(data / "absent")
     assert said_of("data folder", patchbay) == [("note", f"{absent} does not exist yet; `patchbay serve` makes it.")]
+
+
+def test_a_schema_that_is_not_ours_is_a_problem(patchbay: Commands, data: Path) -> None:
+    patchbay.json("init")
+    with closing(sqlite3.connect(data / "patchbay.db")) as database:
+        database.execute("ALTER TABLE runs RENAME COLUMN took_ms TO took")
+    ((verdict, sentence),) = said_of("database", patchbay)
+    assert verdict == "problem"
+    assert sentence.startswith("The table runs is not as m004_runs, m012_lists left it: ")
+    assert patchbay.run("check").exit_code == 1
 
 
 def test_a_key_that_does_not_open_the_database_is_a_problem(patchbay: Commands) -> None:

@@ -1,5 +1,11 @@
 """``patchbay init`` and ``patchbay migrate``: what scripts need, the same each time."""
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
 from tests.cli.in_process import Commands
 
 
@@ -25,6 +31,17 @@ def test_init_prints_the_rotated_secret(patchbay: Commands) -> None:
 def test_migrate_says_what_it_applied(patchbay: Commands) -> None:
     assert patchbay.json("migrate")["applied"]
     assert patchbay.json("migrate")["applied"] == []
+
+
+@pytest.mark.parametrize("command", ["migrate", "init"])
+def test_a_newer_database_is_refused_in_one_sentence(patchbay: Commands, data: Path, command: str) -> None:
+    patchbay.json("migrate")
+    with closing(sqlite3.connect(data / "patchbay.db")) as database, database:
+        database.execute("UPDATE _sqlite_migrations SET name = 'm999_words' WHERE name = 'm009_ended_tokens'")
+    assert patchbay.refused(command) == (
+        "Error: The database was made by a newer version of Patchbay: this one does not know m999_words. "
+        "Install that version, or restore a backup that was made before."
+    )
 
 
 def test_init_works_in_the_project_of_the_setting(patchbay: Commands) -> None:

@@ -5,8 +5,10 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -157,6 +159,13 @@ def test_a_service_that_starts_while_the_one_before_ends_waits_for_it(start: Sta
         second = start()
         assert get(second.port) == 200
     assert first.process.wait(15) == 0
+
+
+def test_a_database_of_a_newer_version_refuses_to_start(shell: Any, data: Path) -> None:
+    shell.json("init")
+    with closing(sqlite3.connect(data / "patchbay.db")) as database, database:
+        database.execute("UPDATE _sqlite_migrations SET name = 'm999_words' WHERE name = 'm009_ended_tokens'")
+    assert shell.refused("serve").startswith("Error: The database was made by a newer version of Patchbay: ")
 
 
 def test_commands_work_beside_it_and_the_second_start_has_no_token(start: Start, shell: Any) -> None:

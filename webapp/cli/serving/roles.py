@@ -19,6 +19,7 @@ from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
 from webapp.service.components.runner_program import command
 from webapp.settings import BadSetting, Settings
+from webapp.store.contract import WrongSchema
 
 WEB = ("webapp.app", "webapp.cli.serving.httpd")
 WORKER = ("webapp.service.worker.loop",)
@@ -140,4 +141,4 @@ def _sentences() -> Iterator[None]:
 
 
 def _is_unrecoverable(error: Exception) -> bool:
-    return isinstance(error, BadSetting | RuntimeError | PermissionError)
+    return isinstance(error, BadSetting | RuntimeError | PermissionError | WrongSchema)
