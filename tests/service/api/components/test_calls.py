@@ -113,7 +113,7 @@ class TestReload:
         assert found["id"].startswith("dyp_") and answer["errors"] == []
         names = [prop["name"] for prop in found["configurableProps"]]
         assert names == ["account", "project_id", "title", "urgent", "token", "colour", "size"]
-        assert answer["observations"][0]["msg"] == "reloading for p7"
+        assert [one["msg"] for one in answer["observations"]] == ["reloading for p7"]
 
     def test_a_reload_that_fails_says_why(self, world: Any, account: dict[str, str]) -> None:
         values = {"account": account, "project_id": "p13"}
