@@ -29,6 +29,11 @@ def test_a_mutant_changes_one_place_and_leaves_a_program(mutant: Mutant) -> None
         ast.parse(changed)
 
 
+def test_every_row_has_a_mutant() -> None:
+    mutated = {mutant.cites for mutant in ALL}
+    assert [(row.section, row.sentence) for row in spec_rows.rows() if row not in mutated] == []
+
+
 def test_a_place_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="0 places"):
         Mutant("1", "x", "webapp/app.py", "no such text", "").mutated("text")
