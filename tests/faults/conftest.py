@@ -3,13 +3,15 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import built_catalog, data, eventually, shell, start
+from tests.cli.conftest import Shell, built_catalog, data, eventually, shell, start
 from tests.fakes.delivery_harness import DeliveryHarness
-from tests.fakes.receiver import receiving
+from tests.fakes.receiver import Receiver, receiving
+from tests.faults.running import Running
 from tests.service.conftest import (
     catalog_folder,
     open_at,
@@ -56,3 +58,22 @@ def posts(data: Path, tmp_path: Path) -> Iterator[tuple[DeliveryHarness, Deliver
     shutil.copytree(data, tmp_path / "other")
     with posting(data) as one, posting(tmp_path / "other") as other:
         yield one, other
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """Where deliveries go."""
+    with receiving() as server:
+        yield server
+
+
+@pytest.fixture
+def server(shell: Shell, receiver: Receiver, tmp_path: Path) -> Iterator[Running]:
+    """The real server, started; whatever runs of it at the end is killed."""
+    env = {
+        **shell.env, "PATCHBAY_ALLOW_HOSTS": receiver.netloc, "PATCHBAY_MAIL": "off", "PATCHBAY_SANDBOX": "off",
+    }  # fmt: skip
+    running = Running(replace(shell, env=env), tmp_path / "serve.log")
+    running.start()
+    yield running
+    running.kill()

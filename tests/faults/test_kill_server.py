@@ -7,69 +7,28 @@ long a start takes is printed and decides nothing: other work on the machine wou
 import json
 import os
 import random
-import signal
-import socket
 import sqlite3
 import statistics
-import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
 
 import pytest
 import requests
 
-from tests.cli.conftest import COMMAND, ROOT, Shell
-from tests.fakes.receiver import Receiver, receiving
+from tests.fakes.receiver import Receiver
+from tests.faults.running import Running, client_of, until_more
 from webapp.service.worker.delivery_engine import PER_ENDPOINT
 
 KILLS = int(os.environ.get("PATCHBAY_FAULT_KILLS") or "6")
 EVENTS = 100 * KILLS
 CALLERS = 4
 READY_S = 5.0
-PATIENCE_S = 180.0  # without any progress, four leases long
 
 pytestmark = pytest.mark.faults
-
-
-@dataclass
-class Running:
-    """A ``patchbay serve`` that is killed and started again, with everything that belongs to it."""
-
-    shell: Shell
-    log: Path
-    process: subprocess.Popen[str] | None = None
-    starts_s: list[float] = field(default_factory=list)
-
-    @property
-    def base(self) -> str:
-        return f"http://localhost:{self.shell.env['PATCHBAY_PORT']}"
-
-    def last_words(self) -> str:
-        return self.log.read_text()[-2000:]
-
-    def start(self) -> None:
-        began = time.monotonic()
-        with self.log.open("a") as errors:
-            self.process = subprocess.Popen(
-                [*COMMAND, "serve"], env=self.shell.env, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True,
-                start_new_session=True,
-            )  # fmt: skip
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline(), self.log.read_text()
-        self.starts_s.append(time.monotonic() - began)
-
-    def kill(self) -> None:
-        """All of it, at once: the supervisor and every child. It is over when the port is free."""
-        assert self.process is not None
-        with self.process:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        until_more(lambda: int(is_free(int(self.shell.env["PATCHBAY_PORT"]))), 1)
 
 
 @dataclass
@@ -104,37 +63,6 @@ class Callers:
                 self.accepted.add(name)
 
 
-@pytest.fixture
-def receiver() -> Iterator[Receiver]:
-    with receiving() as server:
-        yield server
-
-
-@pytest.fixture
-def server(shell: Shell, receiver: Receiver, tmp_path: Path) -> Iterator[Running]:
-    env = {
-        **shell.env, "PATCHBAY_ALLOW_HOSTS": receiver.netloc, "PATCHBAY_MAIL": "off", "PATCHBAY_SANDBOX": "off",
-    }  # fmt: skip
-    running = Running(replace(shell, env=env), tmp_path / "serve.log")
-    running.start()
-    yield running
-    running.kill()
-
-
-def deployed(server: Running, webhook_url: str) -> tuple[str, str, dict[str, str]]:
-    """A deployed HTTP trigger: its own URL, its path in the API, and the headers to ask with."""
-    found = server.shell.json("init")
-    asked = {"grant_type": "client_credentials", **{name: found[name] for name in ("client_id", "client_secret")}}
-    token = requests.post(f"{server.base}/v1/oauth/token", json=asked, timeout=10).json()["access_token"]
-    headers = {"Authorization": f"Bearer {token}", "x-pd-environment": "development"}
-    project = f"{server.base}/v1/connect/{found['project_id']}"
-    order = {"id": "http-new-requests", "external_user_id": "alice", "webhook_url": webhook_url}
-    made = requests.post(f"{project}/triggers/deploy", json=order, headers=headers, timeout=20)
-    assert made.ok, made.text
-    trigger: dict[str, Any] = made.json()["data"]
-    return trigger["endpoint_url"], f"{project}/deployed-triggers/{trigger['id']}", headers
-
-
 @contextmanager
 def calling(url: str) -> Iterator[Callers]:
     callers = Callers(url)
@@ -157,28 +85,8 @@ def names_of(receiver: Receiver) -> dict[str, set[str]]:
     return found
 
 
-def until_more(count: Callable[[], int], wanted: int, why: Callable[[], str] = str, every_s: float = 0.02) -> None:
-    """Wait until ``count`` has reached ``wanted``, for as long as it grows."""
-    best, ends = count(), time.monotonic() + PATIENCE_S
-    while best < wanted:
-        assert time.monotonic() < ends, f"{best} of {wanted}; {why()}"
-        time.sleep(every_s)
-        if (found := count()) > best:
-            best, ends = found, time.monotonic() + PATIENCE_S
-
-
-def is_free(port: int) -> bool:
-    with socket.socket() as one:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            one.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
-
-
 def test_no_accepted_event_is_lost(server: Running, receiver: Receiver, capsys: pytest.CaptureFixture[str]) -> None:
-    url, _, _ = deployed(server, receiver.url("/hook"))
+    url = client_of(server).deploy("http-new-requests", receiver.url("/hook"))["endpoint_url"]
     chance = random.Random(20261121)
     with calling(url) as callers:
         for kill in range(KILLS + 1):
@@ -192,7 +100,7 @@ def test_no_accepted_event_is_lost(server: Running, receiver: Receiver, capsys: 
     lost = callers.accepted - arrived.keys()
     copies = Counter(one.headers["webhook-id"] for one in receiver.got)
     duplicates = sum(count - 1 for count in copies.values())
-    with closing(sqlite3.connect(Path(server.shell.env["PATCHBAY_DATA"]) / "patchbay.db")) as connection:
+    with closing(sqlite3.connect(server.data / "patchbay.db")) as connection:
         verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
     clean, *after_kills = server.starts_s
     with capsys.disabled():

@@ -20,6 +20,7 @@ from webapp.service.domain.projects import external_users, history
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers
+from webapp.store.connections import connect
 from webapp.store.contract import Reader
 from webapp.store.sqlite import SQLiteStore
 
@@ -129,7 +130,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SQLiteStore]:
 
 @contextmanager
 def _connection(store: SQLiteStore) -> Iterator[tuple[Reader, sqlite3.Connection]]:
-    connection = store._connect()
+    connection = connect(store.folder / "patchbay.db", 1.0)
     yield connection, connection.db.conn
     connection.db.close()
 

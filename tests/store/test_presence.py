@@ -143,6 +143,17 @@ def test_the_place_is_waited_for_while_forks_outlive_who_took_it(database: Path)
         assert time.monotonic() - began >= 0.5, "a fork held it until its end"
 
 
+def test_a_vacant_place_is_kept_for_the_while(database: Path) -> None:
+    place = WorkersPlace(database)
+    with presence.vacant_place(database) as vacant:
+        assert not vacant
+    place.leave()
+    with presence.vacant_place(database) as vacant:
+        assert vacant
+        with presence.vacant_place(database) as again:
+            assert not again
+
+
 SIGN = """
 import sys, time
 from pathlib import Path

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from webapp.errors import Unavailable
-from webapp.store import sqlite
+from webapp.store import presence, sqlite
 from webapp.store.sqlite import SQLiteStore
 
 ROOT = Path(__file__).parent.parent.parent
@@ -127,6 +127,37 @@ def test_writing_never_checkpoints_and_a_checkpoint_empties_the_log(store: SQLit
     assert log.stat().st_size > 1_000 * 4_096, "1,000 pages are where an automatic checkpoint would have come"
     store.checkpoint()
     assert log.stat().st_size == 0
+
+
+def test_a_reader_keeps_the_log_and_nobody_waits_for_it(store: SQLiteStore, data: Path) -> None:
+    with closing(sqlite3.connect(data / "patchbay.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT COUNT(*) FROM counters").fetchall()
+        with store.write() as tx:
+            tx.run(ADD, {"name": "c", "n": 1})
+        began = time.monotonic()
+        assert not store.checkpoint()
+        assert time.monotonic() - began < 1.0
+        assert store.sizes().log == (data / "patchbay.db-wal").stat().st_size > 0
+    assert store.checkpoint() and store.sizes().log == 0
+    assert store.sizes().database == (data / "patchbay.db").stat().st_size
+    assert (store.sizes().free or 0) > 0
+
+
+def test_the_larger_the_log_the_fewer_transactions(
+    store: SQLiteStore, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = presence.WorkersPlace(data / "patchbay.db")
+    monkeypatch.setattr(sqlite, "LARGE_LOG", 100)
+    assert store.checkpoint() and store._pause_s() == 0.0
+    with store.write() as tx:
+        tx.run(ADD, {"name": "c", "n": 1})
+    monkeypatch.setattr(sqlite, "HUGE_LOG", 2 * store.sizes().log - 100)
+    assert store._pause_s() == pytest.approx(sqlite.LONGEST_PAUSE_S / 4)
+    monkeypatch.setattr(sqlite, "HUGE_LOG", 101)
+    assert store._pause_s() == sqlite.LONGEST_PAUSE_S
+    place.leave()
+    assert store._pause_s() == 0.0 and store.sizes().log == 0, "without a worker, whoever writes folds it"
 
 
 def test_a_lock_that_is_held_too_long_is_unavailable_and_passes(store: SQLiteStore, data: Path) -> None:

@@ -9,6 +9,7 @@ unreachable database :class:`webapp.errors.Unavailable`.
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -17,11 +18,36 @@ from webapp.errors import Conflict
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
+LARGE_LOG, LITTLE_FREE = 128 << 20, 256 << 20
 NOTHING: Params = MappingProxyType({})
 
 
 class WrongSchema(Conflict):
     """The database was not made with the migrations of this version of Patchbay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes: of the database, of its log, and what is free where it stands (None where that cannot be known)."""
+
+    database: int
+    log: int
+    free: int | None
+
+    @property
+    def log_is_large(self) -> bool:
+        """Whether the log cannot have been folded for a while."""
+        return self.log >= LARGE_LOG
+
+    @property
+    def room_is_short(self) -> bool:
+        """Whether there is so little room that somebody should make some."""
+        return self.free is not None and self.free < LITTLE_FREE
+
+
+def megabytes(size: int) -> str:
+    """A number of bytes for people, such as ``1,024 MB``."""
+    return f"{size / (1 << 20):,.0f} MB"
 
 
 class Reader(Protocol):
@@ -74,8 +100,13 @@ class Store(Reader, Protocol):
         """The names of the migrations that :meth:`migrate` would apply. Raises :class:`WrongSchema`."""
         ...
 
-    def checkpoint(self) -> None:
-        """Fold the journal into the database, where there is such a thing. The worker alone calls this."""
+    def checkpoint(self) -> bool:
+        """Fold the log into the database, where there is such a thing; False while somebody who reads keeps it from
+        that. The worker alone calls this."""
+        ...
+
+    def sizes(self) -> "Sizes":
+        """How much room it takes, and how much is left."""
         ...
 
     def close(self) -> None:

@@ -80,6 +80,16 @@ class WorkersPlace:
         return holder or "unknown", state.strip() == "ends" or not _is_alive(holder)
 
 
+@contextmanager
+def vacant_place(database: Path) -> Iterator[bool]:
+    """Whether nobody holds the worker's place; if so, nobody takes it within the block."""
+    descriptor = _open(database, "worker")
+    try:
+        yield _lock(descriptor, fcntl.LOCK_EX)
+    finally:
+        os.close(descriptor)
+
+
 class SignOfLife:
     """A locked file under a number, from the beginning of one life to its end; without a ``folder``, the number."""
 

@@ -3,28 +3,33 @@
 WAL, one write connection in each process and ``BEGIN IMMEDIATE`` on it: read-then-write transactions that begin
 deferred fail with "database is locked" under several processes, these wait their turn. ``synchronous=FULL``, so
 that what was accepted survives power loss. Reads use a small pool of connections and never wait for a writer.
-Automatic checkpoints are off: the worker alone runs them, because SQLite before 3.51.3 can corrupt the journal's
-reset under two checkpointers.
+Threads share commits (:mod:`turns`).
+
+Automatic checkpoints are off: the worker alone runs them, or while there is none whoever finds the log too large,
+because SQLite before 3.51.3 can corrupt the journal's reset under two checkpointers. Where a reader keeps the log from
+being folded for long, transactions begin further and further apart, so that more work shares each commit and the log
+stays bounded.
 """
 
 import os
-import sqlite3
-import threading
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
-from webapp.errors import Conflict, Unavailable
-from webapp.kit.text import holds
 from webapp.store import presence
-from webapp.store.contract import NOTHING, Params, Row, Tx
+from webapp.store.connections import Connection, connect, translated
+from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx
 from webapp.store.migrations import SCHEMA
+from webapp.store.turns import Turns
 
 BUSY_TIMEOUT_S = 10.0
+CHECKPOINT_S = 0.1
+"""So long a checkpoint keeps writers waiting for those who still read the log."""
+NEARLY_FOLDED = 1_000
+LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
+LONGEST_PAUSE_S = 1.0
 
 
 class SQLiteStore:
@@ -36,19 +41,20 @@ class SQLiteStore:
         ``alone``: the caller holds :func:`webapp.store.presence.alone`, so there is no presence to announce.
         """
         self._path = path
+        self._log = path.with_name(f"{path.name}-wal")
         self._busy_timeout_s = busy_timeout_s
-        self._lock = threading.Lock()
-        self._idle: deque[_Connection] = deque()
+        self._idle: deque[Connection] = deque()
         self._closed = False
         self._presence = None if alone else presence.arrive(path)
         try:
             if not path.exists():
                 path.touch(mode=0o600)  # the write-ahead log takes over the mode
-            with _translated():
-                self._writer = self._connect()
+            with translated():
+                self._writer = connect(self._path, self._busy_timeout_s)
         except BaseException:
             self._leave()
             raise
+        self._turns = Turns(self._writer.db.conn, patience_s=busy_timeout_s, pause_s=self._pause_s)
 
     @property
     def folder(self) -> Path:
@@ -72,20 +78,9 @@ class SQLiteStore:
 
     @contextmanager
     def write(self) -> Iterator[Tx]:
-        """A transaction that begins with the write lock in hand."""
-        if not self._lock.acquire(timeout=self._busy_timeout_s):
-            raise Unavailable
-        try:
-            with _translated():
-                self._writer.db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._writer
-                    self._writer.db.execute("COMMIT")
-                finally:
-                    if self._writer.db.conn.in_transaction:
-                        self._writer.db.execute("ROLLBACK")
-        finally:
-            self._lock.release()
+        """A transaction that begins with the write lock in hand. It may share its commit with others."""
+        with translated(), self._turns.block():
+            yield self._writer
 
     def migrate(self) -> list[str]:
         """Apply what is pending inside one transaction, so that an interrupted migration leaves no trace."""
@@ -102,19 +97,42 @@ class SQLiteStore:
             SCHEMA.check(connection.db, whole=True)
             return SCHEMA.pending(connection.db)
 
-    def checkpoint(self) -> None:
-        """Fold the write-ahead log into the database as far as readers allow, and shorten it."""
-        with self._lock, _translated():
-            self._writer.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    def checkpoint(self) -> bool:
+        """Fold the write-ahead log into the database as far as readers allow, and shorten it; whether it is empty.
+
+        Most is folded while others write. Only the rest keeps them waiting.
+        """
+        with translated(), closing(connect(self._path, CHECKPOINT_S).db) as db:
+            for _ in range(4):
+                _, frames, folded = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+                if frames - folded <= NEARLY_FOLDED:
+                    busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                    return not busy
+        return False
+
+    def sizes(self) -> Sizes:
+        """The bytes of the file, of its log and of the free disk."""
+        disk = os.statvfs(self.folder)
+        return Sizes(_size(self._path), _size(self._log), disk.f_bavail * disk.f_frsize)
 
     def close(self) -> None:
-        """Close every connection."""
-        with self._lock:
+        """Close every connection. Raises :class:`Unavailable` while somebody writes for too long."""
+        with self._turns.outside():
             self._closed = True
             self._writer.db.close()
             while self._idle:
                 self._idle.pop().db.close()
             self._leave()
+
+    def _pause_s(self) -> float:
+        """How far apart transactions begin: the larger the log is, the fewer of them. Without a worker it is folded."""
+        excess = _size(self._log) - LARGE_LOG
+        if excess <= 0:
+            return 0.0
+        with presence.vacant_place(self._path) as vacant:
+            if vacant and self.checkpoint():
+                return 0.0
+        return LONGEST_PAUSE_S * min(excess / (HUGE_LOG - LARGE_LOG), 1.0) ** 2
 
     def _leave(self) -> None:
         if self._presence is not None:
@@ -122,12 +140,12 @@ class SQLiteStore:
             self._presence = None
 
     @contextmanager
-    def _reader(self) -> Iterator["_Connection"]:
-        with _translated():
+    def _reader(self) -> Iterator[Connection]:
+        with translated():
             try:
                 connection = self._idle.pop()
             except IndexError:
-                connection = self._connect()
+                connection = connect(self._path, self._busy_timeout_s)
             try:
                 yield connection
             finally:
@@ -136,67 +154,9 @@ class SQLiteStore:
                 else:
                     self._idle.append(connection)
 
-    def _connect(self) -> "_Connection":
-        connection = sqlite3.connect(
-            self._path, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False,
-            cached_statements=512,
-        )  # fmt: skip
-        try:
-            connection.create_function("holds", 2, holds, deterministic=True)
-            db = Database(connection, recursive_triggers=False, execute_plugins=False)
-            for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0"):
-                db.execute(f"PRAGMA {pragma}").fetchall()
-        except BaseException:
-            connection.close()
-            raise
-        return _Connection(db)
 
-
-class _Connection:
-    """One connection as a :class:`webapp.store.contract.Tx`."""
-
-    def __init__(self, db: Database) -> None:
-        self.db = db
-
-    def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
-        cursor = self.db.execute(sql, dict(params))
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
-    def one(self, sql: str, params: Params = NOTHING) -> Row | None:
-        rows = self.all(sql, params)
-        return rows[0] if rows else None
-
-    def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
-        return self.db.execute(sql, dict(params)).fetchall()
-
-    def run(self, sql: str, params: Params = NOTHING) -> int:
-        return self.db.execute(sql, dict(params)).rowcount
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Turn the database's exceptions into ours."""
+def _size(path: Path) -> int:
     try:
-        yield
-    except sqlite3.IntegrityError as error:
-        raise Conflict from error
-    except sqlite3.OperationalError as error:
-        if not _passes(error):
-            raise
-        raise Unavailable from error
-
-
-_PASSING = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CANTOPEN,
-)
-
-
-def _passes(error: sqlite3.OperationalError) -> bool:
-    """Whether ``error`` says that the database cannot answer now, rather than that our SQL is wrong."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and (code & 0xFF) in _PASSING
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

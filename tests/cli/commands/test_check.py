@@ -24,7 +24,7 @@ def test_check_is_content_with_a_new_and_with_a_used_folder(patchbay: Commands, 
     patchbay.json("init")
     found = patchbay.json("check")
     assert found["ok"] and {one["subject"] for one in found["findings"]} == {
-        "settings", "SQLite", "data folder", "database", "catalog", "components", "ports",
+        "settings", "SQLite", "data folder", "database", "disk", "catalog", "components", "ports",
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.instance import instance_key
 from webapp.settings import BadSetting, Settings
+from webapp.store.contract import megabytes
 from webapp.store.sqlite import SQLiteStore
 
 CHECKPOINTS_FIXED = (3, 51, 3)
@@ -103,6 +104,20 @@ def _database(settings: Settings) -> Looks:
         yield "ok", "The instance key opens it."
 
 
+def _disk(settings: Settings) -> Looks:
+    path = settings.data / "patchbay.db"
+    if not path.exists():
+        return
+    with closing(SQLiteStore(path)) as store:
+        sizes = store.sizes()
+    free = "" if sizes.free is None else f" {megabytes(sizes.free)} are free in {settings.data}."
+    yield "ok", f"The database has {megabytes(sizes.database)}, its log {megabytes(sizes.log)}.{free}"
+    if sizes.log_is_large:
+        yield "note", "The log cannot be folded: end the program that has been reading the database for long."
+    if sizes.room_is_short:
+        yield "note", "Little room is left; make some before nothing can be written."
+
+
 def _catalog(settings: Settings) -> Looks:
     verdict = judge(read(Places([settings.data / "apps"])))
     for problem in verdict.problems:
@@ -144,6 +159,7 @@ def _ports(settings: Settings) -> Looks:
 _LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
     ("data folder", _folder),
     ("database", _database),
+    ("disk", _disk),
     ("catalog", _catalog),
     ("components", _components),
     ("ports", _ports),

@@ -1,7 +1,7 @@
 """The worker: one loop that looks after accounts and does chores, beside engines with threads of their own.
 
 The loop sleeps until the next piece is due, at most :data:`LONGEST_SLEEP_S`; it and the engines wake at once when the
-web process writes to its end of the wake pipe. It also is the only one that runs the store's checkpoints.
+web process writes to its end of the wake pipe.
 """
 
 import logging
@@ -26,6 +26,7 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import usage
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.service.worker.caretaker import Caretaker
+from webapp.service.worker.checkpointer import Checkpointer
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.mail_server import MailServer
 from webapp.service.worker.trigger_engine import TriggerEngine
@@ -73,7 +74,6 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
 
     service = open_service(settings, runner=runner, wake=wake)
     chores = [
-        Chore("checkpoint", MINUTE, lambda s: s.store.checkpoint()),
         Chore("end tokens", MINUTE, tokens.expire),
         Chore("purge tokens", 10 * MINUTE, tokens.purge),
         Chore("purge access tokens", 60 * MINUTE, clients.purge_tokens),
@@ -89,7 +89,8 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
     ]
     monitor = ClockMonitor()
     try:
-        for engine in (Caretaker(service), TriggerEngine(service), DeliveryEngine(service), MailServer(service)):
+        for begin in (Checkpointer, Caretaker, TriggerEngine, DeliveryEngine, MailServer):
+            engine: Engine = begin(service)
             engine.start()
             engines.append(engine)
         with ThreadPoolExecutor(REFRESHES_AT_ONCE, thread_name_prefix="refresh") as pool:

@@ -19,3 +19,11 @@ def test_accounts_and_triggers_by_their_state(service: Service, scene: Scene, pl
     assert values["accounts"] == {"healthy": 1, "dead": 1, "retrying": 1}
     assert values["triggers"] == {"active": 1}
     assert values["deliveries_late_seconds"] == {"": 0.0}
+
+
+def test_how_much_room_there_is(service: Service) -> None:
+    values = {gauge.name: gauge.values[""] for gauge in gauges.read(service) if not gauge.label}
+    database = service.settings.data / "patchbay.db"
+    assert values["database_bytes"] == database.stat().st_size > 0
+    assert values["database_log_bytes"] == database.with_name("patchbay.db-wal").stat().st_size
+    assert values["disk_free_bytes"] > 0

@@ -1,4 +1,7 @@
-"""How much there is and how much is due: the few numbers that an operator watches. Each is read from an index."""
+"""How much there is, how much is due and how much room it takes: the few numbers that an operator watches.
+
+Each is read from an index, or from the file system.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +34,13 @@ def read(service: Service) -> Sequence[Gauge]:
     waiting = first_row("SELECT COUNT(*) AS n, MIN(next_at) AS first FROM deliveries WHERE next_at IS NOT NULL") or {}
     first = waiting.get("first")
     late = max(0.0, (service.clock() - first) / SECOND) if first is not None else 0.0
+    sizes = service.store.sizes()
     return (
         Gauge("accounts", "Connected accounts.", {row["state"]: row["n"] for row in accounts}, "state"),
         Gauge("triggers", "Deployed triggers.", {row["state"]: row["n"] for row in triggers}, "state"),
         Gauge("deliveries_waiting", "Deliveries that are not done yet.", {"": waiting.get("n", 0)}),
         Gauge("deliveries_late_seconds", "How long the first of them has been due.", {"": late}),
+        Gauge("database_bytes", "Size of the database.", {"": sizes.database}),
+        Gauge("database_log_bytes", "Size of its log, which is not folded into it yet.", {"": sizes.log}),
+        Gauge("disk_free_bytes", "Free where it stands.", {} if sizes.free is None else {"": sizes.free}),
     )

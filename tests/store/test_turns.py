@@ -1,0 +1,247 @@
+"""Threads take turns and share commits; what fails is undone alone; nobody waits for ever, and not too many wait."""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.errors import Unavailable
+from webapp.store import turns
+from webapp.store.turns import Turns
+
+ADD = "INSERT INTO t (n) VALUES (?)"
+
+
+class Spied:
+    """A connection that remembers what was executed, and fails where it is told to."""
+
+    def __init__(self, path: Path) -> None:
+        self.real = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self.statements: list[str] = []
+        self.fails: dict[str, sqlite3.Error] = {}
+
+    def execute(self, sql: str, params: Any = ()) -> sqlite3.Cursor:
+        self.statements.append(sql)
+        if sql in self.fails:
+            raise self.fails[sql]
+        return self.real.execute(sql, params)
+
+    @property
+    def in_transaction(self) -> bool:
+        return self.real.in_transaction
+
+
+@pytest.fixture
+def spied(tmp_path: Path) -> Iterator[Spied]:
+    connection = Spied(tmp_path / "t.db")
+    connection.execute("CREATE TABLE t (n INTEGER NOT NULL UNIQUE)")
+    connection.statements.clear()
+    with closing(connection.real):
+        yield connection
+
+
+@pytest.fixture
+def shared(spied: Spied) -> Turns:
+    return Turns(spied, patience_s=5.0)  # type: ignore[arg-type]
+
+
+def numbers(spied: Spied) -> list[int]:
+    """What is committed, as another connection sees it."""
+    path = spied.real.execute("PRAGMA database_list").fetchone()[2]
+    with closing(sqlite3.connect(path)) as other:
+        return [n for (n,) in other.execute("SELECT n FROM t ORDER BY n")]
+
+
+def together(shared: Turns, *blocks: Callable[[], None]) -> list[BaseException | None]:
+    """Run ``blocks`` in one group: the first has its turn while the others queue up, in order; what each raised."""
+    raised: list[BaseException | None] = [None] * len(blocks)
+    inside, go_on = threading.Event(), threading.Event()
+
+    def run(index: int, block: Callable[[], None]) -> None:
+        try:
+            with shared.block():
+                if index == 0:
+                    inside.set()
+                    go_on.wait(5)
+                block()
+        except BaseException as error:
+            raised[index] = error
+
+    threads = [threading.Thread(target=run, args=given) for given in enumerate(blocks)]
+    threads[0].start()
+    inside.wait(5)
+    for waiting, thread in enumerate(threads[1:], start=1):
+        thread.start()
+        ends = time.monotonic() + 5
+        while len(shared._waiting) < waiting and time.monotonic() < ends:
+            time.sleep(0.001)
+    shared._group.began_at = time.monotonic() if shared._group else 0.0  # type: ignore[union-attr]
+    go_on.set()
+    for thread in threads:
+        thread.join(10)
+    return raised
+
+
+def adds(spied: Spied, n: int) -> Callable[[], None]:
+    def add() -> None:
+        spied.execute(ADD, (n,))
+
+    return add
+
+
+def fails() -> None:
+    raise ValueError("no")
+
+
+def test_those_who_wait_share_a_commit(spied: Spied, shared: Turns) -> None:
+    assert together(shared, *(adds(spied, n) for n in range(8))) == [None] * 8
+    assert numbers(spied) == list(range(8))
+    assert spied.statements.count("COMMIT") == spied.statements.count("BEGIN IMMEDIATE") == 1
+    with shared.block():
+        spied.execute(ADD, (8,))
+    assert spied.statements.count("COMMIT") == 2, "who is alone commits alone"
+
+
+def test_a_block_that_raises_undoes_its_own_work_alone(spied: Spied, shared: Turns) -> None:
+    def half() -> None:
+        spied.execute(ADD, (2,))
+        fails()
+
+    raised = together(shared, adds(spied, 1), half, adds(spied, 3), half)
+    assert [type(error) for error in raised] == [type(None), ValueError, type(None), ValueError]
+    assert numbers(spied) == [1, 3] and spied.statements.count("COMMIT") == 1
+
+
+def test_nobody_is_told_of_success_before_the_commit(spied: Spied, shared: Turns) -> None:
+    order: list[str] = []
+
+    def look() -> None:
+        time.sleep(0.05)
+        order.append(f"the second sees {len(numbers(spied))} committed")
+
+    def first() -> None:
+        with shared.block():
+            while not shared._waiting:
+                time.sleep(0.001)
+            spied.execute(ADD, (1,))
+        order.append("the first is told")
+
+    one = threading.Thread(target=first)
+    one.start()
+    with shared.block():
+        look()
+    one.join(5)
+    assert order == ["the second sees 0 committed", "the first is told"]
+
+
+def test_a_commit_that_fails_fails_for_all(spied: Spied, shared: Turns) -> None:
+    spied.fails["COMMIT"] = sqlite3.OperationalError("disk I/O error")
+    raised = together(shared, adds(spied, 1), fails, adds(spied, 2))
+    assert [type(error) for error in raised] == [Unavailable, ValueError, Unavailable]
+    spied.fails.clear()
+    with shared.block():
+        spied.execute(ADD, (3,))
+    assert numbers(spied) == [3]
+
+
+def test_what_the_database_undid_by_itself_is_told_to_all(spied: Spied, shared: Turns) -> None:
+    def lost() -> None:
+        spied.real.execute("ROLLBACK")  # as SQLite does for a full disk
+        raise sqlite3.OperationalError("database or disk is full")
+
+    raised = together(shared, adds(spied, 1), lost, adds(spied, 2))
+    assert [type(error) for error in raised] == [Unavailable, sqlite3.OperationalError, type(None)]
+    assert numbers(spied) == [2]
+
+
+def test_a_transaction_that_cannot_begin_leaves_the_turn_to_the_next(spied: Spied, shared: Turns) -> None:
+    spied.fails["BEGIN IMMEDIATE"] = sqlite3.OperationalError("database is locked")
+    with pytest.raises(sqlite3.OperationalError), shared.block():
+        pytest.fail("it has not begun")
+    spied.fails.clear()
+    with shared.block():
+        spied.execute(ADD, (1,))
+    assert numbers(spied) == [1]
+
+
+def test_a_group_is_committed_after_a_while_though_others_wait(
+    spied: Spied, shared: Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "GATHER_S", -1.0)
+    assert together(shared, *(adds(spied, n) for n in range(3))) == [None] * 3
+    assert spied.statements.count("COMMIT") == 3
+
+
+def test_whoever_waits_too_long_is_refused_and_the_turn_goes_on(spied: Spied, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "_LOOK_S", 0.01)
+    shared = Turns(spied, patience_s=0.1)  # type: ignore[arg-type]
+    refused: list[Exception] = []
+
+    def wait() -> None:
+        try:
+            with shared.block():
+                spied.execute(ADD, (2,))
+        except Unavailable as error:
+            refused.append(error)
+
+    with shared.block():
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join(5)
+        assert len(refused) == 1
+    wait()
+    assert numbers(spied) == [2] and len(refused) == 1
+
+
+def test_only_so_many_wait_where_the_turn_does_not_come_round(
+    spied: Spied, shared: Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "MOST_WAITING", 3)
+    monkeypatch.setattr(turns, "STUCK_S", 0.2)
+    monkeypatch.setattr(turns, "_LOOK_S", 0.01)
+    refused: list[int] = []
+
+    def wait(n: int) -> None:
+        try:
+            with shared.block():
+                spied.execute(ADD, (n,))
+        except Unavailable:
+            refused.append(n)
+
+    with shared.block():
+        threads = [threading.Thread(target=wait, args=(n,)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads[3:]:
+            thread.join(2)
+        assert len(refused) == 5
+        began = time.monotonic()
+        wait(8)
+        assert 8 in refused and time.monotonic() - began < 0.1, "at once, while it is stuck"
+    for thread in threads:
+        thread.join(5)
+    assert len(numbers(spied)) == 3 and len(refused) == 6
+
+
+def test_transactions_begin_as_far_apart_as_asked(spied: Spied) -> None:
+    pauses = [0.0, 0.3, 0.0]
+    paced = Turns(spied, patience_s=5.0, pause_s=lambda: pauses.pop(0))  # type: ignore[arg-type]
+    began = []
+    for n in range(3):
+        with paced.block():
+            began.append(time.monotonic())
+            spied.execute(ADD, (n,))
+    assert began[1] - began[0] >= 0.29 and began[2] - began[1] < 0.25
+
+
+def test_outside_a_transaction_nothing_of_others_is_open(spied: Spied, shared: Turns) -> None:
+    with shared.outside():
+        assert not spied.in_transaction
+    with shared.block():
+        spied.execute(ADD, (1,))
+    assert numbers(spied) == [1]
