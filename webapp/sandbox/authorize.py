@@ -110,12 +110,9 @@ def _validated() -> dict[str, Any] | ResponseReturnValue:
 def _refuse(error: OAuth2Error) -> ResponseReturnValue:
     if not error.redirect_uri:
         return _refusal(error.description or "The request is not valid."), 400
-    location = add_params_to_uri(error.redirect_uri, [*_told(error), ("iss", current().public_url)])
+    told = [(str(name), str(value)) for name, value in error.get_body()]
+    location = add_params_to_uri(error.redirect_uri, [*told, ("iss", current().public_url)])
     return redirect(location, 303)
-
-
-def _told(error: OAuth2Error) -> list[tuple[str, str]]:
-    return [(str(name), str(value)) for name, value in error.get_body()]
 
 
 def _refusal(why: str) -> str:

@@ -133,7 +133,8 @@ class Supervisor:
             child.deaths = 1 if now - child.born_at > SETTLED_S else child.deaths + 1
             delay = DELAYS_S[min(child.deaths, len(DELAYS_S)) - 1]
             child.due_at = now + delay
-            log.error("The %s process ended (%s); starting it again in %g s.", child.name, _manner(code), delay)
+            manner = f"exit code {code}" if code >= 0 else f"by {signal.Signals(-code).name}"
+            log.error("The %s process ended (%s); starting it again in %g s.", child.name, manner, delay)
         return 0
 
     def _pause_s(self, ready: bool) -> float:
@@ -164,7 +165,3 @@ class Supervisor:
 
     def _alive(self) -> list[Child]:
         return [child for child in self.children if child.pid]
-
-
-def _manner(code: int) -> str:
-    return f"exit code {code}" if code >= 0 else f"by {signal.Signals(-code).name}"

@@ -22,10 +22,6 @@ SANDBOX = "sandbox"
 _NO_CLIENT = b'"oauth_app_id":null}'
 
 
-def _client(oauth_app_id: str) -> bytes:
-    return b'"oauth_app_id":' + orjson.dumps(oauth_app_id) + b"}"
-
-
 @dataclass(frozen=True, slots=True)
 class App:
     """One app of the catalog. ``json`` is its App object, ready to be embedded.
@@ -54,7 +50,9 @@ class App:
 
     def with_client(self, oauth_app_id: str | None) -> bytes:
         """``json`` that names the OAuth client which a connection uses."""
-        return self.json if oauth_app_id is None else self.json.removesuffix(_NO_CLIENT) + _client(oauth_app_id)
+        if oauth_app_id is None:
+            return self.json
+        return self.json.removesuffix(_NO_CLIENT) + b'"oauth_app_id":' + orjson.dumps(oauth_app_id) + b"}"
 
     @property
     def api_dict(self) -> dict[str, Any]:

@@ -132,10 +132,6 @@ def _app_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("*/app.toml") if file.is_file())
 
 
-def _component_files(folder: Path) -> list[Path]:
-    return sorted(file for kinds in _KINDS for file in folder.glob(f"{kinds}/*/*.py"))
-
-
 def _read_categories(found: Sources, folder: Path) -> None:
     file = folder / CATEGORIES
     if not file.is_file():
@@ -161,7 +157,8 @@ def _read_app(found: Sources, file: Path, *, own: bool) -> None:
     except ValidationError as error:
         found.problems += _sentences(label, error)
         return
-    components = _components(found, _component_files(file.parent), file.parent.parent, spec.slug)
+    files = sorted(path for kinds in _KINDS for path in file.parent.glob(f"{kinds}/*/*.py"))
+    components = _components(found, files, file.parent.parent, spec.slug)
     found.apps.append(Source(label, spec, own, tuple(components)))
 
 

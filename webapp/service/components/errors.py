@@ -36,7 +36,8 @@ _KINDS = ((HttpError, "http"), (LoadError, "load"), (ResultError, "result"))
 def describe(error: BaseException, path: Path) -> dict[str, Any]:
     """``error`` as the runner reports it. The stack holds the frames of the component's own files alone."""
     kind = next((kind for type_, kind in _KINDS if isinstance(error, type_)), "exception")
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_own(frame.filename, path)]
+    own = f"{_root(path)}/"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(own)]
     if not frames and isinstance(error, SyntaxError | ImportError):
         kind = "load"
     return {
@@ -58,10 +59,6 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, ComponentError):
         return message or "The component failed and did not say why."
     return f"{type(error).__name__}: {message}" if message else f"The component failed by {type(error).__name__}."
-
-
-def _is_own(filename: str, path: Path) -> bool:
-    return filename.startswith(f"{_root(path)}/")
 
 
 def _root(path: Path) -> Path:

@@ -114,7 +114,7 @@ class Http:
             headers=sent,
             params=credential.params,
             json={**json, **credential.body} if isinstance(json, Mapping) else json,
-            data=_form({**data, **credential.body}) if isinstance(data, Mapping) else data,
+            data=urlencode(_pairs({**data, **credential.body})).encode("ascii") if isinstance(data, Mapping) else data,
             auth=None if ours and credential.headers else auth,
             deadline_s=max(0.1, self._left_s()),
             allow_redirects=HOPS if method in ("GET", "HEAD") else 0,
@@ -176,10 +176,6 @@ def _provider_message(body: bytes) -> str:
 def _with_query(url: str, params: Params) -> str:
     query = urlencode(_pairs(params))
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
-
-
-def _form(fields: Params) -> bytes:
-    return urlencode(_pairs(fields)).encode("ascii")
 
 
 def _pairs(fields: Params) -> list[tuple[str, str]]:

@@ -58,7 +58,7 @@ def declaration(component: type[Component]) -> dict[str, Any]:
 
     ``kind`` is ``action``, or ``source`` for a trigger; ``hooks`` are those that it has.
     """
-    props = props_of(component)
+    props, hooks = props_of(component), HOOKS if issubclass(component, Trigger) else ()
     return {
         "kind": "action" if issubclass(component, Action) else "source",
         "name": component.name,
@@ -68,13 +68,9 @@ def declaration(component: type[Component]) -> dict[str, Any]:
         "annotations": dict(component.annotations) if issubclass(component, Action) else {},
         "has_reload": component.reload is not Component.reload,
         "dedupe": component.dedupe if issubclass(component, Trigger) else None,
-        "hooks": [name for name in HOOKS if _overrides(component, name)],
+        "hooks": [name for name in hooks if getattr(component, name) is not getattr(Trigger, name)],
         "stash": None,
     }
-
-
-def _overrides(component: type[Component], name: str) -> bool:
-    return issubclass(component, Trigger) and getattr(component, name) is not getattr(Trigger, name)
 
 
 def _execute(path: Path) -> ModuleType:

@@ -178,7 +178,7 @@ class Guard:
         url = parse_url(text)
         if isinstance(url, Failure):
             return url
-        if not (self._names(url.host, url.port) or _is_http_port(url.port)):
+        if not (self._names(url.host, url.port) or url.port in (80, 443) or _is_free_port(url.port)):
             return _no(f"Port {url.port} is not used for web requests. Use 80, 443 or another web port.")
         if literal := _literal(url.host):
             return self._permitted(url.host, url.port, [literal]) or url
@@ -234,10 +234,6 @@ def _literal(host: str) -> Address | None:
         return ip_address(host)
     except ValueError:
         return None
-
-
-def _is_http_port(port: int) -> bool:
-    return port in (80, 443) or _is_free_port(port)
 
 
 def _is_free_port(port: int) -> bool:

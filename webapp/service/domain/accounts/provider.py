@@ -142,7 +142,7 @@ def postgres_account(values: Mapping[str, str]) -> postgres.PostgresAccount | No
         user=values.get("user", ""),
         password=values.get("password", ""),
         database=values.get("database", ""),
-        ssl_mode=_ssl_mode(values.get("ssl_mode")),
+        ssl_mode=next((mode for mode in get_args(postgres.SSLMode) if mode == values.get("ssl_mode")), "prefer"),
     )
 
 
@@ -166,22 +166,12 @@ def _test_smtp(service: Service, app: App, values: Mapping[str, str]) -> CheckRe
         port=port,
         user=values.get("user", ""),
         password=values.get("password", ""),
-        encryption=_encryption(values.get("encryption")),
+        encryption=next((name for name in get_args(smtp.Encryption) if name == values.get("encryption")), "tls"),
     )
     outcome = smtp.check_smtp(service.client_for(app), account)
     identity = f"{account.user}@{account.host}"
     name = account.user if "@" in account.user else identity
     return CheckResult(outcome.kind, outcome.sentence, identity, name, name)
-
-
-def _encryption(text: str | None) -> smtp.Encryption:
-    """The encryption named ``text``; the app's field offers no other."""
-    return next((name for name in get_args(smtp.Encryption) if name == text), "tls")
-
-
-def _ssl_mode(text: str | None) -> postgres.SSLMode:
-    """The mode named ``text``; the app's field offers no other."""
-    return next((mode for mode in get_args(postgres.SSLMode) if mode == text), "prefer")
 
 
 def _identified(app: App, outcome: probe.ProbeOutcome) -> CheckResult:

@@ -45,7 +45,8 @@ def page(reader: Reader, trigger_id: str, filters: Filter, window: cursors.Windo
 
 def get(reader: Reader, trigger_id: str, delivery_id: str) -> Row:
     """One delivery of a trigger. Raises :class:`NotFound`."""
-    row = reader.one(f"{_SELECT} WHERE d.id = :id AND d.trigger_id = :trigger", _named(trigger_id, delivery_id))
+    named = {"id": delivery_id, "trigger": trigger_id}
+    row = reader.one(f"{_SELECT} WHERE d.id = :id AND d.trigger_id = :trigger", named)
     if row is None:
         raise NotFound("There is no such delivery.")
     return row
@@ -156,7 +157,3 @@ def _attempt(row: Row) -> dict[str, Any]:
         "response_headers": response.get("headers"),
         "response_body": response.get("body"),
     }
-
-
-def _named(trigger_id: str, delivery_id: str) -> dict[str, str]:
-    return {"id": delivery_id, "trigger": trigger_id}

@@ -10,7 +10,6 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +49,10 @@ def _pack(draft: Path, manifest: dict[str, Any], copy: Path, apps: Path) -> None
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False) as archive:
             archive.writestr(MANIFEST, json.dumps(manifest))
             archive.write(copy, DATABASE)
-            for path in _files(apps):
+            for path in filter(Path.is_file, sorted(apps.rglob("*"))):
                 archive.write(path, f"{APPS}/{path.relative_to(apps).as_posix()}")
         file.flush()
         os.fsync(file.fileno())
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 def _publish(draft: Path, target: Path) -> None:

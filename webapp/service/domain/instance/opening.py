@@ -48,7 +48,8 @@ def open_service(
             report = _build(settings, runner)
         for problem in report.problems:
             log.warning("This is left out of the catalog: %s", problem)
-        parts = (settings, store, clock, keys, _catalog(settings), _outbound(settings), components, wake)
+        outbound = OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
+        parts = (settings, store, clock, keys, _catalog(settings), outbound, components, wake)
         service = Service(*parts, sign=generations.begin(store, clock))
         if settings.sandbox:
             provider_clients.ensure_sandbox(service)
@@ -79,10 +80,6 @@ def _build(settings: Settings, runner: Runner | None) -> BuildReport:
 def _catalog(settings: Settings) -> Catalog:
     variables = {"sandbox": settings.sandbox_url} if settings.sandbox else {}
     return Catalog.open(settings.data / "catalog.db", public_url=settings.public_url, variables=variables)
-
-
-def _outbound(settings: Settings) -> OutboundClient:
-    return OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
 
 
 @contextmanager
