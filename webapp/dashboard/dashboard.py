@@ -6,7 +6,7 @@ Pages ask here for the service as that person sees it, and for accounts, trigger
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 from urllib.parse import urlsplit
 
 from flask import current_app, g
@@ -30,14 +30,6 @@ KEY = "patchbay_dashboard"
 T = TypeVar("T")
 
 
-class Csrf(Protocol):
-    """The one thing that the gate needs of Flask-WTF."""
-
-    def protect(self) -> None:
-        """Refuse the request unless it carries its session's token."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Catalog:
     """What hardly ever changes: the categories, and how many apps there are."""
@@ -54,7 +46,6 @@ class Dashboard:
     store: Store
     clock: Clock
     client: ConnectClient
-    csrf: Csrf
     overviews: Memory[Overview]
     catalogs: Memory[Catalog]
     lacking: Memory[bool]

@@ -10,7 +10,7 @@ import gzip
 import secrets
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, g, redirect, request, url_for
+from flask import Flask, Response, current_app, g, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp import audit
@@ -50,7 +50,7 @@ def check() -> AnyResponse | None:
         return _to_sign_in()
     # Here and not by Flask-WTF's own before_request, which comes first: somebody whose session has ended shall be led
     # to the sign-in page, not be told that the form is invalid.
-    board.csrf.protect()
+    current_app.extensions["csrf"].protect()
     return None
 
 

@@ -70,12 +70,12 @@ def register(
     )
     gate.configure_cookies(app, settings)
     Htmx(app)
+    CSRFProtect(app)
     app.extensions[KEY] = Dashboard(
         settings=settings,
         store=store,
         clock=clock,
         client=client,
-        csrf=CSRFProtect(app),
         overviews=Memory(clock, lifetime=30 * SECOND),
         catalogs=Memory(clock, lifetime=5 * MINUTE),
         lacking=Memory(clock, lifetime=5 * MINUTE),

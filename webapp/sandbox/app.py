@@ -7,10 +7,8 @@ address that is not loopback, because anybody may pick who they are here.
 # Flask-WTF carries no types.
 # mypy: disable-error-code="import-untyped"
 
-import ipaddress
 import pathlib
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 from flask import Flask, Response, g, render_template, request
 from flask.typing import ResponseReturnValue
@@ -30,11 +28,10 @@ from webapp.sandbox.receiver import Receiver
 from webapp.sandbox.state import EXTENSION, Sandbox
 from webapp.sandbox.store import Store, secret_of
 from webapp.sandbox.tasks import Tasks
-from webapp.sandbox.webhooks import Webhooks
+from webapp.sandbox.webhooks import Webhooks, is_loopback
 
 MAX_BODY = 2 * 1024 * 1024
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action "
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def create_sandbox(
@@ -58,7 +55,7 @@ def create_sandbox(
     ``receiver_seconds``.
     """
     public_url = public_url.rstrip("/")
-    if not _is_loopback(public_url):
+    if not is_loopback(public_url):
         raise ValueError(f"The sandbox runs on loopback addresses only, not on {public_url}: switch it off there.")
     store, secret = Store(data), secret_of(data)
     sandbox = Sandbox(
@@ -112,11 +109,7 @@ def _mount(app: Flask) -> None:
 
 def _check_host() -> ResponseReturnValue | None:
     """Refuse foreign names, so that no page elsewhere can reach in through DNS rebinding."""
-    try:
-        name = urlsplit(f"//{request.host}").hostname
-    except ValueError:
-        name = None
-    return None if name in LOOPBACK_NAMES or _is_loopback(f"http://{request.host}") else ("Unknown host.\n", 400)
+    return None if is_loopback(f"http://{request.host}") else ("Unknown host.\n", 400)
 
 
 def _add_headers(response: Response) -> Response:
@@ -141,11 +134,3 @@ def _http_error(error: HTTPException) -> ResponseReturnValue:
     why = "The form is from another session. Go back, reload the page and send it again."
     words = why if isinstance(error, CSRFError) else error.description
     return render_template("sandbox/refused.html", title=error.name, why=words), status
-
-
-def _is_loopback(url: str) -> bool:
-    try:
-        host = urlsplit(url).hostname or ""
-        return host in LOOPBACK_NAMES or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

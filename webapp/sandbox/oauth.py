@@ -162,9 +162,6 @@ class Issuer(IssuerParameter):
     def __init__(self, issuer: str) -> None:
         self._issuer = issuer
 
-    def __call__(self, server: AuthorizationServer) -> None:
-        super().__call__(server)
-
     def get_issuer(self) -> str:
         return self._issuer
 

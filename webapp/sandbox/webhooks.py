@@ -27,6 +27,7 @@ from webapp.sandbox.tasks import Task
 EVENTS = ("task.created", "task.updated")
 TIMEOUT_SECONDS = 5
 MAX_PER_PERSON = 100
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +116,18 @@ def allowed_url(url: str) -> bool:
     """Whether events may be posted to ``url``: http or https, on a loopback host, without credentials."""
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
+        parts.port  # noqa: B018  # raises for one that is none
     except ValueError:
         return False
-    if parts.scheme not in ("http", "https") or parts.username is not None or parts.password is not None:
-        return False
-    if host == "localhost":
-        return True
+    secrets = parts.username, parts.password
+    return parts.scheme in ("http", "https") and secrets == (None, None) and is_loopback(url)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether the host of ``url`` is this very machine."""
     try:
-        return ipaddress.ip_address(host).is_loopback
+        host = urlsplit(url).hostname or ""
+        return host in LOOPBACK_NAMES or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 

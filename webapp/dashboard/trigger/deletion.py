@@ -13,7 +13,7 @@ from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger.frame import Frame
 from webapp.dashboard.trigger.index import template_helpers
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
-from webapp.kit.translation import count_of, gettext
+from webapp.kit.translation import gettext
 
 blueprint = Blueprint("deletion", __name__, url_prefix="/triggers/<trigger_id>/deletion")
 
@@ -40,55 +40,10 @@ def delete(trigger_id: str) -> AnyResponse:
 
 
 def _ask(frame: Frame, trouble: str = "") -> Response:
-    context = {"frame": frame, "trigger": frame.trigger, "trouble": trouble, "ends": _ends(frame), **template_helpers()}
+    context = {"frame": frame, "trigger": frame.trigger, "trouble": trouble, **template_helpers()}
     return make_response(render_template("dashboard/trigger/deletion.html", **context), 422 if trouble else 200)
 
 
 def _why(sentence: str) -> str:
     """Why it was not deleted, without the advice for programs: the page has a button for that."""
     return sentence.partition(" Try again, or delete it with")[0]
-
-
-def _ends(frame: Frame) -> list[str]:
-    """What ends with the trigger, in words."""
-    lines = [_source_ends(frame)]
-    if frame.destinations:
-        lines.append(
-            count_of(
-                frame.destinations,
-                "{count} place gets nothing more from it.",
-                "{count} places get nothing more from it.",
-            )
-        )
-    waiting = frame.day.waiting if frame.day else 0
-    if waiting:
-        lines.append(
-            count_of(
-                waiting,
-                "{count} delivery that still waits will not arrive.",
-                "{count} deliveries that still wait will not arrive.",
-            )
-        )
-    return [*lines, gettext("Its events, deliveries and logs are deleted.")]
-
-
-def _source_ends(frame: Frame) -> str:
-    """What becomes of where its events came from."""
-    trigger, source = frame.trigger, frame.app.name if frame.app else gettext("the app")
-    if trigger.emitter == "http":
-        sentence = (
-            gettext("{address} stops answering.") if trigger.endpoint_url else gettext("Its address stops answering.")
-        )
-        return sentence.format(address=trigger.endpoint_url)
-    if trigger.emitter == "email":
-        sentence = (
-            gettext("Mail to {address} is refused.")
-            if trigger.email_address
-            else gettext("Mail to its address is refused.")
-        )
-        return sentence.format(address=trigger.email_address)
-    if trigger.emitter == "timer":
-        return gettext("Its schedule ends.")
-    if trigger.instant:
-        return gettext("Patchbay stops watching {app} and unsubscribes there.").format(app=source)
-    return gettext("Patchbay stops watching {app}.").format(app=source)

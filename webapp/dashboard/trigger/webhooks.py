@@ -30,12 +30,7 @@ def add(trigger_id: str) -> AnyResponse:
         client().set_urls(trigger_id, [*(endpoint.url for endpoint in frame.endpoints), url])
     except Invalid as error:
         return _destinations(frame, 422, url=url, error=error.message)
-    forget_triggers()
-    sentence = gettext("Events go to {url} too.").format(url=url)
-    if not wants_fragment():
-        flash(sentence, "ok")
-        return _back(trigger_id)
-    return _destinations(frames.load(trigger_id), sentence=sentence)
+    return _changed(trigger_id, gettext("Events go to {url} too.").format(url=url))
 
 
 @blueprint.get("/<endpoint_id>/removal")
@@ -65,12 +60,7 @@ def reset(trigger_id: str, endpoint_id: str) -> AnyResponse:
     """Deliver to an address again that was given up, or has to wait."""
     _, endpoint = _of(trigger_id, endpoint_id)
     client().reset(trigger_id, endpoint.id)
-    forget_triggers()
-    sentence = gettext("{url} is delivered to again.").format(url=endpoint.url)
-    if not wants_fragment():
-        flash(sentence, "ok")
-        return _back(trigger_id)
-    return _destinations(frames.load(trigger_id), sentence=sentence)
+    return _changed(trigger_id, gettext("{url} is delivered to again.").format(url=endpoint.url))
 
 
 @blueprint.post("/<endpoint_id>/key")
@@ -130,6 +120,15 @@ def _with_key(frame: Frame, endpoint: Endpoint, key: str) -> AnyResponse:
     if wants_fragment():
         return make_response(fragment("dashboard/trigger/_place.html", place=endpoint, **context))
     return make_response(render_template("dashboard/trigger/key.html", place=endpoint, **context))
+
+
+def _changed(trigger_id: str, sentence: str) -> AnyResponse:
+    """Where it delivers to now, with what was done; without JavaScript the trigger's page says it."""
+    forget_triggers()
+    if not wants_fragment():
+        flash(sentence, "ok")
+        return _back(trigger_id)
+    return _destinations(frames.load(trigger_id), sentence=sentence)
 
 
 def _destinations(frame: Frame, code: int = 200, *, sentence: str = "", url: str = "", error: str = "") -> AnyResponse:
