@@ -1,37 +1,21 @@
-"""Owns the table of projects: 200 of them, seeded once, each with custom fields of its own."""
+"""Owns the table of projects: 200 of them, seeded once, each with custom fields of its own.
+
+Their names and fields stand in ``projects.toml``.
+"""
 
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypedDict
 
 from webapp.sandbox.store import Page, Store, Window
 
 COUNT = 200
-PLACES = (
-    "Harbour",
-    "Lighthouse",
-    "Orchard",
-    "Meadow",
-    "Quarry",
-    "Bakery",
-    "Museum",
-    "Library",
-    "Station",
-    "Garden",
-)
-WORKS = (
-    "Renovation",
-    "Opening",
-    "Newsletter",
-    "Website",
-    "Budget",
-    "Festival",
-    "Inventory",
-    "Survey",
-    "Moving day",
-    "Training",
-)
+_DATA = tomllib.loads((Path(__file__).parent / "projects.toml").read_text("utf-8"))
+PLACES: list[str] = _DATA["places"]
+WORKS: list[str] = _DATA["works"]
 
 
 class Field(TypedDict):
@@ -42,6 +26,9 @@ class Field(TypedDict):
     type: str
     required: bool
     choices: list[str]
+
+
+FIELDS: list[Field] = _DATA["fields"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +72,6 @@ class Projects:
         """Every project by name, for a drop-down."""
         with self._store.read() as db:
             return [_project(row) for row in db.query("SELECT * FROM projects ORDER BY name, id")]
-
-
-FIELDS: tuple[Field, ...] = (
-    {"key": "priority", "label": "Priority", "type": "choice", "required": True, "choices": ["Low", "Normal", "High"]},
-    {"key": "hours", "label": "Estimated hours", "type": "number", "required": False, "choices": []},
-    {"key": "client", "label": "Client", "type": "text", "required": False, "choices": []},
-    {"key": "billable", "label": "Billable", "type": "boolean", "required": False, "choices": []},
-    {"key": "room", "label": "Room", "type": "choice", "required": False, "choices": ["Hall", "Attic", "Cellar"]},
-    {"key": "cost", "label": "Cost in euros", "type": "number", "required": True, "choices": []},
-    {"key": "supplier", "label": "Supplier", "type": "text", "required": True, "choices": []},
-    {"key": "indoors", "label": "Indoors", "type": "boolean", "required": False, "choices": []},
-)
 
 
 def _seed(number: int) -> dict[str, str]:

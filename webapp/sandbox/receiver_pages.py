@@ -12,7 +12,7 @@ from webapp.sandbox.receiver import ANSWERS, EVERYWHERE, KEPT
 from webapp.sandbox.signatures import key_bytes
 from webapp.sandbox.state import current
 
-RETRY_AFTER_SECONDS = "20"
+_BODIES = {204: "", 302: "", 410: "gone\n", 429: "too many\n", 500: "error\n"}  # by status; of any other, ok
 MAX_PATH = 500
 
 inbox = Blueprint("inbox", __name__)
@@ -25,22 +25,12 @@ def receive(path: str) -> ResponseReturnValue:
     receiver = current().receiver
     target = request.full_path if request.query_string else request.path
     receiver.record(path, request.method, target, request.headers.items(), request.get_data())
-    match receiver.answer(path):
-        case "slow":
-            time.sleep(current().receiver_seconds)
-            return "ok\n"
-        case "204":
-            return "", 204
-        case "302":
-            return "", 302, {"Location": url_for("inbox.receive", path="redirect-target")}
-        case "429":
-            return "too many\n", 429, {"Retry-After": RETRY_AFTER_SECONDS}
-        case "410":
-            return "gone\n", 410
-        case "500":
-            return "error\n", 500
-        case _:
-            return "ok\n"
+    answer = receiver.answer(path)
+    if answer == "slow":
+        time.sleep(current().receiver_seconds)
+    status = 200 if answer == "slow" else int(answer)
+    headers = {302: {"Location": url_for("inbox.receive", path="redirect-target")}, 429: {"Retry-After": "20"}}
+    return _BODIES.get(status, "ok\n"), status, headers.get(status, {})
 
 
 @blueprint.get("/receiver")

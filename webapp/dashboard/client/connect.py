@@ -64,31 +64,6 @@ class AccessToken:
         self._renew_at = self._clock() + max(lifetime - EARLY, lifetime // 2)
 
 
-class UserTokens:
-    """A Connect token per external user, made by ``create`` and kept until shortly before its end."""
-
-    def __init__(self, clock: Clock, create: Callable[[str], tuple[str, str]]) -> None:
-        """``create`` makes a token for an external user and returns it with its ISO 8601 end."""
-        self._clock, self._create = clock, create
-        self._tokens: Memory[str] = Memory(clock, lifetime=0, size=USER_TOKENS)
-
-    def get(self, user: str) -> str:
-        """A token of ``user``. Two threads may both make one; both tokens work."""
-        return self._tokens.get(user) or self._new(user)
-
-    def drop(self, user: str) -> None:
-        """Forget the token of ``user``."""
-        self._tokens.drop(user)
-
-    def _new(self, user: str) -> str:
-        token, expires_at = self._create(user)
-        try:
-            lifetime = parse_iso(expires_at) - self._clock()
-        except ValueError as error:
-            raise NotTheApi from error
-        return self._tokens.put(user, token, max(lifetime - USER_EARLY, lifetime // 2))
-
-
 M = TypeVar("M", bound=Lenient)
 
 
@@ -113,9 +88,9 @@ class ConnectClient:
         project: Callable[[], str],
         environment: str,
     ) -> None:
-        self.transport, self._project, self._environment = transport, project, environment
+        self.transport, self._clock, self._project, self._environment = transport, clock, project, environment
         self._access = AccessToken(transport, clock, client_id, client_secret)
-        self._tokens = UserTokens(clock, self._new_token)
+        self._tokens: Memory[str] = Memory(clock, lifetime=0, size=USER_TOKENS)
 
     def create_token(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """``POST P/tokens`` (section 4.2)."""
@@ -142,8 +117,12 @@ class ConnectClient:
         return self._authorized(self._access.get, self._access.drop, method, path, call)
 
     def as_user(self, user: str, method: str, path: str, **call: Unpack[Call]) -> Any:
-        """A call with the Connect token of ``user``."""
-        return self._authorized(lambda: self._tokens.get(user), lambda _: self._tokens.drop(user), method, path, call)
+        """A call with the Connect token of ``user``. Two threads may both make one; both tokens work."""
+
+        def token() -> str:
+            return self._tokens.get(user) or self._new_token(user)
+
+        return self._authorized(token, lambda _: self._tokens.drop(user), method, path, call)
 
     def path(self, *parts: str) -> str:
         """A path below ``/v1/connect/{project_id}``, each part quoted."""
@@ -163,9 +142,14 @@ class ConnectClient:
                     raise
         raise AssertionError("unreachable")
 
-    def _new_token(self, user: str) -> tuple[str, str]:
+    def _new_token(self, user: str) -> str:
+        """A Connect token of ``user``, kept until shortly before its end."""
         answer = self.create_token({"external_user_id": user})
-        return str(answer.get("token", "")), str(answer.get("expires_at", ""))
+        try:
+            lifetime = parse_iso(str(answer.get("expires_at", ""))) - self._clock()
+        except ValueError as error:
+            raise NotTheApi from error
+        return self._tokens.put(user, str(answer.get("token", "")), max(lifetime - USER_EARLY, lifetime // 2))
 
 
 class UserCalls:

@@ -40,7 +40,6 @@ class Delivery(Lenient):
     attempt: int = 0
     created_at: int | None = None
     next_at: int | None = Field(default=None, alias="next_attempt_at")
-    last_at: int | None = Field(default=None, alias="last_attempt_at")
     code: int | None = Field(default=None, alias="response_status")
     error: str = ""
     took_ms: int | None = None
