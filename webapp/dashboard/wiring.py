@@ -19,7 +19,6 @@ from webapp.dashboard import (
     gate,
     session,
     shell,
-    start,
 )
 from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.client.connect import ConnectClient
@@ -37,7 +36,7 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, start, apps, connections, accounts, account, activity, audit, settings_pages, component, runs,
+    session, apps, connections, accounts, account, activity, audit, settings_pages, component, runs,
     deploying, index, trigger, deletion, webhooks, deliveries,
 )  # fmt: skip
 
@@ -103,6 +102,6 @@ def _blueprint(app: Flask) -> Blueprint:
         """The start page is the list of apps."""
         return go(url_for("dashboard.apps.index"))
 
-    for child in (*(module.blueprint for module in _NOUNS), apps.tabs):
+    for child in (*(module.blueprint for module in _NOUNS), session.first_start, apps.tabs):
         blueprint.register_blueprint(child)
     return blueprint
