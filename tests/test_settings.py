@@ -212,8 +212,8 @@ def test_not_loopback(host: str) -> None:
 
 def test_cookies_say_in_their_names_that_they_are_secure() -> None:
     plain, secure = Settings.from_env({}), Settings.from_env({"PATCHBAY_PUBLIC_URL": "https://hub.example"})
-    assert (plain.cookie("theme"), plain.cookie("link", path="/connect")) == ("theme", "link")
-    assert (secure.cookie("theme"), secure.cookie("link", path="/connect")) == ("__Host-theme", "__Secure-link")
+    assert (plain.host_cookie, plain.path_cookie) == ("", "")
+    assert (secure.host_cookie, secure.path_cookie) == ("__Host-", "__Secure-")
 
 
 def test_the_manual_documents_every_setting_in_order() -> None:

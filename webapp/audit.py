@@ -30,7 +30,7 @@ class Actor:
 
 
 SYSTEM = Actor("system", "patchbay")
-_actor: ContextVar[Actor] = ContextVar("actor", default=SYSTEM)
+ACTOR: ContextVar[Actor] = ContextVar("actor", default=SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +84,16 @@ class Filter:
 @contextmanager
 def acting(actor: Actor) -> Iterator[None]:
     """Whatever this thread does within the block is done by ``actor``."""
-    token = _actor.set(actor)
+    token = ACTOR.set(actor)
     try:
         yield
     finally:
-        _actor.reset(token)
+        ACTOR.reset(token)
 
 
 def current() -> Actor:
     """Who acts now."""
-    return _actor.get()
+    return ACTOR.get()
 
 
 def write(

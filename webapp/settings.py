@@ -117,14 +117,16 @@ class Settings:
         """Whether people reach the service over HTTPS (cookies are then marked Secure)."""
         return self.public_url.startswith("https://")
 
-    def cookie(self, name: str, *, path: str = "/") -> str:
-        """The name of a cookie: over HTTPS with the prefix by which browsers insist on Secure and on no Domain.
+    @cached_property
+    def host_cookie(self) -> str:
+        """What the name of a cookie of the path ``/`` begins with: over HTTPS, browsers then insist on Secure, on no
+        Domain and on that path (RFC 6265bis section 4.1.3.2)."""
+        return "__Host-" if self.secure else ""
 
-        Source: RFC 6265bis section 4.1.3. ``__Host-`` insists on the path ``/``, too.
-        """
-        if not self.secure:
-            return name
-        return f"__Host-{name}" if path == "/" else f"__Secure-{name}"
+    @cached_property
+    def path_cookie(self) -> str:
+        """The same for a cookie of another path, which browsers insist on less for (section 4.1.3.1)."""
+        return "__Secure-" if self.secure else ""
 
     @cached_property
     def loopback(self) -> bool:

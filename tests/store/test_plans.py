@@ -20,9 +20,8 @@ from webapp.service.domain.projects import external_users, history
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers
-from webapp.store.connections import connect
 from webapp.store.contract import Reader
-from webapp.store.sqlite import SQLiteStore
+from webapp.store.sqlite import SQLiteStore, connect
 
 FEW, MANY, WANTED = 200, 20_000, 15
 SCENE = Scene("proj_1", "development")

@@ -106,7 +106,7 @@ def compress(response: Response) -> Response:
 def configure_cookies(app: Flask, settings: Settings) -> None:
     """Set up the cookie that binds form tokens to a browser."""
     app.config.update(
-        SESSION_COOKIE_NAME=settings.cookie("patchbay_form"),
+        SESSION_COOKIE_NAME=f"{settings.host_cookie}patchbay_form",
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
         SESSION_COOKIE_SECURE=settings.secure,
@@ -120,7 +120,7 @@ def write_token(response: Response, token: str) -> None:
     """Give the browser its session token, or the same one for another two weeks."""
     settings = dashboard().settings
     response.set_cookie(
-        settings.cookie("patchbay_session"), token, max_age=LIFETIME // 1000, path="/",
+        f"{settings.host_cookie}patchbay_session", token, max_age=LIFETIME // 1000, path="/",
         secure=settings.secure, httponly=True, samesite="Lax",
     )  # fmt: skip
 
@@ -129,27 +129,27 @@ def drop_token(response: Response) -> None:
     """Take the session token away."""
     settings = dashboard().settings
     response.delete_cookie(
-        settings.cookie("patchbay_session"), path="/", secure=settings.secure, httponly=True, samesite="Lax"
+        f"{settings.host_cookie}patchbay_session", path="/", secure=settings.secure, httponly=True, samesite="Lax"
     )
 
 
 def read_theme() -> str:
     """The theme that this browser was last given, for pages before anybody signs in."""
-    return request.cookies.get(dashboard().settings.cookie("theme"), "")
+    return request.cookies.get(f"{dashboard().settings.host_cookie}theme", "")
 
 
 def write_theme(response: Response, theme: str) -> None:
     """Let the sign-in page look as the person wants it too. It tells nothing about anybody."""
     settings = dashboard().settings
     response.set_cookie(
-        settings.cookie("theme"), theme, max_age=365 * 24 * 3600, path="/", secure=settings.secure, samesite="Lax"
+        f"{settings.host_cookie}theme", theme, max_age=365 * 24 * 3600, path="/", secure=settings.secure, samesite="Lax"
     )
 
 
 def _recognise() -> None:
     g.person = g.person_session = g.person_token = None
     board = dashboard()
-    token = request.cookies.get(board.settings.cookie("patchbay_session"))
+    token = request.cookies.get(f"{board.settings.host_cookie}patchbay_session")
     session = sessions.find(board.store, board.clock, token) if token else None
     person = users.by_id(board.store, session.user_id) if session else None
     if session and person:

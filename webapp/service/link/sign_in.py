@@ -106,7 +106,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
 
 def binding_cookie(settings: Settings, attempt: Attempt) -> str:
     """The cookie of one sign-in; two at once in one browser do not disturb each other."""
-    return settings.cookie(f"patchbay_signin_{attempt.id[:16]}", path=COOKIE_PATH)
+    return f"{settings.path_cookie}patchbay_signin_{attempt.id[:16]}"
 
 
 def _answer(service: Service, attempt: Attempt) -> Response:

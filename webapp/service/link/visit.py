@@ -108,7 +108,7 @@ class Visit:
 
 def cookie_name(service: Service, session_id: str) -> str:
     """The cookie of one link session; each page has its own, so that two links do not disturb each other."""
-    return service.settings.cookie(f"patchbay_link_{session_id}", path=COOKIE_PATH)
+    return f"{service.settings.path_cookie}patchbay_link_{session_id}"
 
 
 def arriving(service: Service, request: Request) -> tuple[str, ConnectToken, dict[str, str]]:

@@ -36,8 +36,11 @@ def view_of(service: Service, operation: Operation, gate: "Gate") -> View:
         if operation.public:
             return operation.handler(call)
         gate.count(call, operation)
-        with audit.acting(call.caller.actor):
+        before = audit.ACTOR.set(call.caller.actor)
+        try:
             return operation.handler(call)
+        finally:
+            audit.ACTOR.reset(before)
 
     def view(**path: str) -> Response:
         return answered(service, path, lambda: produce(path))
