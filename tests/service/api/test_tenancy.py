@@ -71,7 +71,7 @@ class Town:
         if operation.in_project:
             path = f"/v1/connect/{scene.project_id}{path[1:]}"
         query = {name: ids[name] for name in parameters(operation) & IN_QUERY if f"<{name}>" not in operation.path}
-        if operation.query and "external_user_id" in operation.query.names:
+        if operation.query and "external_user_id" in operation.query.model_fields:
             query["external_user_id"] = user
         body = {"json": operation.example.body} if operation.body else {}
         headers = {"x-pd-environment": scene.environment}
@@ -96,7 +96,7 @@ def callers(town: Town, operation: Operation) -> Iterator[tuple[str, Scene, dict
     """Every kind of token that may call ``operation``, where it calls, and whose things it must not meet."""
     world, here = town.world, town.world.scene
     shared_by_both = not parameters(operation) - OF_PROJECT
-    named_alone = shared_by_both or not (operation.query and "external_user_id" in operation.query.names)
+    named_alone = shared_by_both or not (operation.query and "external_user_id" in operation.query.model_fields)
     # A server sees every user, unless the call says whose thing it is; and what is the project's is in both its
     # environments.
     strangers = {
@@ -166,7 +166,7 @@ def test_what_is_yours_is_there(town: Town, operation: Operation) -> None:
 
 @pytest.mark.parametrize(
     "operation",
-    [one for one in NAMING if one.query and "external_user_id" in one.query.names],
+    [one for one in NAMING if one.query and "external_user_id" in one.query.model_fields],
     ids=lambda one: one.name,
 )
 def test_naming_another_user_is_403_for_a_frontend_and_404_for_a_server(town: Town, operation: Operation) -> None:

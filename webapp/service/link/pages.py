@@ -154,7 +154,7 @@ def _is_framed(parameters: dict[str, str], has_origins: bool) -> bool:
     destination = request.headers.get("Sec-Fetch-Dest")
     if destination:
         return destination != "document"
-    return has_origins and parameters.get("connectLink", "").lower() != "true"
+    return has_origins and parameters.get("connectLink", "").lower() not in ("true", "1")
 
 
 def _canonical(settings: Settings) -> Response | None:

@@ -126,7 +126,9 @@ class TestList:
 
         assert ids() == {one.id, two.id, three.id}
         assert ids(external_user_id="alice") == {one.id, three.id}
-        assert ids(app="tinykeys") == ids(app=app.id) == {one.id, two.id}
+        assert (
+            ids(app="tinykeys") == ids(app=app.id) == ids(app_id=app.id) == ids(app_id="tinykeys") == {one.id, two.id}
+        )
         assert ids(oauth_app_id=own_client) == {three.id}
         assert ids(external_user_id="alice", app="tinykeys") == {one.id}
         assert ids(app="nothing") == ids(external_user_id="carol") == set()

@@ -55,7 +55,8 @@ def test_search_sort_and_categories(shared: Any) -> None:
     assert slugs(shared, "sort_key=name_slug&sort_direction=desc") == by_name[::-1]
     categories = {one["name"]: one["id"] for one in shared.get("/v1/connect/app_categories", shared.server()).json}
     testing = categories.pop("Testing")
-    assert slugs(shared, f"category_ids={testing}&sort_key=name_slug") == ["tinykeys", "tinyoauth"]
+    for spelling in ("category_ids", "category_ids[]", "category_ids%5B%5D"):
+        assert slugs(shared, f"{spelling}={testing}&sort_key=name_slug") == ["tinykeys", "tinyoauth"]
     other = next(iter(categories.values()))
     both = set(slugs(shared, f"category_ids={testing}&category_ids={other}"))
     assert both == set(slugs(shared, f"category_ids={testing},{other}")) > {"tinykeys", "tinyoauth"}
@@ -88,7 +89,7 @@ def test_pages(shared: Any) -> None:
 
 @pytest.mark.parametrize(
     ("query", "field"),
-    [("sort_key=id", "sort_key"), ("sort_direction=up", "sort_direction"), ("has_actions=1", "has_actions"),
+    [("sort_key=id", "sort_key"), ("sort_direction=up", "sort_direction"), ("has_actions=yes", "has_actions"),
      ("category_ids=appcat_a,nope", "category_ids.1"), ("category_ids=appcat_", "category_ids.0"),
      ("category_ids=appcat_a%0A", "category_ids.0")],
 )  # fmt: skip

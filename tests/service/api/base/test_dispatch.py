@@ -60,6 +60,25 @@ def test_what_no_handler_could_read_is_refused_before_anything_is_looked_up(worl
     assert (large.status_code, large.json) == (413, {"error": "The body is larger than 10 MiB."})
 
 
+def test_parameters_that_nobody_knows_are_named(world: Any) -> None:
+    token = world.server()
+
+    def ignored(path: str, **query: Any) -> Any:
+        return world.get(path, token, query_string=query).headers.get(dispatch.IGNORED)
+
+    assert ignored("P/accounts", app_id="github", external_user_id="ada", limit=5) is None
+    assert ignored("/v1/connect/apps", **{"category_ids[]": "appcat_1"}) is None
+    assert ignored("P/accounts", exernal_user_id="ada", limit=5) == "exernal_user_id"
+    assert ignored("/v1/connect/projects/proj_x", **{"a b": 1, "ä\r\nx: y": 2}) == "a%20b, %C3%A4%0D%0Ax%3A%20y"
+    assert ignored("P/accounts", limit="no", other=1) == "other"  # an error tells it as well
+    many = ignored("P/accounts", **{f"p{number}": 1 for number in range(50)}, **{"x" * 500: 1})
+    assert many is not None and len(many.split(", ")) == 20
+    page = world.get("/v1/connect/accounts?other=1", world.frontend(allowed_origins=["https://a.example"]),
+                     headers={"Origin": "https://a.example"})  # fmt: skip
+    assert page.headers[dispatch.IGNORED] == "other"
+    assert dispatch.IGNORED in page.headers["Access-Control-Expose-Headers"]
+
+
 def test_a_custom_limit_is_looked_at_in_the_paths_of_connect_alone(world: Any) -> None:
     token, header = world.server(), {"x-pd-rate-limit": "rl_unknown"}
     refused = world.get("P/runs", token, headers=header)

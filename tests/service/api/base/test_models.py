@@ -1,5 +1,6 @@
 """The types that queries are made of, and how repeated parameters are read."""
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import pytest
@@ -16,6 +17,7 @@ class Things(Paged):
     """A list with one parameter of each type."""
 
     lists: ClassVar[frozenset[str]] = frozenset({"tags"})
+    aliases: ClassVar[Mapping[str, str]] = {"who": "user"}
     tags: list[str] = Field(default_factory=list)
     good: Flag | None = None
     user: ExternalUserId | None = None
@@ -30,13 +32,36 @@ def test_lists_are_repeated_or_joined_and_of_others_the_last_counts() -> None:
     assert (query.tags, query.good, query.user) == (["a", "b", "c"], True, None)
 
 
+def test_other_spellings_are_the_same_parameters() -> None:
+    assert read(("tags[]", "a"), ("tags[]", "b,c"), ("who", "ada")).model_dump(include={"tags", "user"}) == {
+        "tags": ["a", "b", "c"], "user": "ada",
+    }  # fmt: skip
+    assert read(("user", "ada"), ("who", "bob")).user == "ada"  # its own name counts
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("true", True), ("True", True), ("1", True), ("false", False), ("FALSE", False), ("0", False)]
+)
+def test_booleans_are_read_as_clients_write_them(text: str, value: bool) -> None:
+    assert read(("good", text)).good is value
+
+
 def test_a_window_has_bounds_and_no_empty_cursor() -> None:
     assert read().window == cursors.Window(cursors.DEFAULT_LIMIT, None, None)
     assert read(("limit", "100"), ("after", ""), ("before", "x")).window == cursors.Window(100, None, "x")
 
 
 @pytest.mark.parametrize(
-    "pair", [("good", "True"), ("good", "1"), ("limit", "0"), ("limit", "101"), ("limit", "1.0"), ("user", "a\x00")]
+    "pair",
+    [
+        ("good", "yes"),
+        ("good", "2"),
+        ("good", ""),
+        ("limit", "0"),
+        ("limit", "101"),
+        ("limit", "1.0"),
+        ("user", "a\x00"),
+    ],
 )
 def test_what_is_no_value_is_refused(pair: tuple[str, str]) -> None:
     with pytest.raises((ValidationError, Invalid)):

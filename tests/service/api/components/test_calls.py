@@ -98,6 +98,15 @@ class TestConfigure:
         answer = ask(shared, "P/components/configure", body)
         assert (answer.status_code, [one["field"] for one in answer.json["details"]]) == (400, [field]), answer.json
 
+    def test_values_for_props_that_do_not_exist_are_named(self, world: Any) -> None:
+        body = {"id": "~/watch", "prop_name": "kind", "configured_props": {"list": "7", "kind": "open", "no": None}}
+        answer = good(ask(world, "P/triggers/configure", body))
+        sentence = "There is no prop list here, so its value was left out. Did you mean list_id?"
+        assert answer["warnings"] == [{"field": "configured_props.list", "message": sentence}]
+        assert len(answer["options"]) == 2
+        unclear = {"id": TASK, "prop_name": "title", "configured_props": {"colour": "red"}}
+        assert "warnings" not in ask(world, "P/actions/configure", unclear).json  # a reload may have given it
+
     def test_options_of_a_reloaded_prop(self, world: Any, account: dict[str, str]) -> None:
         kept = reloaded(world, account)["dynamicProps"]["id"]
         values = {"account": account, "project_id": "p7"}
@@ -125,6 +134,13 @@ class TestReload:
         answer = good(ask(world, "P/components/props", {"id": TASK, "configured_props": values}))
         assert answer["errors"] == ["The component gave size a default of another type; it was left out."]
         assert "default" not in answer["dynamicProps"]["configurableProps"][-1]
+
+    def test_values_for_props_that_do_not_exist_are_named(self, world: Any, account: dict[str, str]) -> None:
+        values = {"account": account, "project_id": "p7", "colour": "red", "tite": "x"}
+        answer = good(ask(world, "P/actions/props", {"id": TASK, "configured_props": values}))
+        assert [warning["field"] for warning in answer["warnings"]] == ["configured_props.tite"]
+        other = good(ask(world, "P/triggers/props", {"id": "~/watch", "configured_props": {"kin": "open"}}))
+        assert [warning["field"] for warning in other["warnings"]] == ["configured_props.kin"]
 
     def test_a_component_without_dynamic_props_keeps_its_own(self, world: Any) -> None:
         found = good(ask(world, "P/triggers/props", {"id": "~/watch"}))["dynamicProps"]
@@ -168,6 +184,26 @@ class TestRun:
         assert (answer["ret"], answer["exports"]) == (None, {})
         assert [one["k"] for one in answer["os"]] == ["log", "error"]
         assert answer["os"][1]["err"]["message"].startswith("It failed with")
+
+    def test_values_for_props_that_do_not_exist_are_named_and_logged(self, world: Any) -> None:
+        values = {"text": "a", "nubmer": 3, "x" * 200: 1}
+        token = world.server()
+        for stash in (None, True):
+            body = {"id": EVERY, "configured_props": values, "stash_id": stash}
+            answer = good(ask(world, "P/actions/run", body, token))
+            first, second = answer["warnings"]
+            assert first["field"] == "configured_props.nubmer" and first["message"].endswith("Did you mean number?")
+            assert second["field"] == f"configured_props.{'x' * 100}…"
+            assert [(line["k"], line["msg"]) for line in answer["os"][:2]] == [
+                ("warning", first["message"]), ("warning", second["message"]),
+            ]  # fmt: skip
+            assert answer["ret"]["text"] == "a"
+        (newest, _) = world.get("P/runs", token).json["data"]
+        kept = world.get(f"P/runs/{newest['id']}", token).json["data"]
+        assert kept["ok"] and kept["os"][0]["k"] == "warning"
+        many = {f"p{number}": 1 for number in range(500)}
+        answer = good(ask(world, "P/actions/run", {"id": EVERY, "configured_props": many}, token))
+        assert len(answer["warnings"]) == 20
 
     def test_without_the_reloaded_props_it_says_so(self, world: Any, account: dict[str, str]) -> None:
         values = {"account": account, "project_id": "p7", "title": "Paint"}

@@ -67,7 +67,7 @@ def test_every_operation_parameter_error_and_scope_is_described(document: dict[s
         assert found["description"].endswith("."), one.name
         given = {(parameter["in"], parameter["name"]) for parameter in found["parameters"]}
         assert {("path", name) for name in re.findall(r"{(\w+)}", one.address)} <= given
-        assert {("query", name) for name in (one.query.names if one.query else ())} <= given
+        assert {("query", name) for name in (one.query.model_fields if one.query else ())} <= given
         assert (("header", "x-pd-environment") in given) is one.in_project
         scopes = [scope for way in found["security"] for scope in way.get("oauth", ())]
         assert tuple(scopes) == one.scopes

@@ -51,6 +51,18 @@ def test_the_key_is_in_every_answer_to_a_server_and_in_none_to_others(world: Any
     assert KEY not in world.get(at(unheard), server).json["data"]
 
 
+def test_values_for_props_that_do_not_exist_are_named(world: Any) -> None:
+    token = world.server()
+    answer = deploy(world, token, configured_props={"idz": ["a"], "ids": ["b"]})
+    message = "There is no prop idz here, so its value was left out. Did you mean ids?"
+    assert answer.json["warnings"] == [{"field": "configured_props.idz", "message": message}]
+    trigger = answer.json["data"]
+    assert trigger["configured_props"] == {"ids": ["b"]}
+    changed = world.call("PUT", at(trigger), token, json={"configured_props": {"idz": ["a"], "zz": None}}).json
+    assert [warning["field"] for warning in changed["warnings"]] == ["configured_props.idz"]
+    assert set(world.call("PUT", at(trigger), token, json={"configured_props": {"ids": []}}).json) == {"data"}
+
+
 @pytest.mark.parametrize(("given", "emits"), [({}, True), (None, True), (True, True), (False, False)])
 def test_what_is_there_already_is_emitted_unless_that_is_declined(world: Any, given: Any, emits: bool) -> None:
     token, body = world.server(), {} if given == {} else {"emit_on_deploy": given}

@@ -6,8 +6,9 @@ lists show what is stored.
 """
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from flask import Response
 from pydantic import Field
@@ -59,6 +60,7 @@ class AccountOptions(Query):
 class AccountList(AccountOptions, Paged):
     """Which accounts; ``app`` is a slug or an id."""
 
+    aliases: ClassVar[Mapping[str, str]] = MappingProxyType({"app_id": "app"})
     external_user_id: ExternalUserId | None = None
     app: AppName = None
     oauth_app_id: str | None = Field(None, description="The OAuth client's id (`oa_…`).")

@@ -61,7 +61,7 @@ class Call:
         return self.caller.connect.user if self.caller.connect else None
 
     def query(self, model: type[Q]) -> Q:
-        """The query string as ``model``; unknown parameters are ignored. Raises :class:`Invalid`."""
+        """The query string as ``model``; unknown parameters are left out. Raises :class:`Invalid`."""
         try:
             args = self.request.args
         except UnicodeDecodeError as error:
@@ -127,13 +127,18 @@ def no_content() -> Response:
 
 
 def read_query(model: type[Q], args: MultiDict[str, str]) -> Q:
-    """The parameters in ``args``; of a repeated single one the last counts. Raises ``ValidationError``."""
+    """The parameters in ``args``; of a repeated single one the last counts, of two spellings the parameter's own name.
+
+    Raises ``ValidationError``.
+    """
     values: dict[str, Any] = {}
-    for name in model.names:
-        if name in args:
-            given = args.getlist(name)
-            parts = [part for text in given for part in text.split(",") if part]
-            values[name] = parts if name in model.lists else given[-1]
+    for spelling, name in model.spellings.items():
+        if spelling in args:
+            given = args.getlist(spelling)
+            if name in model.lists:
+                values.setdefault(name, []).extend(part for text in given for part in text.split(",") if part)
+            else:
+                values[name] = given[-1]
     return model.model_validate(values)
 
 

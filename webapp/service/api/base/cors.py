@@ -23,7 +23,7 @@ HEADERS = (
     "x-fern-sdk-version",
 )
 PREFIXES = ("x-fern-", "x-pd-proxy-")
-EXPOSED = "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
+EXPOSED = "Retry-After, X-Ignored-Parameters, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
 PREFLIGHT_LIFETIME_S = 600
 
 

@@ -9,6 +9,7 @@ HTML error page ever answers under ``/v1``.
 import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from flask import Response, request
 
@@ -24,6 +25,8 @@ from webapp.service.domain.access.rate_limits import Limit, LimitState
 from webapp.service.domain.base.service import Service
 
 LIMIT_STATE = "patchbay.limit_state"
+IGNORED = "X-Ignored-Parameters"
+_MAX_NAMES, _MAX_NAME = 20, 100  # that the header names, and the characters of each
 _MAX_CUSTOM_LIMITS = 10_000  # kept in memory
 View = Callable[..., Response]
 
@@ -43,7 +46,10 @@ def view_of(service: Service, operation: Operation, gate: "Gate") -> View:
             audit.ACTOR.reset(before)
 
     def view(**path: str) -> Response:
-        return answered(service, path, lambda: produce(path))
+        response = answered(service, path, lambda: produce(path))
+        if request.environ.get("QUERY_STRING") and not operation.proxied:
+            _name_ignored(response, operation)
+        return response
 
     return view
 
@@ -113,6 +119,18 @@ def _allow_origin(service: Service, answer: Response, origin: str, path: Mapping
 def _request() -> Any:
     """The request itself, rather than the proxy that looks it up on every access."""
     return request._get_current_object()  # type: ignore[attr-defined]  # werkzeug's LocalProxy, typed as the Request
+
+
+def _name_ignored(response: Response, operation: Operation) -> None:
+    """Name the parameters of the query that ``operation`` does not know: a misspelt filter would narrow nothing."""
+    try:
+        given = list(request.args)
+    except UnicodeDecodeError:
+        return
+    known = operation.query.spellings if operation.query else {}
+    ignored = [quote(name[:_MAX_NAME], safe="[]") for name in given if name not in known]
+    if ignored:
+        response.headers[IGNORED] = ", ".join(ignored[:_MAX_NAMES])
 
 
 def _show_limits(answer: Response, environ: Mapping[str, Any]) -> None:

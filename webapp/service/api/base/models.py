@@ -1,14 +1,17 @@
 """The models that requests and answers are made of.
 
 Queries and bodies are validated by theirs. Bodies take JSON types exactly: no ``"true"`` for a boolean, no ``1.0`` for
-an integer. Queries are text, so booleans are the words ``true`` and ``false``, and integers are decimal digits. Unknown
-fields are ignored.
+an integer. Queries are text, so booleans are the words ``true`` and ``false`` (in any case; ``1`` and ``0`` count too),
+and integers are decimal digits. Unknown fields of a body are ignored; unknown parameters of a query are named in a
+header of the answer (:mod:`webapp.service.api.base.dispatch`).
 
 Models of answers only describe what is sent; answers are built without them, for speed. A field with a default may be
 missing from an answer, and nothing that is not described is ever sent.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -28,23 +31,27 @@ class Body(BaseModel):
 
 class Query(BaseModel):
     """A query string. ``lists`` names the parameters that may be repeated or comma-joined, ``owner`` the one that only
-    a Connect token may leave out: it says by itself whose thing is meant."""
+    a Connect token may leave out: it says by itself whose thing is meant. ``aliases`` are other names that clients use.
+    """
 
     model_config = ConfigDict(defer_build=True, strict=True, extra="ignore", frozen=True)
     lists: ClassVar[frozenset[str]] = frozenset()
     owner: ClassVar[str | None] = None
-    names: ClassVar[tuple[str, ...]] = ()
+    aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
+    spellings: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Keep the names of the parameters at hand: reading them off the model is slow."""
-        cls.names = tuple(cls.model_fields)
+        """Keep every spelling of the parameters' names at hand: reading them off the model is slow."""
+        arrays = {f"{name}[]": name for name in cls.lists}
+        cls.spellings = {**cls.aliases, **arrays, **{name: name for name in cls.model_fields}}
 
 
 def _flag(text: str) -> bool:
-    if text not in ("true", "false"):
+    word = text.lower()
+    if word not in ("true", "false", "1", "0"):
         raise ValueError("Use true or false.")
-    return text == "true"
+    return word in ("true", "1")
 
 
 def _limit(text: str) -> int:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from webapp.service.api.base.models import Answer, DateTime, Milliseconds
+from webapp.service.api.base.models import Answer, DateTime, Milliseconds, Problem
 
 PropType = Literal[
     "app", "alert", "string", "string[]", "integer", "integer[]", "boolean", "object", "any", "sql", "http_request",
@@ -82,7 +82,7 @@ class ObservedError(Answer):
 
 
 class Observation(Answer):
-    """One line of a log: `k` is `log` or `error`."""
+    """One line of a log: `k` is `log`, `warning` or `error`."""
 
     k: str = Field(examples=["emit"])
     ts: Milliseconds
@@ -97,7 +97,13 @@ class Option(Answer):
     value: str | int | bool = Field(examples=["prj_001"])
 
 
-class Options(Answer):
+class Warned(Answer):
+    """Values for props that do not exist; absent where there are none. Patchbay's own."""
+
+    warnings: list[Problem] = Field(default_factory=list)
+
+
+class Options(Warned):
     """What a prop offers. What went wrong in the component stands in `errors` and `observations`."""
 
     options: list[Option] | None
@@ -114,7 +120,7 @@ class DynamicProps(Answer):
     configurableProps: list[ConfigurableProp] = Field(examples=[[]])
 
 
-class ReloadedProps(Answer):
+class ReloadedProps(Warned):
     """The props that follow from the values so far."""
 
     observations: list[Observation] = Field(examples=[[]])
@@ -122,7 +128,7 @@ class ReloadedProps(Answer):
     dynamicProps: DynamicProps | None
 
 
-class Outcome(Answer):
+class Outcome(Warned):
     """What an action did. `exports.$summary` says it in one line; `os` holds the log and any error."""
 
     exports: dict[str, Any] = Field(examples=[{"$summary": "Created issue 42"}])

@@ -1,12 +1,13 @@
 """Deploying a trigger for one of your users (contract "Deploying")."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from flask import Response
 from pydantic import Field
 
 from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Body, Data, ExternalUserId
+from webapp.service.api.base.models import Body, ExternalUserId
 from webapp.service.api.base.operations import PROVIDER_ERRORS, USER, Example, Operations
 from webapp.service.api.components.calls import ConfiguredProps, DynamicPropsId
 from webapp.service.api.components.components import TRIGGERS, ComponentVersion
@@ -16,6 +17,7 @@ from webapp.service.domain.base import scopes
 from webapp.service.domain.components import components
 from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.triggers import deploying, serialization
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
 
 operations = Operations(TRIGGERS.group)
@@ -42,7 +44,7 @@ class NewTrigger(Body):
 
 @operations.post(
     "P/triggers/deploy",
-    answer=Data[models.DeployedTrigger],
+    answer=models.ConfiguredTrigger,
     scopes=(scopes.TRIGGERS,),
     query=TriggerOptions,
     body=NewTrigger,
@@ -63,7 +65,13 @@ def deploy_trigger(call: Call) -> Response:
     keys = trigger_webhooks.first_signing_keys(call.service, [trigger.id])  # of the webhook that was named just now
     extensions = call.query(TriggerOptions).extensions
     shown = serialization.to_json(call.service, trigger, extensions=extensions, keys=keys)
-    return answer({"data": shown})
+    return answer({"data": shown, **warned(trigger, body.configured_props)})
+
+
+def warned(trigger: DeployedTrigger, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Warnings about values for props that ``trigger`` does not have, where there are any (contract "Values")."""
+    warnings = components.warnings(trigger.props, given or {})
+    return {"warnings": warnings} if warnings else {}
 
 
 def _deployment(call: Call, body: NewTrigger) -> Deployment:

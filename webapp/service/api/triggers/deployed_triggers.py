@@ -4,7 +4,7 @@ A Connect token sees and changes its own user's triggers alone, and is never giv
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from flask import Response
 from pydantic import Field
@@ -15,7 +15,7 @@ from webapp.service.api.base.models import AppName, Body, Data, ExternalUserId, 
 from webapp.service.api.base.operations import OWNER, PROVIDER_ERRORS, Example, Operations
 from webapp.service.api.components.calls import ConfiguredProps, DynamicPropsId
 from webapp.service.api.triggers import models
-from webapp.service.api.triggers.deploy import EmitOnDeploy
+from webapp.service.api.triggers.deploy import EmitOnDeploy, warned
 from webapp.service.api.triggers.owned import (
     DEPLOYED_TRIGGERS,
     PATH,
@@ -95,7 +95,7 @@ def get_deployed_trigger(call: Call) -> Response:
 
 @operations.put(
     PATH,
-    answer=Data[models.DeployedTrigger],
+    answer=models.ConfiguredTrigger,
     query=OwnedTriggerOptions,
     body=TriggerChange,
     errors=PROVIDER_ERRORS,
@@ -106,7 +106,8 @@ def update_deployed_trigger(call: Call) -> Response:
     trigger = load(call, call.query(Owned))
     body = call.body(TriggerChange)
     change = Change(body.active, body.configured_props, body.name, body.emit_on_deploy, body.dynamic_props_id or None)
-    return _answer(call, changing.update(call.service, trigger, change))
+    changed = changing.update(call.service, trigger, change)
+    return _answer(call, changed, **warned(changed, body.configured_props))
 
 
 @operations.delete(
@@ -135,10 +136,10 @@ def list_trigger_logs(call: Call) -> Response:
     return answer_page(runs.page(call.service, load(call, query), query.window), lambda item: item)
 
 
-def _answer(call: Call, trigger: DeployedTrigger) -> Response:
+def _answer(call: Call, trigger: DeployedTrigger, **beside: Any) -> Response:
     extensions, keys = call.query(TriggerOptions).extensions, _signing_keys(call, [trigger])
     shown = serialization.to_json(call.service, trigger, extensions=extensions, keys=keys)
-    return answer({"data": shown})
+    return answer({"data": shown, **beside})
 
 
 def _signing_keys(call: Call, triggers: Sequence[DeployedTrigger]) -> Mapping[str, str]:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from webapp.service.api.base.models import Answer, Milliseconds, Seconds
-from webapp.service.api.components.models import ConfigurableProp, Observation
+from webapp.service.api.components.models import ConfigurableProp, Observation, Warned
 
 
 class UsedAccount(Answer):
@@ -54,6 +54,12 @@ class DeployedTrigger(Answer):
     accounts: list[UsedAccount] = Field(default_factory=list)
     waits: str | None = None
     last_error: str | None = None
+
+
+class ConfiguredTrigger(Warned):
+    """A deployed trigger, after its values were set."""
+
+    data: DeployedTrigger
 
 
 class DeliveryState(Answer):

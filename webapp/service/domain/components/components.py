@@ -4,20 +4,31 @@ Everything is checked before anything runs: the values against the declaration, 
 What goes wrong in the component itself, or with an account, is part of the answer, never an exception.
 """
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from webapp.errors import Detail, Invalid, NotFound
 from webapp.service.catalog.components import ComponentInfo, Kind
-from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Reply
+from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Observation, Reply
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import calling, dynamic_props, grants, option_lists, prop_values, run_files, runs
+from webapp.service.domain.components import (
+    calling,
+    dynamic_props,
+    grants,
+    option_lists,
+    prop_values,
+    run_files,
+    runs,
+)
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.components.prop_values import Values
 from webapp.service.domain.projects.projects import Scene
 
 Prop = Mapping[str, Any]
+MAX_WARNINGS = 20
+_MAX_SHOWN = 100  # characters of a name
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +69,7 @@ def find(service: Service, key_or_id: str, version: str | None, kind: Kind | Non
 def configure(service: Service, request: ComponentRequest, lookup: OptionsQuery) -> dict[str, Any]:
     """One page of the options of a prop (contract "Configure"). Raises :class:`Invalid`, :class:`NotFound`."""
     props = _props(service, request, needed=_asks_for_dynamic(request, lookup.prop))
-    prop = next((prop for prop in props if prop["name"] == lookup.prop), None)
-    if prop is None:
-        raise _wrong("prop_name", f"{request.component.name} has no prop of that name.")
-    others = [other for other in props if other["name"] != lookup.prop]
-    values = prop_values.checked(others, request.given, whole=False)
-    if not (prop.get("remoteOptions") or prop["type"] == "sql"):
-        if prop.get("options") is None:
-            raise _wrong("prop_name", "That prop has no options to look up; ask the person for its value.")
-        return option_lists.static(prop, lookup.query)
-    account_prop = option_lists.account_prop(props, prop)
-    if account_prop is not None and option_lists.is_postgres(service, account_prop):
-        return _database(service, request, account_prop, values)
-    reply = _call(service, request, props, values, "options", lookup)
-    return option_lists.answer(prop, reply)
+    return {**_options(service, request, lookup, props), **_warned(request, props)}
 
 
 def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
@@ -79,11 +77,12 @@ def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
     props = _props(service, request, needed=False)
     values = prop_values.checked(props, request.given, whole=False)
     if not request.component.has_reload:
-        return _reloaded(service, request, request.component.props, Reply(None))
+        return {**_reloaded(service, request, request.component.props, Reply(None)), **_warned(request, props)}
     reply = _call(service, request, props, values, "reload")
     if reply.error is not None:
         return {**option_lists.problems(reply), "dynamicProps": None}
-    return _reloaded(service, request, reply.value, reply)
+    warned = _warned(request, [*props, *reply.value], all_known=True)
+    return {**_reloaded(service, request, reply.value, reply), **warned}
 
 
 def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
@@ -93,9 +92,11 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     started_at = service.clock()
     reply = _call(service, request, props, values, "run")
     reply, uploads = run_files.kept(service, request.scene, request.external_id, request.stash_id, reply)
+    warned = _warned(request, props)
+    noted = [Observation("warning", started_at, warning["message"]) for warning in warned.get("warnings", ())]
     outputs = {
         "exports": dict(reply.exports),
-        "os": [line.to_json() for line in reply.observations],
+        "os": [line.to_json() for line in (*noted, *reply.observations)],
         "ret": reply.value if reply.error is None else None,
     }
     summary = reply.exports.get("$summary")
@@ -116,8 +117,9 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     secrets = prop_values.secrets_in(props, values.props)
     runs.keep(service, request.scene, done, inputs=inputs, outputs=outputs, secrets=secrets)
     if request.stash_id is None:
-        return outputs
-    return {**outputs, "exports": {**reply.exports, run_files.EXPORT: uploads}, "stash_id": request.stash_id}
+        return {**outputs, **warned}
+    exports = {**reply.exports, run_files.EXPORT: uploads}
+    return {**outputs, **warned, "exports": exports, "stash_id": request.stash_id}
 
 
 def props_to_fill(service: Service, request: ComponentRequest) -> list[dict[str, Any]]:
@@ -126,6 +128,38 @@ def props_to_fill(service: Service, request: ComponentRequest) -> list[dict[str,
     Raises :class:`Invalid` where only a reload can tell them, :class:`NotFound` for an unknown ``dynamic_props_id``.
     """
     return _props(service, request, needed=_must_be_reloaded(request))
+
+
+def warnings(props: Sequence[Prop], given: Mapping[str, Any]) -> list[dict[str, str]]:
+    """A warning about each name in ``given`` that is none of ``props`` (contract "Values"): misspelt, it would vanish
+    without a word."""
+    names, noted = [prop["name"] for prop in props], list[dict[str, str]]()
+    for name in _unknown(props, given)[:MAX_WARNINGS]:
+        shown = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
+        close = difflib.get_close_matches(shown, names, n=1)
+        guess = f" Did you mean {close[0]}?" if close else ""
+        sentence = f"There is no prop {shown} here, so its value was left out.{guess}"
+        noted.append({"field": f"{prop_values.FIELD}.{shown}", "message": sentence})
+    return noted
+
+
+def _options(
+    service: Service, request: ComponentRequest, lookup: OptionsQuery, props: list[dict[str, Any]]
+) -> dict[str, Any]:
+    prop = next((prop for prop in props if prop["name"] == lookup.prop), None)
+    if prop is None:
+        raise _wrong("prop_name", f"{request.component.name} has no prop of that name.")
+    others = [other for other in props if other["name"] != lookup.prop]
+    values = prop_values.checked(others, request.given, whole=False)
+    if not (prop.get("remoteOptions") or prop["type"] == "sql"):
+        if prop.get("options") is None:
+            raise _wrong("prop_name", "That prop has no options to look up; ask the person for its value.")
+        return option_lists.static(prop, lookup.query)
+    account_prop = option_lists.account_prop(props, prop)
+    if account_prop is not None and option_lists.is_postgres(service, account_prop):
+        return _database(service, request, account_prop, values)
+    reply = _call(service, request, props, values, "options", lookup)
+    return option_lists.answer(prop, reply)
 
 
 def _props(service: Service, request: ComponentRequest, *, needed: bool) -> list[dict[str, Any]]:
@@ -140,6 +174,17 @@ def _props(service: Service, request: ComponentRequest, *, needed: bool) -> list
     return request.component.props
 
 
+def _warned(request: ComponentRequest, props: Sequence[Prop], *, all_known: bool = False) -> dict[str, Any]:
+    """Warnings about values for props that do not exist, where there are any (contract "Values").
+
+    What a component has that reloads its props can be told only with the reloaded ones.
+    """
+    if request.component.has_reload and request.dynamic_props_id is None and not all_known:
+        return {}
+    noted = warnings([*request.component.props, *props], request.given)
+    return {"warnings": noted} if noted else {}
+
+
 def _asks_for_dynamic(request: ComponentRequest, prop: str) -> bool:
     """Whether a look-up is about a prop that only a reload can have given."""
     return request.component.has_reload and all(declared["name"] != prop for declared in request.component.props)
@@ -151,7 +196,13 @@ def _must_be_reloaded(request: ComponentRequest) -> bool:
         return False
     props = request.component.props
     deciding = [prop for prop in props if prop.get("reloadProps") and request.given.get(prop["name"]) is not None]
-    return bool(deciding or prop_values.unknown(props, request.given))
+    return bool(deciding or _unknown(props, request.given))
+
+
+def _unknown(props: Sequence[Prop], given: Mapping[str, Any]) -> list[str]:
+    """The names in ``given`` that have a value but are no props."""
+    known = {prop["name"] for prop in props}
+    return [name for name, value in given.items() if name not in known and value is not None]
 
 
 def _call(

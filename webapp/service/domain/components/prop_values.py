@@ -54,12 +54,6 @@ def checked(props: Sequence[Prop], given: Mapping[str, Any], *, whole: bool) -> 
     return Values(values, labels, {name: account_id for name, account_id in accounts.items() if account_id})
 
 
-def unknown(props: Sequence[Prop], given: Mapping[str, Any]) -> list[str]:
-    """The names in ``given`` that have a value but are no props."""
-    known = {prop["name"] for prop in props}
-    return [name for name, value in given.items() if name not in known and value is not None]
-
-
 def unwrapped(value: Any, depth: int = 0) -> tuple[Any, str | None]:
     """``value`` without any label around or inside it, and the label that stood around it. Raises Invalid."""
     if depth > MAX_DEPTH:
