@@ -30,7 +30,8 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.worker.delivery_engine import PER_ENDPOINT, DeliveryEngine
+from webapp.service.worker.delivery_engine import DeliveryEngine
+from webapp.service.worker.places import PER_ENDPOINT
 from webapp.settings import Settings
 
 RATE_TARGET, SHARE_TARGET, GROWTH_TARGET = 300.0, 0.5, 1.2

@@ -21,7 +21,7 @@ import requests
 
 from tests.fakes.receiver import Receiver
 from tests.faults.running import Running, client_of, until_more
-from webapp.service.worker.delivery_engine import PER_ENDPOINT
+from webapp.service.worker.places import PER_ENDPOINT
 
 KILLS = int(os.environ.get("PATCHBAY_FAULT_KILLS") or "6")
 EVENTS = 100 * KILLS

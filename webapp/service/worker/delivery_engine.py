@@ -2,29 +2,24 @@
 
 The pump wakes when something was recorded or sent, or is due. Each turn is one transaction: what came of the last
 attempts, and the claim of the next. Results that come in a stream share a commit, which is what lets a durable commit
-each keep up with hundreds of deliveries a second. Each endpoint may have only so many deliveries on their way, fewer
-the busier the pool is and one while it fails, so that one which hangs never holds up the others. A place is taken
-until what came of it is written down: whoever pulls the plug has no more than those places sent twice.
+each keep up with hundreds of deliveries a second. How many each endpoint may have on their way says :mod:`places`; a
+place is taken until what came of it is written down, so whoever pulls the plug has no more than those sent twice.
 """
 
 import logging
 import queue
 import threading
 import time
-from collections import Counter
 
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import claims, deliveries, outcomes
 from webapp.service.domain.deliveries.claims import Task
-from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.triggers.delivering import DEADLINE_S, Sender
+from webapp.service.worker.places import SENDERS, SLOW_S, Places
 
-SENDERS = 64
-PER_ENDPOINT = 16
-IN_PENALTY = 1
 GATHER_S = 0.01
 ENOUGH = 64
 LONGEST_SLEEP_S = 1.0  # a web process without our bell (`patchbay web`) is heard within a second
@@ -40,13 +35,10 @@ class DeliveryEngine:
         """``deadline_s`` bounds one request from the name look-up to the last byte."""
         self._service = service
         self._sender = Sender(service, deadline_s=deadline_s)
-        self._senders = senders
+        self._places = Places(senders)
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._unwritten: list[Outcome] = []
-        self._lock = threading.Lock()
-        self._places: Counter[str] = Counter()  # by endpoint: claimed, and what came of it not written down
-        self._busy = 0
         self._clock_monitor = ClockMonitor()
         self._wake = threading.Event()
         self._stopping = threading.Event()
@@ -82,8 +74,7 @@ class DeliveryEngine:
     @property
     def busy(self) -> int:
         """How many deliveries are on their way."""
-        with self._lock:
-            return self._busy
+        return self._places.busy
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -118,9 +109,10 @@ class DeliveryEngine:
         due = deliveries.next_due_at(self._service.store)
         if not self._unwritten and (due is None or due > now):
             return
+        self._places.look()
         with self._service.store.write() as tx:
             outcomes.finish(tx, self._unwritten, now)
-            tasks = claims.claim(tx, now, self._room, self._service.generation)
+            tasks = claims.claim(tx, now, self._places.room, self._service.generation)
         self._unwritten.clear()
         self._hand_out(tasks)
 
@@ -129,29 +121,11 @@ class DeliveryEngine:
         while not self._results.empty():
             outcome = self._results.get()
             self._unwritten.append(outcome)
-            self._leave(outcome.task)
-
-    def _leave(self, task: Task) -> None:
-        with self._lock:
-            self._places[task.endpoint.id] -= 1
-            if not self._places[task.endpoint.id]:
-                del self._places[task.endpoint.id]
-
-    def _room(self, endpoint: Endpoint, claimed: int) -> int:
-        """How many more may go to ``endpoint``: a share of the free senders, so that some are left for the others."""
-        with self._lock:
-            there = self._places[endpoint.id]
-            free = self._senders - self._places.total() - claimed
-        if endpoint.state == "penalty":
-            return min(IN_PENALTY - there, free)
-        return min(PER_ENDPOINT - there, max(free // 4, 1), free)
+            self._places.leave(outcome.task)
 
     def _hand_out(self, tasks: list[Task]) -> None:
-        with self._lock:
-            self._places.update(task.endpoint.id for task in tasks)
-            self._busy += len(tasks)
-            needed = min(self._busy, self._senders)
-        while len(self._threads) < needed:
+        self._places.take(tasks)
+        while len(self._threads) < self._places.busy:
             thread = threading.Thread(target=self._work, name=f"sender-{len(self._threads)}", daemon=True)
             self._threads.append(thread)
             thread.start()
@@ -163,26 +137,26 @@ class DeliveryEngine:
             try:
                 self._results.put(self._sender.send(task))
             except LookupError:
-                self._leave(task)
+                self._places.leave(task)
                 log.info("A delivery was removed while it was on its way.")
             except PatchbayError as error:  # the store cannot answer: no fault of the receiver's
-                self._leave(task)
+                self._places.leave(task)
                 log.info("A delivery is due again when its lease is over: %s", error.message)
             except Exception:
                 log.exception("A delivery could not be attempted.")
                 self._results.put(Outcome(task, self._service.clock(), 0, None, _OUR_FAULT))
             finally:
-                with self._lock:
-                    self._busy -= 1
+                self._places.arrive(task)
                 self._wake.set()
 
     def _pause_s(self) -> float:
-        """How long nothing is due. What is due already waits for room, and room makes itself heard."""
-        now = self._service.clock()
+        """How long nothing is due. What is due already waits for room: that makes itself heard, or comes while what is
+        on its way turns out to be slow."""
+        now, longest_s = self._service.clock(), SLOW_S if self.busy else LONGEST_SLEEP_S
         due = deliveries.next_due_at(self._service.store, now)
         if due is None:
-            return LONGEST_SLEEP_S
-        return min(max((due - now) / SECOND, 0.001), LONGEST_SLEEP_S)
+            return longest_s
+        return min(max((due - now) / SECOND, 0.001), longest_s)
 
     def _write_last_results(self) -> None:
         self._take_results()
