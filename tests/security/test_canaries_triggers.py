@@ -26,7 +26,6 @@ from tests.fakes.leaks import LeakDetector, Rights, check_files, check_logs
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from tests.security.conftest import own_client
-from webapp import app
 from webapp.cli.serving.logs import _json
 from webapp.kit.clock import MINUTE, FakeClock
 from webapp.people import users
@@ -107,7 +106,8 @@ RIGHTS: Rights = {
         ("GET", rf"{TRIGGER}(/.*)?", "body"),
     ],
     "signing key": [
-        ("POST", f"{P}/triggers/deploy", "body"), ("*", rf"{P}/deployed-triggers/\w+(/webhooks(/\w+)?)?", "body"),
+        ("POST", f"{P}/triggers/deploy", "body"), ("GET", f"{P}/deployed-triggers", "body"),
+        ("*", rf"{P}/deployed-triggers/\w+(/webhooks(/\w+)?)?", "body"),
         ("POST", rf"{P}/deployed-triggers/\w+/webhooks/\w+/(regenerate_signing_key|reset_delivery_state)", "body"),
         ("PUT", f"{P}/webhook", "body"), ("POST", f"{P}/webhook/regenerate_signing_key", "body"),
         ("POST", rf"{TRIGGER}/webhooks/\w+/key", "body"), ("GET", TRIGGER, "body"),
@@ -264,7 +264,8 @@ class Story:
             self.ask("GET", f"deployed-triggers/{made['id']}?external_user_id={self.ada}")
         token = self.frontend()
         with monkeypatch.context() as patch:
-            patch.setattr(app, "_PROTECTING_HEADERS", None)  # behind every view: the framework itself logs this
+            behind = self.installation.app.after_request_funcs  # every view: the framework itself logs this
+            patch.setitem(behind, None, [broken])
             assert self.raw("POST", made["address"], data="hello").status_code == 500
             assert self.raw("GET", f"/v1/connect/tokens/{token}/validate").status_code == 500
         with monkeypatch.context() as patch:
@@ -281,7 +282,9 @@ class Story:
         for path in (*(f"{one}{path}" for path in paths), *(f"{one}/deliveries/{did}" for did in delivered)):
             self.ask("GET", f"{path}?{user}&extensions=true")
             assert "whsec_" not in self.ask("GET", f"{path}?extensions=true", token).text
-        self.ask("GET", "deployed-triggers?emitter_type=all&extensions=true")
+        everything = "deployed-triggers?emitter_type=all&extensions=true"
+        assert "whsec_" in self.ask("GET", everything).text
+        assert "whsec_" not in self.ask("GET", everything, token).text
         self.ask("POST", f"{one}/test_event", token, json={})
         (webhook,) = self.ask("GET", f"{one}/webhooks?{user}").json()["webhooks"]
         rotated = self.ask("POST", f"{one}/webhooks/{webhook['id']}/regenerate_signing_key?{user}").json()["data"]
