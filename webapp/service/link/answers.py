@@ -21,7 +21,7 @@ from webapp.people import users
 from webapp.service.domain.base.failures import Cancelled
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import logos
-from webapp.service.link import endings, visit
+from webapp.service.link import endings
 from webapp.service.link.endings import Ending
 from webapp.service.link.visit import Visit
 
@@ -58,7 +58,7 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
 
 def page(service: Service, template: str, *, status: int = 200, **context: Any) -> Response:
     """``template`` with what every page of the link knows."""
-    current = visit.remembered()
+    current: Visit | None = g.get("visit")
     g.csp_nonce = secrets.token_urlsafe(16)
     context = {
         "asset": assets.asset_url,
@@ -97,7 +97,7 @@ def back_name(service: Service, current: Visit | None, uri: str | None) -> str:
 
 def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, status: int | None = None) -> Response:
     """The page of a named ending, or its fragment for a page that polls."""
-    current = visit.remembered()
+    current: Visit | None = g.get("visit")
     uri = current.token.error_redirect_uri if current else None
     return page(
         service,
@@ -158,7 +158,7 @@ def is_fragment() -> bool:
 
 
 def _with_headers(response: Response, service: Service) -> Response:
-    current = visit.remembered()
+    current: Visit | None = g.get("visit")
     origins = current.token.allowed_origins if current and current.framed else ()
     ancestors = " ".join(origins) or "'none'"
     nonce = g.get("csp_nonce")

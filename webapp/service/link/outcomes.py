@@ -6,7 +6,7 @@ changes nothing on the page; the outcome comes as a fragment, which has no trigg
 
 import json
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, g, request
 
 from webapp.service.domain.accounts import attempts
 from webapp.service.domain.accounts.attempts import Attempt
@@ -49,7 +49,7 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
         account=account,
         origins=json.dumps(token.allowed_origins),
         back=answers.with_parameter(token.success_redirect_uri, "account_id", account.id),
-        back_host=answers.back_name(service, visit.remembered(), token.success_redirect_uri),
+        back_host=answers.back_name(service, g.get("visit"), token.success_redirect_uri),
     )
 
 

@@ -176,13 +176,8 @@ def session_proof(service: Service, session_id: str) -> str:
     return hmac.new(key, session_id.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 
-def remembered() -> Visit | None:
-    """The visit of this request, as far as it was recognized; endings use it to name the product."""
-    visit: Visit | None = g.get("visit")
-    return visit
-
-
 def _here(service: Service, token: ConnectToken, parameters: Mapping[str, str], **more: Any) -> Visit:
+    """The visit of this request; ``g`` keeps it, so that endings can name the product."""
     g.visit = visit = Visit(token, projects.get(service.store, token.scene.project_id), parameters, **more)
     return visit
 
