@@ -2,36 +2,37 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.cli.in_process import Commands
+
 
 @pytest.mark.parametrize(("words", "folder"), [((), "say-hello"), (("--trigger",), "each-tick")])
-def test_what_new_writes_is_sound(shell: Any, data: Path, words: tuple[str, ...], folder: str) -> None:
-    made = shell.json("component", "new", folder, *words)
+def test_what_new_writes_is_sound(patchbay: Commands, data: Path, words: tuple[str, ...], folder: str) -> None:
+    made = patchbay.json("component", "new", folder, *words)
     assert made["key"] == f"~/{folder}"
     assert Path(made["path"]) == data / "components" / folder / "0.0.1.py"
-    assert shell.json("component", "check") == {"files": 1, "problems": []}
-    assert "already" in shell.refused("component", "new", folder)
+    assert patchbay.json("component", "check") == {"files": 1, "problems": []}
+    assert "already" in patchbay.refused("component", "new", folder)
 
 
-def test_a_name_that_cannot_be_one(shell: Any) -> None:
-    assert "use lower case and hyphens" in shell.refused("component", "new", "Say_Hello")
+def test_a_name_that_cannot_be_one(patchbay: Commands) -> None:
+    assert "use lower case and hyphens" in patchbay.refused("component", "new", "Say_Hello")
 
 
-def test_check_prints_what_is_wrong(shell: Any, data: Path) -> None:
-    path = Path(shell.json("component", "new", "say-hello")["path"])
+def test_check_prints_what_is_wrong(patchbay: Commands, data: Path) -> None:
+    path = Path(patchbay.json("component", "new", "say-hello")["path"])
     path.write_text(path.read_text().replace('label="Text", ', ""))
-    done = shell.run("component", "check", str(path))
-    assert (done.returncode, done.stderr) == (1, "say-hello/0.0.1.py: the prop text needs a label.\n")
+    done = patchbay.run("component", "check", str(path))
+    assert (done.exit_code, done.stderr) == (1, "say-hello/0.0.1.py: the prop text needs a label.\n")
 
 
-def test_run_prints_what_comes_of_it_or_refuses_in_a_sentence(shell: Any) -> None:
-    made = shell.json("component", "new", "say-hello")
+def test_run_prints_what_comes_of_it_or_refuses_in_a_sentence(patchbay: Commands) -> None:
+    made = patchbay.json("component", "new", "say-hello")
     for what in ("~/say-hello", made["path"]):
-        done = shell.run("component", "run", what, "--props", '{"text": "Good day"}')
-        assert done.returncode == 0, done.stderr
+        done = patchbay.run("component", "run", what, "--props", '{"text": "Good day"}')
+        assert done.exit_code == 0, done.stderr
         found = json.loads(done.stdout)
         assert (found["ret"], found["exports"]) == ({"text": "Good day"}, {"$summary": "Said Good day"})
     for words, said in (
@@ -40,13 +41,13 @@ def test_run_prints_what_comes_of_it_or_refuses_in_a_sentence(shell: Any) -> Non
         (("~/say-hello", "--props", "{"), "--props is not valid JSON"),
         (("~/say-hello", "--props", "[]"), "--props must be a JSON object"),
     ):
-        assert said in shell.refused("component", "run", *words)
+        assert said in patchbay.refused("component", "run", *words)
 
 
-def test_run_a_trigger_with_its_event_and_what_it_remembers(shell: Any, data: Path) -> None:
-    path = Path(shell.json("component", "new", "each-tick", "--trigger")["path"])
+def test_run_a_trigger_with_its_event_and_what_it_remembers(patchbay: Commands, data: Path) -> None:
+    path = Path(patchbay.json("component", "new", "each-tick", "--trigger")["path"])
     words = ("component", "run", str(path))
-    found = json.loads(shell.run(*words, "--state", '{"count": 6, "kept": true}').stdout)
+    found = json.loads(patchbay.run(*words, "--state", '{"count": 6, "kept": true}').stdout)
     assert [(one["e"], one["id"]) for one in found["events"]] == [({"count": 7}, "7")]
     assert found["state"] == {"count": 7, "kept": True}
 
@@ -57,15 +58,15 @@ def test_run_a_trigger_with_its_event_and_what_it_remembers(shell: Any, data: Pa
         "    def deactivate(self, ctx): pass\n"
         "    def run(self, ctx):\n        ctx.emit(ctx.event['body'])\n        ctx.respond(201, 'Thanks')\n"
     )
-    found = json.loads(shell.run(*words, "--event", '{"body": [1]}').stdout)
+    found = json.loads(patchbay.run(*words, "--event", '{"body": [1]}').stdout)
     assert [one["e"] for one in found["events"]] == [[1]]
     assert found["response"] == {"status": 201, "body": "Thanks"}
-    found = json.loads(shell.run(*words, "--hook", "activate", "--endpoint", "https://a.example/h/1").stdout)
+    found = json.loads(patchbay.run(*words, "--hook", "activate", "--endpoint", "https://a.example/h/1").stdout)
     assert (found["state"], found["response"]) == ({"at": "https://a.example/h/1"}, None)
-    assert "--event is not valid JSON" in shell.refused(*words, "--event", "{")
+    assert "--event is not valid JSON" in patchbay.refused(*words, "--event", "{")
 
 
-def test_run_with_credentials_masks_them(shell: Any, data: Path) -> None:
+def test_run_with_credentials_masks_them(patchbay: Commands, data: Path) -> None:
     path = data / "components" / "who" / "0.0.1.py"
     path.parent.mkdir(parents=True)
     path.write_text(
@@ -75,7 +76,7 @@ def test_run_with_credentials_masks_them(shell: Any, data: Path) -> None:
     )
     token = "123456:canary-token-canary-token-canary"
     words = ("component", "run", str(path), "--credentials", "-")
-    done = shell.run(*words, input=json.dumps({"bot_token": token}))
-    assert done.returncode == 1
+    done = patchbay.run(*words, input=json.dumps({"bot_token": token}))
+    assert done.exit_code == 1
     assert token not in done.stdout
     assert [one["k"] for one in json.loads(done.stdout)["os"]] == ["log", "error"]
