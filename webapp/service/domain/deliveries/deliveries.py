@@ -20,6 +20,7 @@ from webapp.store.contract import Reader, Row, Tx
 
 LEASE = 40 * SECOND  # twice the request's deadline
 SWITCHED_OFF = "Not sent, because the webhook is switched off. "
+PULLED_AT_ONCE = 1_000
 _RESENDABLE = "EXISTS (SELECT 1 FROM endpoints p WHERE p.id = d.endpoint_id AND p.active = 1) AND d.lease_until <= :now"
 
 
@@ -121,18 +122,12 @@ def put_off(tx: Tx, endpoint_id: str, until: int, now: int, limit: int) -> int:
     )
 
 
-def is_due(reader: Reader, endpoint_id: str, many: int, now: int) -> bool:
-    """Whether so many deliveries are due for an endpoint."""
-    sql = "SELECT 1 FROM deliveries WHERE endpoint_id = :id AND next_at <= :now LIMIT :many"
-    return len(reader.tuples(sql, {"id": endpoint_id, "now": now, "many": many})) == many
-
-
-def bring_forward(tx: Tx, endpoint_id: str, limit: int, now: int) -> int:
-    """Let up to ``limit`` be due now of what was put off without having been tried, oldest first; how many."""
-    return tx.run(
+def bring_forward(tx: Tx, endpoint_id: str, now: int) -> None:
+    """Let what was put off without having been tried be due now; the rest of a long queue keeps its time."""
+    tx.run(
         "UPDATE deliveries SET next_at = :now, updated_at = :now WHERE id IN (SELECT id FROM deliveries WHERE "
         "endpoint_id = :id AND next_at > :now AND lease_until <= :now AND tries = 0 ORDER BY next_at LIMIT :limit)",
-        {"now": now, "id": endpoint_id, "limit": limit},
+        {"now": now, "id": endpoint_id, "limit": PULLED_AT_ONCE},
     )
 
 

@@ -4,9 +4,8 @@
       ◀────────one success─────────┘                                                  │
       ◀──────────────────────────reset by a person──────────────────────────────────┘
 
-An endpoint in penalty gets fewer deliveries at once; what is put off is counted in ``sheds``, and waits for one time,
-so that it stays in its order. Once the endpoint has recovered it is let go, oldest first and part by part, beside what
-is new. A deactivated endpoint gets nothing: what waited for it has failed and can be sent again once it was reset.
+An endpoint in penalty gets fewer deliveries at once; what is put off is counted in ``sheds``. A deactivated one gets
+none: what waited for it has failed and can be sent again once it was reset.
 """
 
 from collections.abc import Sequence
@@ -17,16 +16,13 @@ from webapp.service.domain.deliveries import deliveries, endpoints, retry
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.store.contract import Tx
 
-PART = 200
-"""So much of what was put off is due at once, so that what is new waits for no more than that."""
 _GONE = "The receiver answered 410 Gone: it wants no more deliveries."
 
 
-def apply(tx: Tx, endpoint: Endpoint, errors: Sequence[str | None], gone: bool, now: int) -> None:
+def apply(tx: Tx, endpoint_id: str, errors: Sequence[str | None], gone: bool, now: int) -> None:
     """Write down how deliveries to an endpoint went, in their order: None for a success, else why it failed."""
-    endpoint_id = endpoint.id
-    if None in errors and (endpoints.record_success(tx, endpoint_id, now) or endpoint.draining):
-        _drain(tx, endpoint_id, now)
+    if None in errors and endpoints.record_success(tx, endpoint_id, now):
+        deliveries.bring_forward(tx, endpoint_id, now)
     trailing = _trailing(errors)
     if not trailing:
         return
@@ -46,12 +42,10 @@ def deactivate(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
 
 def shed(tx: Tx, endpoint: Endpoint, limit: int, now: int) -> int:
     """Put off up to ``limit`` deliveries that are due for an endpoint in penalty; how many there were."""
-    until = endpoint.put_off_until
-    if until <= now:
-        until = now + retry.put_off(endpoint.consecutive_failures)
-    count = deliveries.put_off(tx, endpoint.id, until, now, limit)
+    later = now + retry.put_off(endpoint.consecutive_failures)
+    count = deliveries.put_off(tx, endpoint.id, later, now, limit)
     if count:
-        endpoints.record_sheds(tx, endpoint.id, count, until)
+        endpoints.record_sheds(tx, endpoint.id, count)
     return count
 
 
@@ -67,15 +61,7 @@ def reset(service: Service, endpoint: Endpoint) -> Endpoint:
 def begin_anew(tx: Tx, endpoint: Endpoint, now: int) -> None:
     """:func:`reset`, in a transaction of the caller's."""
     endpoints.move(tx, endpoint, endpoint.url, now)
-    _drain(tx, endpoint.id, now)
-
-
-def _drain(tx: Tx, endpoint_id: str, now: int) -> None:
-    """Let the next part of what was put off be due, unless much is due already."""
-    if deliveries.is_due(tx, endpoint_id, PART, now):
-        return
-    if deliveries.bring_forward(tx, endpoint_id, PART, now) < PART:
-        endpoints.record_drained(tx, endpoint_id)
+    deliveries.bring_forward(tx, endpoint.id, now)
 
 
 def _trailing(errors: Sequence[str | None]) -> list[str]:

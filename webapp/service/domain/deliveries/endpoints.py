@@ -62,8 +62,6 @@ class Endpoint:
     consecutive_failures: int = 0
     sheds: int = 0
     failing_since: int | None = None
-    put_off_until: int = 0
-    draining: bool = False
 
 
 SEALED = SealedColumn("endpoints", "key_sealed", owner=WHOLE_INSTALLATION)
@@ -133,8 +131,7 @@ def add(
 
 def move(tx: Tx, endpoint: Endpoint, url: str, now: int) -> None:
     """Give ``endpoint`` another URL, which starts without a past."""
-    healthy: dict[str, Any] = {"active": True, "state": "happy", "state_since": now, "last_error": None}
-    healthy |= {"failing_since": None, "put_off_until": 0}
+    healthy = {"active": True, "state": "happy", "state_since": now, "last_error": None, "failing_since": None}
     changes: dict[str, Any] = {**healthy, "consecutive_failures": 0, "sheds": 0, "url": url, "updated_at": now}
     _ENDPOINTS.update(tx, endpoint.id, **changes)
     _audit(tx, now, replace(endpoint, url=url), "moved")
@@ -205,16 +202,16 @@ def record_failures(tx: Tx, endpoint_id: str, count: int, error: str, now: int) 
     return rows[0][0] if rows else None
 
 
-def record_success(tx: Tx, endpoint_id: str, now: int) -> bool:
-    """End a row of failures; whether deliveries were put off in it. Writes nothing while all is well, as nearly
+def record_success(tx: Tx, endpoint_id: str, now: int) -> int:
+    """End a row of failures; how often deliveries were put off in it. Writes nothing while all is well, as nearly
     always."""
     rows = tx.tuples(
-        "UPDATE endpoints SET consecutive_failures = 0, failing_since = NULL, last_error = NULL, put_off_until = 0, "
-        "updated_at = :now, state_since = CASE WHEN state = 'happy' THEN state_since ELSE :now END, state = 'happy' "
-        "WHERE id = :id AND active = 1 AND consecutive_failures > 0 RETURNING draining",
+        "UPDATE endpoints SET consecutive_failures = 0, failing_since = NULL, last_error = NULL, updated_at = :now, "
+        "state_since = CASE WHEN state = 'happy' THEN state_since ELSE :now END, state = 'happy' "
+        "WHERE id = :id AND active = 1 AND consecutive_failures > 0 RETURNING sheds",
         {"now": now, "id": endpoint_id},
     )
-    return bool(rows and rows[0][0])
+    return rows[0][0] if rows else 0
 
 
 def switch_off(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
@@ -226,17 +223,9 @@ def switch_off(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
     )
 
 
-def record_sheds(tx: Tx, endpoint_id: str, count: int, until: int) -> None:
-    """Count deliveries that were put off ``until`` then."""
-    tx.run(
-        "UPDATE endpoints SET sheds = sheds + :count, put_off_until = :until, draining = 1 WHERE id = :id",
-        {"count": count, "until": until, "id": endpoint_id},
-    )
-
-
-def record_drained(tx: Tx, endpoint_id: str) -> None:
-    """Nothing is put off any more."""
-    _ENDPOINTS.update(tx, endpoint_id, draining=False)
+def record_sheds(tx: Tx, endpoint_id: str, count: int) -> None:
+    """Count deliveries that were put off."""
+    tx.run("UPDATE endpoints SET sheds = sheds + :count WHERE id = :id", {"count": count, "id": endpoint_id})
 
 
 def _new_key(tx: Tx, service: Service, project_id: str | None, endpoint_id: str) -> bytes:

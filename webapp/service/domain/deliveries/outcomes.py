@@ -46,9 +46,9 @@ def finish(tx: Tx, outcomes: Sequence[Outcome], now: int) -> int:
     by_endpoint: dict[str, list[Outcome]] = defaultdict(list)
     for settled in counted:
         by_endpoint[settled.outcome.task.endpoint.id].append(settled.outcome)
-    for of_endpoint in by_endpoint.values():
-        gone, endpoint = any(outcome.gone for outcome in of_endpoint), of_endpoint[-1].task.endpoint
-        endpoint_state.apply(tx, endpoint, [outcome.error for outcome in of_endpoint], gone, now)
+    for endpoint_id, of_endpoint in by_endpoint.items():
+        gone = any(outcome.gone for outcome in of_endpoint)
+        endpoint_state.apply(tx, endpoint_id, [outcome.error for outcome in of_endpoint], gone, now)
     counts.moved(tx, [(settled.outcome.task.trigger_id, "waiting", settled.status) for settled in counted])
     delivered = (settled.outcome.task for settled in counted if settled.status == "delivered")
     for scene, count in Counter(task.scene for task in delivered if task.trigger_id).items():
