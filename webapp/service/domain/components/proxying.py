@@ -60,10 +60,13 @@ def send(service: Service, account: Account, request: ProxyRequest) -> Stream:
     request, replayable = _replayable(request)
     answer = _send(service, used, request, ends)
     if answer.status == 401:
-        after = health.after_refusal(service, used)
-        if after.dead:
+        try:
+            after = health.after_refusal(service, used)
+            if after.dead:
+                raise Refused(grants.reconnect(service, after, after.error).message)
+        except BaseException:
             answer.close()
-            raise Refused(grants.reconnect(service, after, after.error).message)
+            raise
         if replayable and after.revision != used.revision and ends - time.monotonic() > 1:
             answer.close()
             if request.body is not None:
