@@ -37,7 +37,7 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.settings import Settings
 
-TARGETS = {"create token": 16, "OAuth callback": 32, "deploy a trigger": 44, "accounts page, cold": 45}
+TARGETS = {"create token": 16, "OAuth callback": 32, "deploy a trigger": 42, "accounts page, cold": 45}
 AROUND = {"app.py", "static_files.py", "telemetry.py", "trust.py", "service/api/base/addresses.py"}
 """What is wrapped around every request alike."""
 PACKAGE = f"{Path(webapp.__file__).parent}/"

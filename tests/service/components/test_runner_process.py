@@ -13,7 +13,7 @@ import pytest
 
 from webapp.service.components.calls import Call
 from webapp.service.components.runner import Runner
-from webapp.service.components.runner_program import command
+from webapp.service.components.wire import command
 
 
 @contextmanager

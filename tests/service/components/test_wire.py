@@ -1,11 +1,12 @@
-"""Messages between our own processes."""
+"""The runner from outside: its program gets nothing of ours and ends with its lifeline; messages to it stay whole."""
 
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from webapp.service.components.wire import MAX_MESSAGE, Broken, Line, encode, frame, listen, take
+from webapp.service.components.wire import MAX_MESSAGE, SOCKET, Broken, Line, command, encode, frame, listen, take
 
 
 def test_messages_come_out_whole_however_they_arrive() -> None:
@@ -53,3 +54,22 @@ def test_the_other_end_hangs_up(tmp_path: Path) -> None:
     again.close()
     with pytest.raises(OSError):
         Line.open(tmp_path / "s", time.monotonic() + 5)
+
+
+def test_the_program_gets_no_setting_and_keeps_what_certificates_and_times_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = {"PATH": "/usr/bin", "TZ": "Europe/Oslo", "SSL_CERT_FILE": "/etc/ca.pem"}
+    for name, value in {**kept, "PATCHBAY_SECRET_KEY": "k" * 32, "AWS_SECRET_ACCESS_KEY": "s"}.items():
+        monkeypatch.setenv(name, value)
+    environment = command(tmp_path / SOCKET, 0)[1]
+    assert kept.items() <= environment.items()
+    assert not {"PATCHBAY_SECRET_KEY", "AWS_SECRET_ACCESS_KEY"} & environment.keys()
+
+
+def test_the_program_ends_when_its_lifeline_closes(tmp_path: Path) -> None:
+    arguments, environment = command(tmp_path / SOCKET, 0)
+    with subprocess.Popen(arguments, env=environment, stdin=subprocess.PIPE, cwd="/") as runner:
+        assert runner.stdin is not None
+        runner.stdin.close()
+        assert runner.wait(30) == 0

@@ -17,7 +17,7 @@ from typing import NoReturn
 from webapp.cli.options import sentence_of
 from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
-from webapp.service.components.runner_program import command
+from webapp.service.components.wire import command
 from webapp.settings import BadSetting, Settings
 from webapp.store.contract import WrongSchema
 

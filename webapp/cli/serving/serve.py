@@ -25,7 +25,7 @@ from webapp.cli.serving.forked import Failed, begin
 from webapp.cli.serving.listening import listen, reason
 from webapp.cli.serving.logs import configure
 from webapp.cli.serving.supervisor import Child, Supervisor
-from webapp.service.components.runner_program import SOCKET
+from webapp.service.components.wire import SOCKET
 from webapp.settings import Settings
 from webapp.store import presence
 

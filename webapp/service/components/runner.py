@@ -14,8 +14,7 @@ from types import TracebackType
 
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.reply_builder import ReplyBuilder
-from webapp.service.components.runner_program import SOCKET, command
-from webapp.service.components.wire import MAX_MESSAGE, Line, encode
+from webapp.service.components.wire import MAX_MESSAGE, SOCKET, Line, command, encode
 
 START_S = 10.0  # how long a runner may take to (re)start before a call gives up
 GRACE_S = 15.0  # beyond a call's own deadline: its turn in the queue, and its way back

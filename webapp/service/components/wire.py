@@ -1,26 +1,43 @@
-"""Talk between our own processes: a Unix socket in a private folder, and messages with their length in front.
+"""The runner from outside: how its program is started, and how to talk to it over a Unix socket in a private folder.
 
 This is no way to the network, which belongs to ``outbound`` alone. A message is a JSON object, at most
-:data:`MAX_MESSAGE` bytes long, after four bytes that tell its length (big-endian).
+:data:`MAX_MESSAGE` bytes long, after four bytes that tell its length (big-endian). Nothing is imported here that a
+process which only starts the runner does not need.
 """
 
 import contextlib
 import os
 import socket
 import struct
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+SOCKET = "runner.sock"
 MAX_MESSAGE = 16 * 1024 * 1024
 BLOCK = 64 * 1024
 _LENGTH = struct.Struct(">I")
+_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 class Broken(OSError):
     """What came is not a message of ours, or the other end hung up."""
+
+
+def command(path: Path, lifeline: int) -> tuple[list[str], dict[str, str]]:
+    """Arguments and environment of a runner that listens at ``path`` until the descriptor ``lifeline`` closes.
+
+    The environment carries no setting of ours, so that no component meets a key in it.
+    """
+    program = (
+        f"import sys; sys.path[:] = {[entry for entry in sys.path if entry]!r}; sys.dont_write_bytecode = True\n"
+        f"from webapp.service.components.runner_process import main; main({str(path)!r}, {lifeline})"
+    )
+    environment = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    return [sys.executable, "-c", program], environment
 
 
 def encode(message: Any) -> bytes:

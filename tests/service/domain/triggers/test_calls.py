@@ -9,7 +9,7 @@ from webapp.errors import Conflict, Invalid, Unavailable
 from webapp.kit import cursors
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import calling
+from webapp.service.domain.components import grants
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, runs
 from webapp.service.domain.triggers.calls import HookFailed
@@ -21,7 +21,7 @@ def test_a_component_that_left_the_catalog_fails_with_a_sentence(service: Servic
     reply = calls.call(service, gone, "run", state={})
     assert reply.error is not None
     assert reply.error.message == ("~/poll 9.9.9 is no longer in the catalog; delete this trigger and deploy it again.")
-    assert (reply.error.name, reply.ok) == (calling.UNUSABLE, False)
+    assert (reply.error.name, reply.ok) == (grants.UNUSABLE, False)
 
 
 def test_values_that_do_not_fit_any_more_fail_too(service: Service, scene: Scene) -> None:
@@ -62,7 +62,7 @@ def test_a_trigger_that_was_deleted_meanwhile_keeps_nothing(service: Service, sc
 def test_what_a_caller_is_told_of_a_failed_hook() -> None:
     refused = Reply(None, error=ErrorInfo("exception", "ComponentError", "No."))
     away = Reply(None, error=ErrorInfo("runner", "Runner", "Not now."))
-    account = Reply(None, error=ErrorInfo("exception", calling.UNUSABLE, "Reconnect."))
+    account = Reply(None, error=ErrorInfo("exception", grants.UNUSABLE, "Reconnect."))
     assert isinstance(HookFailed("deploy", refused).to_error(), Invalid)
     assert isinstance(HookFailed("deploy", away).to_error(), Unavailable)
     assert HookFailed("deploy", account).unusable

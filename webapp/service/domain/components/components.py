@@ -14,7 +14,6 @@ from webapp.service.catalog.components import ComponentInfo, Kind
 from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Observation, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import (
-    calling,
     dynamic_props,
     grants,
     option_lists,
@@ -216,7 +215,7 @@ def _call(
     """Let the runner call the component; an account that cannot be used is a failed reply too."""
     component = request.component
     accounts = grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
-    return calling.call(
+    return grants.call(
         service,
         Call(
             path=str(component.path),
@@ -248,7 +247,7 @@ def _database(service: Service, request: ComponentRequest, account_prop: Prop, v
     try:
         tables = option_lists.tables(service, account)
     except AccountUnusable as error:
-        return option_lists.failed(calling.failed(service, error.message))
+        return option_lists.failed(grants.failed(service, error.message))
     return {"options": None, "stringOptions": None, "observations": [], "context": {"dbInfo": tables}, "errors": []}
 
 

@@ -13,7 +13,7 @@ from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Unavailabl
 from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.calls import RUN_S, Call, Emitted, Method, Reply
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import calling, grants, prop_values
+from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.triggers import deployed_triggers, runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -37,7 +37,7 @@ class HookFailed(Exception):
     @property
     def unusable(self) -> bool:
         """Whether its account could not be used, rather than the app having refused."""
-        return self.reply.error is not None and self.reply.error.name == calling.UNUSABLE
+        return self.reply.error is not None and self.reply.error.name == grants.UNUSABLE
 
     def to_error(self) -> PatchbayError:
         """What a caller is told."""
@@ -70,8 +70,8 @@ def call(
         accounts = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
         endpoint = deployed_triggers.endpoint_url(service, trigger)
     except (AccountUnusable, Invalid, NotFound) as error:
-        return calling.failed(service, error.message, round((time.monotonic() - started) * 1000))
-    return calling.call(
+        return grants.failed(service, error.message, round((time.monotonic() - started) * 1000))
+    return grants.call(
         service,
         Call(
             path=str(component.path),
@@ -133,7 +133,7 @@ def _kept(service: Service, trigger: DeployedTrigger, hook: Hook, began_at: int,
     try:
         _keep(service, trigger, hook, began_at, reply, remember=True)
     except StateTooLarge as error:
-        reply = calling.failed(service, str(error), reply.took_ms)
+        reply = grants.failed(service, str(error), reply.took_ms)
         _keep(service, trigger, hook, began_at, reply, remember=False)
     return reply
 

@@ -12,7 +12,7 @@ from typing import Any
 from webapp.kit.clock import HOUR, MINUTE, SECOND
 from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import calling
+from webapp.service.domain.components import grants
 from webapp.service.domain.deliveries.events import Event
 from webapp.service.domain.triggers import accounts, calls, lifecycle, runs, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -115,7 +115,7 @@ def _settled(
         with service.store.write() as tx:
             made = _commit(tx, service, trigger, cause, began_at, reply, settle)
     except StateTooLarge as error:
-        reply = calling.failed(service, str(error), reply.took_ms)
+        reply = grants.failed(service, str(error), reply.took_ms)
         with service.store.write() as tx:
             made = _commit(tx, service, trigger, cause, began_at, reply, settle)
     if made:
