@@ -34,6 +34,11 @@ def test_invalid_carries_details() -> None:
     assert errors.Invalid().details == ()
 
 
+def test_what_is_missing_is_not_called_wrong() -> None:
+    assert errors.Invalid.of("name", "It is missing; give one.").message == "name is missing; give one."
+    assert errors.Invalid.of("name", "It is too long.").message == "name is not valid: It is too long."
+
+
 def test_throttled_carries_when_to_come_back() -> None:
     error = errors.Throttled(limit=100, reset_at=1_800_000_060, retry_after=42)
     assert (error.message, error.limit, error.reset_at, error.retry_after) == ("Throttled", 100, 1_800_000_060, 42)

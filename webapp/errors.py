@@ -57,7 +57,12 @@ class Invalid(PatchbayError):
     @classmethod
     def of(cls, field: str, message: str) -> Self:
         """The error of one field, with its detail."""
-        return cls(f"{field} is not valid: {message}", [Detail(field, message)])
+        return cls(about(field, message), [Detail(field, message)])
+
+
+def about(name: str, message: str) -> str:
+    """``message`` about the field ``name``, read without its detail; what is missing is not called wrong."""
+    return f"{name} {message[3:]}" if message.startswith("It is missing") else f"{name} is not valid: {message}"
 
 
 class Unauthorized(PatchbayError):

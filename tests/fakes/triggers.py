@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import components
+from webapp.service.domain.components import requests
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deploying, firing, lifecycle
@@ -17,7 +17,7 @@ def deploy(
     service: Service, scene: Scene, key: str = "~/poll", user: str = "alice", *, given: Any = None, **order: Any
 ) -> DeployedTrigger:
     """A deployed trigger; the values are ``given``."""
-    component = components.find(service, key, None, "trigger")
+    component = requests.find(service, key, None, "trigger")
     return deploying.deploy(service, Deployment(scene, user, component, given or {}, **order))
 
 

@@ -51,6 +51,12 @@ def test_the_key_is_in_every_answer_to_a_server_and_in_none_to_others(world: Any
     assert KEY not in world.get(at(unheard), server).json["data"]
 
 
+def test_what_is_empty_is_as_good_as_absent(shared: Any) -> None:
+    empty = dict.fromkeys(("version", "dynamic_props_id", "workflow_id", "webhook_url"), "")
+    trigger = deploy(shared, shared.server(), name="Empty", **empty).json["data"]
+    assert shared.get(at(trigger, "/pipelines"), shared.server()).json == {"workflow_ids": []}
+
+
 def test_values_for_props_that_do_not_exist_are_named(world: Any) -> None:
     token = world.server()
     answer = deploy(world, token, configured_props={"idz": ["a"], "ids": ["b"]})
@@ -98,6 +104,7 @@ def test_it_emits_what_is_there_already_unless_told_otherwise(world: Any, given:
         ({"workflow_id": "x"}, 400, "workflow_id"),
         ({"workflow_id": "p_none"}, 400, "workflow_id"),
         ({"configured_props": {"timer": {"cron": "* *"}}}, 400, "configured_props.timer"),
+        ({"configured_props": {"timer": {"cron": "0 * * * *", "intervalSeconds": 60}}}, 400, "configured_props.timer"),
     ],
 )
 def test_what_cannot_be_deployed(shared: Any, body: dict[str, Any], status: int, field: str | None) -> None:

@@ -10,15 +10,16 @@ from webapp.errors import Invalid, NotFound
 from webapp.kit import cursors
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import components, run_files, runs
-from webapp.service.domain.components.components import ComponentRequest, OptionsQuery
+from webapp.service.domain.components import components, requests, run_files, runs
+from webapp.service.domain.components.components import OptionsQuery
+from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.domain.projects.projects import Scene
 
 Plant = Callable[..., Account]
 
 
 def request(service: Service, scene: Scene, key: str = "~/make-task", **given: Any) -> ComponentRequest:
-    return ComponentRequest(scene, "alice", components.find(service, key, None), given)
+    return ComponentRequest(scene, "alice", requests.find(service, key, None), given)
 
 
 def wrong(call: Callable[[], object]) -> list[str]:
@@ -26,16 +27,6 @@ def wrong(call: Callable[[], object]) -> list[str]:
     with pytest.raises(Invalid) as refusal:
         call()
     return [detail.field for detail in refusal.value.details]
-
-
-def test_the_highest_version_is_found_unless_one_is_named(service: Service) -> None:
-    newest = components.find(service, "~/make-task", None)
-    assert components.find(service, newest.id, newest.version) == newest
-    assert components.find(service, "~/make-task", None, "action") == newest
-    with pytest.raises(NotFound, match="no such trigger;"):
-        components.find(service, "~/make-task", None, "trigger")
-    with pytest.raises(NotFound, match=r"no such component in version 99\.0\.0;"):
-        components.find(service, "~/make-task", "99.0.0")
 
 
 def test_a_failed_run_is_an_answer_and_is_kept_without_secrets(service: Service, scene: Scene) -> None:
@@ -76,7 +67,7 @@ def test_what_depends_on_values_needs_a_reload_first(service: Service, scene: Sc
     with pytest.raises(NotFound):
         components.run(
             service,
-            ComponentRequest(scene, "alice", components.find(service, "~/make-task", None), given, "dyp_nothing"),
+            ComponentRequest(scene, "alice", requests.find(service, "~/make-task", None), given, "dyp_nothing"),
         )
 
 
@@ -94,24 +85,8 @@ def test_without_a_stash_no_files_are_told_of(service: Service, scene: Scene) ->
     assert run_files.EXPORT not in answer["exports"]
 
 
-PROPS = [{"name": "title", "type": "string"}, {"name": "note", "type": "alert"}]
-
-
-def test_what_has_no_value_is_not_missed() -> None:
-    noted = components.warnings(PROPS, {"title": "x", "note": "y", "tite": "z", "other": None})
-    assert [warning["field"] for warning in noted] == ["configured_props.tite"]
-
-
-def test_a_prop_of_a_similar_name_is_proposed() -> None:
-    near, far = components.warnings(PROPS, {"tite": "x", "zzz": 1, "title": "y"})
-    assert near == {
-        "field": "configured_props.tite",
-        "message": "There is no prop tite here, so its value was left out. Did you mean title?",
-    }
-    assert far["message"] == "There is no prop zzz here, so its value was left out."
-
-
-def test_an_answer_does_not_grow_with_what_was_sent() -> None:
-    noted = components.warnings(PROPS, {f"{'x' * 500}{number}": 1 for number in range(100)})
-    assert len(noted) == components.MAX_WARNINGS
-    assert max(len(warning["message"]) for warning in noted) < 200
+def test_options_that_an_account_decides_say_that_it_is_missing(service: Service, scene: Scene, provider: Any) -> None:
+    with pytest.raises(Invalid, match=r"^account is missing; choose a connected account\.$") as refusal:
+        components.configure(service, request(service, scene), OptionsQuery("project_id"))
+    assert [detail.field for detail in refusal.value.details] == ["configured_props.account"]
+    assert provider.calls == []

@@ -12,8 +12,9 @@ from webapp.errors import Invalid
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import components, option_lists
-from webapp.service.domain.components.components import ComponentRequest, OptionsQuery
+from webapp.service.domain.components import components, option_lists, requests
+from webapp.service.domain.components.components import OptionsQuery
+from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
@@ -62,7 +63,7 @@ def database() -> Iterator[PostgresAccount]:
 
 
 def configure(service: Service, scene: Scene, account: Account | None) -> dict[str, object]:
-    component = components.find(service, "~/query", None)
+    component = requests.find(service, "~/query", None)
     given = {"account": {"authProvisionId": account.id}} if account else {}
     return components.configure(service, ComponentRequest(scene, "alice", component, given), OptionsQuery("statement"))
 

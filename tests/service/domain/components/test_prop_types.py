@@ -20,6 +20,7 @@ from webapp.service.domain.components.prop_types import CHECKS, NEVER_ASKED, opt
         ("sql", {"query": "select 1", "params": [], "auth": {"app": "postgresql"}}),
         ("http_request", {"url": "/", "method": "post", "headers": [{"name": "a", "value": "b"}]}),
         ("$.interface.timer", {"intervalSeconds": 1}),
+        ("$.interface.timer", {"intervalSeconds": 1, "cron": "", "timezone": "UTC"}),
         ("$.interface.timer", {"cron": "0 9 * * *", "timezone": "Europe/Berlin"}),
         ("data_store", "ds_1"),
         ("$.discord.channel[]", ["1"]),
@@ -59,6 +60,7 @@ def test_what_fits(kind: str, value: Any) -> None:
         ("$.interface.timer", {"intervalSeconds": 0}),
         ("$.interface.timer", {"intervalSeconds": True}),
         ("$.interface.timer", {"cron": "* * * * *", "timezone": 1}),
+        ("$.interface.timer", {"cron": "* * * * *", "intervalSeconds": 60}),
         ("data_store", 1),
     ],
 )

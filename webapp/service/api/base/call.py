@@ -16,7 +16,7 @@ from flask import Request, Response
 from pydantic import ValidationError
 from werkzeug.datastructures import MultiDict
 
-from webapp.errors import Detail, Invalid, TooLarge, UnsupportedMedia
+from webapp.errors import Detail, Invalid, TooLarge, UnsupportedMedia, about
 from webapp.kit import cursors
 from webapp.service.api.base.models import Body, Query
 from webapp.service.domain.access.callers import Caller
@@ -193,11 +193,12 @@ def _invalid(part: str, error: ValidationError) -> Invalid:
     details = [_detail(item) for item in error.errors(include_url=False, include_context=False, include_input=False)]
     if len(details) == 1:
         field, message = details[0].field, details[0].message
-        return Invalid(f"{field} is not valid: {message}" if field else message, details)
+        return Invalid(about(field, message) if field else message, details)
     names = ", ".join(dict.fromkeys(detail.field for detail in details))
     return Invalid(f"The {part} is not valid; see the details for {names}.", details)
 
 
 def _detail(item: Any) -> Detail:
-    message = str(item["msg"]).removeprefix("Value error, ").rstrip(".")
+    missing = item["type"] == "missing"
+    message = "It is missing" if missing else str(item["msg"]).removeprefix("Value error, ").rstrip(".")
     return Detail(".".join(str(part) for part in item["loc"]), f"{message}.")

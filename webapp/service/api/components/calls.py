@@ -17,8 +17,9 @@ from webapp.service.api.base.operations import USER, Example, Operations
 from webapp.service.api.components import models
 from webapp.service.api.components.components import ACTIONS, COMPONENTS, NOUNS, TRIGGERS, ComponentVersion, Noun
 from webapp.service.domain.base import scopes
-from webapp.service.domain.components import components, file_stash
-from webapp.service.domain.components.components import ComponentRequest, OptionsQuery
+from webapp.service.domain.components import components, file_stash, requests
+from webapp.service.domain.components.components import OptionsQuery
+from webapp.service.domain.components.requests import ComponentRequest
 
 MAX_PAGE = 1_000_000
 
@@ -99,7 +100,7 @@ def run(call: Call) -> Response:
 def _request(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
     """What the body asks for, once the caller is known to act for that user and on that kind of component."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
-    component = components.find(call.service, body.id, body.version or None, noun.kind)
+    component = requests.find(call.service, body.id, body.version or None, noun.kind)
     call.caller.require(scopes.ACTIONS if component.kind == "action" else scopes.TRIGGERS)
     return ComponentRequest(
         scene=call.scene,

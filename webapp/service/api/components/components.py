@@ -18,7 +18,7 @@ from webapp.service.api.components import models
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Kind
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
-from webapp.service.domain.components import components
+from webapp.service.domain.components import requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def index(noun: Noun, call: Call) -> Response:
 def show(noun: Noun, call: Call) -> Response:
     """One of them, in its highest release or the version that is named."""
     version = call.query(Version).version or None
-    component = components.find(call.service, call.path["component_id"], version, noun.kind)
+    component = requests.find(call.service, call.path["component_id"], version, noun.kind)
     return answer({"data": to_json(component)})
 
 

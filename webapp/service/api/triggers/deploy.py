@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from flask import Response
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body, ExternalUserId
@@ -14,13 +14,17 @@ from webapp.service.api.components.components import TRIGGERS, ComponentVersion
 from webapp.service.api.triggers import models
 from webapp.service.api.triggers.owned import TriggerOptions
 from webapp.service.domain.base import scopes
-from webapp.service.domain.components import components
+from webapp.service.domain.components import requests
 from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.triggers import deploying, serialization
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
 
 operations = Operations(TRIGGERS.group)
+WorkflowId = Annotated[
+    Annotated[str, Field(pattern=r"^p_[a-zA-Z0-9]+$")] | None,
+    BeforeValidator(lambda value: None if value == "" else value),
+]
 EmitOnDeploy = Annotated[bool | None, Field(description="Whether it emits what is there already when it is deployed.")]
 
 
@@ -32,9 +36,7 @@ class NewTrigger(Body):
     version: ComponentVersion = None
     configured_props: ConfiguredProps = None
     dynamic_props_id: DynamicPropsId = None
-    workflow_id: Annotated[str, Field(pattern=r"^p_[a-zA-Z0-9]+$")] | None = Field(
-        None, description="A workflow that its events go to (`p_…`)."
-    )
+    workflow_id: WorkflowId = Field(None, description="A workflow that its events go to (`p_…`).")
     webhook_url: str | None = Field(
         None, description="Where its events go; the answer then holds the key that they are signed with."
     )
@@ -70,14 +72,14 @@ def deploy_trigger(call: Call) -> Response:
 
 def warned(trigger: DeployedTrigger, given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Warnings about values for props that ``trigger`` does not have, where there are any (contract "Values")."""
-    warnings = components.warnings(trigger.props, given or {})
+    warnings = requests.warnings(trigger.props, given or {})
     return {"warnings": warnings} if warnings else {}
 
 
 def _deployment(call: Call, body: NewTrigger) -> Deployment:
     """What to deploy. Raises :class:`webapp.errors.Invalid` for a webhook that cannot be reached."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
-    component = components.find(call.service, body.id, body.version or None, "trigger")
+    component = requests.find(call.service, body.id, body.version or None, "trigger")
     if body.webhook_url:
         endpoints.check_url("webhook_url", body.webhook_url)
     return Deployment(

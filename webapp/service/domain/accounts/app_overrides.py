@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp import audit
-from webapp.errors import Conflict, Detail, Invalid, NotFound
+from webapp.errors import Conflict, Detail, Invalid, NotFound, about
 from webapp.kit import cursors
 from webapp.kit.clock import iso
 from webapp.kit.crypto import new_id
@@ -128,7 +128,7 @@ def _values(service: Service, project_id: str, app: App, draft: Draft) -> dict[s
     preset, problems = fields.preset(app, draft.fields)
     details += [Detail(f"cfmap.{problem.field}", problem.message) for problem in problems]
     if details:
-        raise Invalid(f"{details[0].field} is not valid: {details[0].message}", details)
+        raise Invalid(about(details[0].field, details[0].message), details)
     return {"name": name, "oauth_app_id": draft.oauth_app_id, "fields": preset}
 
 

@@ -136,6 +136,8 @@ def _timer(prop: Prop, value: Any) -> str | None:
     if not isinstance(value, dict):
         return f'It must be a schedule, as {{"intervalSeconds": 900}}, not {_kind(value)}.'
     interval = value.get("intervalSeconds")
+    if interval is not None and value.get("cron"):
+        return "It holds both intervalSeconds and cron; give one of them."
     if interval is not None:
         whole = isinstance(interval, int) and not isinstance(interval, bool) and interval > 0
         return None if whole else "Its intervalSeconds must be a whole number from 1."

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from webapp.errors import Detail, Invalid
+from webapp.errors import Detail, Invalid, about
 from webapp.service.domain.components import prop_types
 
 Prop = Mapping[str, Any]
@@ -84,7 +84,7 @@ def refused(problems: Sequence[Detail]) -> Invalid:
     """What is wrong with the values: one sentence, and a detail for each prop."""
     if len(problems) == 1:
         name = problems[0].field.removeprefix(f"{FIELD}.")
-        return Invalid(f"{name} is not valid: {problems[0].message}", problems)
+        return Invalid(about(name, problems[0].message), problems)
     names = ", ".join(problem.field.removeprefix(f"{FIELD}.") for problem in problems)
     return Invalid(f"These values are not valid: {names}; see the details.", problems)
 
@@ -159,16 +159,18 @@ def _problem(prop: Prop, value: Any, *, whole: bool) -> str | None:
     if prop["type"] == "alert":
         return None
     wrong = None if value is None else prop_types.problem(prop, value)
-    if wrong is None and whole and _is_required(prop) and _is_empty(prop, value):
-        return _missing(prop)
+    if wrong is None and whole and is_required(prop) and _is_empty(prop, value):
+        return missing(prop)
     return wrong
 
 
-def _missing(prop: Prop) -> str:
+def missing(prop: Prop) -> str:
+    """What to say where there is no value for ``prop``, which needs one."""
     return "It is missing; choose a connected account." if prop["type"] == "app" else "It is missing; fill it in."
 
 
-def _is_required(prop: Prop) -> bool:
+def is_required(prop: Prop) -> bool:
+    """Whether somebody must give a value for ``prop``."""
     if prop["type"] in prop_types.NEVER_ASKED:
         return False
     return not any(prop.get(flag) for flag in ("optional", "hidden", "disabled"))

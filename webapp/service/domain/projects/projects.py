@@ -6,7 +6,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from webapp import audit
-from webapp.errors import Detail, Invalid, NotFound
+from webapp.errors import Detail, Invalid, NotFound, about
 from webapp.kit import cursors
 from webapp.kit.crypto import new_id
 from webapp.service.domain.base.service import Service
@@ -142,5 +142,5 @@ def _checked(project: Project) -> Project:
     if not _EMAIL.fullmatch(email):
         details.append(Detail("support_email", "Use an e-mail address such as help@example.com."))
     if details:
-        raise Invalid(f"{details[0].field} is not valid: {details[0].message}", details)
+        raise Invalid(about(details[0].field, details[0].message), details)
     return replace(project, name=name, app_name=app_name, support_email=email)

@@ -15,8 +15,8 @@ from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import components
-from webapp.service.domain.components.components import ComponentRequest
+from webapp.service.domain.components import requests
+from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.projects import external_users, history
 from webapp.service.domain.projects.projects import Scene
@@ -64,7 +64,7 @@ def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
     kind = configuration.kind(deployment.component.key)
     owner, given = (deployment.scene, deployment.external_id), deployment.given
     request = ComponentRequest(*owner, deployment.component, given, deployment.dynamic_props_id)
-    props = components.props_to_fill(service, request)
+    props = requests.props_to_fill(service, request)
     values = configuration.checked_values(service, *owner, kind, props, given)
     trigger = _begin(service, deployment, kind, props, values)
     try:

@@ -1,0 +1,104 @@
+"""What a caller asks of which component: the props that count for it, and warnings about values that fit none."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webapp.errors import Invalid, NotFound
+from webapp.service.catalog.components import ComponentInfo, Kind
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import dynamic_props, prop_values
+from webapp.service.domain.projects.projects import Scene
+
+Prop = Mapping[str, Any]
+MAX_WARNINGS = 20
+_MAX_SHOWN = 100  # characters of a name
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentRequest:
+    """What a caller asks of a component, for ``external_id``, with the values given so far.
+
+    ``stash_id`` names the stash that keeps the files of a run; without one they are gone with it.
+    """
+
+    scene: Scene
+    external_id: str
+    component: ComponentInfo
+    given: Mapping[str, Any] = field(repr=False)
+    dynamic_props_id: str | None = None
+    stash_id: str | None = None
+
+
+def find(service: Service, key_or_id: str, version: str | None, kind: Kind | None = None) -> ComponentInfo:
+    """The component by key or ``sc_…``: exactly ``version``, or the highest release. Raises :class:`NotFound`."""
+    component = service.catalog.component(key_or_id, version)
+    if component is None or kind not in (None, component.kind):
+        noun = kind or "component"
+        in_version = f" in version {version}" if version is not None else ""
+        raise NotFound(f"There is no such {noun}{in_version}; look its key up in the list of {noun}s.")
+    return component
+
+
+def props_to_fill(service: Service, request: ComponentRequest) -> list[dict[str, Any]]:
+    """The props that a whole set of values must fit: the reloaded ones where there are any.
+
+    Raises :class:`Invalid` where only a reload can tell them, :class:`NotFound` for an unknown ``dynamic_props_id``.
+    """
+    return props(service, request, needed=_must_be_reloaded(request))
+
+
+def props(service: Service, request: ComponentRequest, *, needed: bool) -> list[dict[str, Any]]:
+    """The props that count: the reloaded ones where an id names them. ``needed``: this call cannot do without."""
+    if request.dynamic_props_id is not None:
+        return dynamic_props.get(
+            service, request.scene, request.external_id, request.component.id, request.dynamic_props_id
+        )
+    if needed:
+        raise Invalid.of("dynamic_props_id", "It is missing; reload the component's props and send its id.")
+    return request.component.props
+
+
+def warned(request: ComponentRequest, props: Sequence[Prop], *, all_known: bool = False) -> dict[str, Any]:
+    """Warnings about values for props that do not exist, where there are any (contract "Values").
+
+    What a component has that reloads its props can be told only with the reloaded ones.
+    """
+    if request.component.has_reload and request.dynamic_props_id is None and not all_known:
+        return {}
+    noted = warnings([*request.component.props, *props], request.given)
+    return {"warnings": noted} if noted else {}
+
+
+def asks_for_dynamic(request: ComponentRequest, prop: str) -> bool:
+    """Whether a look-up is about a prop that only a reload can have given."""
+    return request.component.has_reload and all(declared["name"] != prop for declared in request.component.props)
+
+
+def _must_be_reloaded(request: ComponentRequest) -> bool:
+    """Whether what to ask for depends on the values: then a run without the reloaded props would miss some."""
+    if not request.component.has_reload:
+        return False
+    props = request.component.props
+    deciding = [prop for prop in props if prop.get("reloadProps") and request.given.get(prop["name"]) is not None]
+    return bool(deciding or _unknown(props, request.given))
+
+
+def _unknown(props: Sequence[Prop], given: Mapping[str, Any]) -> list[str]:
+    """The names in ``given`` that have a value but are no props."""
+    known = {prop["name"] for prop in props}
+    return [name for name, value in given.items() if name not in known and value is not None]
+
+
+def warnings(props: Sequence[Prop], given: Mapping[str, Any]) -> list[dict[str, str]]:
+    """A warning about each name in ``given`` that is none of ``props`` (contract "Values"): misspelt, it would vanish
+    without a word."""
+    names, noted = [prop["name"] for prop in props], list[dict[str, str]]()
+    for name in _unknown(props, given)[:MAX_WARNINGS]:
+        shown = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
+        close = difflib.get_close_matches(shown, names, n=1)
+        guess = f" Did you mean {close[0]}?" if close else ""
+        sentence = f"There is no prop {shown} here, so its value was left out.{guess}"
+        noted.append({"field": f"{prop_values.FIELD}.{shown}", "message": sentence})
+    return noted
