@@ -53,8 +53,9 @@ def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scen
     (event,) = emit(service, trigger, {"n": 1})
     (delivery,) = log.page(service.store, trigger.id, Filter(), Window(10, None, None)).items
     (webhook,) = trigger_webhooks.of_trigger(service.store, trigger.id)
-    run = Run(user, trigger.component_id, "~/every-type", "0.0.1", None, service.clock(), 5, True, None, None)
-    runs.keep(service, scene, run, inputs={"configured_props": {}}, outputs={"ret": None})
+    run = Run(user, trigger.component_id, "~/every-type", "0.0.1", None, service.clock(), 5, True)
+    runs.begin(service, scene, run, {"configured_props": {}})
+    runs.end(service, scene, run, outputs={"ret": None})
     app = service.catalog.app("tinykeys")
     assert app is not None
     override = app_overrides.create(service, scene.project_id, app, Draft(mark, None, {}))

@@ -94,8 +94,9 @@ def settle(tenants: Tenants, account: Account) -> Belongings:
     (webhook,) = trigger_webhooks.of_trigger(service.store, trigger.id)
     component, app = service.catalog.component("~/act"), service.catalog.app("acme_keys")
     assert component is not None and app is not None
-    run = Run(user, component.id, component.key, component.version, None, service.clock(), 5, True, None, None)
-    runs.keep(service, scene, run, inputs={"configured_props": {}}, outputs={"ret": mark})
+    run = Run(user, component.id, component.key, component.version, None, service.clock(), 5, True)
+    runs.begin(service, scene, run, {"configured_props": {}})
+    runs.end(service, scene, run, outputs={"ret": mark})
     client = provider_clients.add(
         service, app="acme", client_id=mark, client_secret=CLIENT_SECRET, project_id=scene.project_id
     )

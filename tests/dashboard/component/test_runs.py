@@ -175,3 +175,18 @@ def test_a_refused_value_says_so_at_its_field(stage: Any, studio: Studio) -> Non
     assert "Too long." in page.text
     assert "One field needs you" in page.text
     assert "Buy milk" in page.text
+
+
+@pytest.mark.parametrize(
+    ("status", "badge", "says"),
+    [("unknown", "Cut off", "Nobody can tell."), ("running", "Running", "Load the page again in a moment.")],
+)
+def test_the_history_tells_runs_that_did_not_end(
+    stage: Any, studio: Studio, status: str, badge: str, says: str
+) -> None:
+    studio.run_answer = {"status": status, "ok": False, "exports": {}, "error": "Nobody can tell.", "summary": None}
+    browser = stage.signed_in()
+    browser.send(f"{URL}/runs", SURE)
+    assert badge in browser.get(URL).text.split("Earlier runs")[1]
+    past = browser.get(f"{URL}/runs/run_0").text
+    assert says in past and "Failed" not in past

@@ -25,3 +25,8 @@ def test_an_entry_of_the_history_says_what_it_did_or_why_not() -> None:
     run = Run.model_validate({"id": "run_1", "ok": False, "error": "Refused.", "created_at": 7, "started_at": None})
     assert (run.ok, run.summary, run.problem, run.at) == (False, "Refused.", "Refused.", 7)
     assert Run.model_validate({"os": [FAILED]}).summary == "It broke."
+
+
+def test_a_run_may_still_run_or_have_been_cut_off() -> None:
+    states = {state: Run.model_validate({"ok": False, "status": state}).open for state in ("running", "unknown")}
+    assert states == {"running": True, "unknown": True} and not Run.model_validate({"ok": True}).open

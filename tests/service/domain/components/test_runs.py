@@ -13,19 +13,14 @@ from webapp.service.domain.components import runs
 from webapp.service.domain.components.runs import Filter, Run
 from webapp.service.domain.projects.projects import Scene
 
-RUN = Run("alice", "sc_1", "~/echo", "0.0.1", "tinykeys", 1, 5, True, "Wrote key-secret-0001.", None)
+RUN = Run("alice", "sc_1", "~/echo", "0.0.1", "tinykeys", 1, 5, True, "Wrote key-secret-0001.")
 
 
 def keep(service: Service, scene: Scene, **changes: Any) -> Run:
     run = replace(RUN, **{"id": f"run_{len(ids(service, scene))}", "started_at": service.clock(), **changes})
-    runs.keep(
-        service,
-        scene,
-        run,
-        inputs={"given": 1},
-        outputs={"ret": "key-secret-0001", "os": []},
-        secrets=["key-secret-0001"],
-    )
+    runs.begin(service, scene, run, {"given": 1})
+    outputs = {"ret": "key-secret-0001", "os": []}
+    runs.end(service, scene, run, outputs=outputs, secrets=["key-secret-0001"])
     return run
 
 
@@ -70,3 +65,29 @@ def test_old_runs_and_those_beyond_the_newest_are_forgotten(
     assert runs.purge(service) == 1 and ids(service, scene) == ["run_2", "run_1"]
     clock.advance(runs.KEPT + 2)
     assert runs.purge(service) == 2 and ids(service, scene) == []
+
+
+def test_a_run_stands_in_the_history_from_its_beginning(service: Service, scene: Scene) -> None:
+    runs.begin(service, scene, RUN, {"given": 1})
+    begun = runs.details(service, scene, RUN.id)
+    assert (begun["status"], begun["given"], begun["ret"], begun["error"]) == ("running", 1, None, None)
+    runs.end(service, scene, replace(RUN, ok=False, error="No."), outputs={"ret": 2, "os": []})
+    ended = runs.details(service, scene, RUN.id)
+    assert (ended["status"], ended["ok"], ended["error"], ended["ret"]) == ("failed", False, "No.", 2)
+
+
+def test_what_cannot_run_any_more_is_said_to_be_cut_off_until_it_ends(
+    service: Service, scene: Scene, clock: FakeClock
+) -> None:
+    run = replace(RUN, started_at=service.clock(), ok=False, summary=None)
+    runs.begin(service, scene, run, {})
+    clock.advance(runs.LONGEST)
+    runs.purge(service)
+    assert runs.details(service, scene, run.id)["status"] == "running"
+    clock.advance(1)
+    runs.purge(service)
+    cut_off = runs.details(service, scene, run.id)
+    assert (cut_off["status"], cut_off["ok"], cut_off["error"]) == ("unknown", False, runs.CUT_OFF)
+    runs.end(service, scene, replace(run, ok=True), outputs={"ret": 1})
+    late = runs.details(service, scene, run.id)
+    assert (late["status"], late["error"], late["ret"]) == ("succeeded", None, 1)

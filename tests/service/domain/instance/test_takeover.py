@@ -16,6 +16,8 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import AttemptRequest
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import runs
+from webapp.service.domain.components.runs import Run
 from webapp.service.domain.deliveries import claims, endpoints, outcomes
 from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.instance import takeover
@@ -64,6 +66,15 @@ def test_what_waits_for_its_next_attempt_stays_where_it_is(post: DeliveryHarness
     kill(other)
     takeover.take_over(post.service)
     assert post.row() == before and before["next_at"] > post.clock.at
+
+
+def test_a_run_of_an_action_is_said_to_be_cut_off(service: Service, scene: Scene, other: Service) -> None:
+    run = Run("alice", "sc_1", "~/echo", "0.0.1", None, service.clock())
+    runs.begin(other, scene, run, {})
+    assert takeover.take_over(service) == 0, "it lives, and runs it"
+    kill(other)
+    takeover.take_over(service)
+    assert runs.details(service, scene, run.id)["status"] == "unknown"
 
 
 def test_a_run_of_a_queue_is_free(service: Service, scene: Scene, other: Service) -> None:

@@ -41,6 +41,12 @@ class Outcome(Lenient):
     error: str = ""
     ok_given: bool | None = Field(default=None, alias="ok")
     summary_given: str = Field(default="", alias="summary")
+    status: str = ""
+
+    @property
+    def open(self) -> bool:
+        """Whether what comes of it is not known: it still runs, or it was cut off."""
+        return self.status in ("running", "unknown")
 
     @property
     def ok(self) -> bool:

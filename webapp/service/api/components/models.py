@@ -148,7 +148,10 @@ class Run(Answer):
     app: str | None = Field(examples=["github"])
     started_at: DateTime
     took_ms: int
-    ok: bool
+    status: Literal["running", "succeeded", "failed", "unknown"] = Field(
+        description="`unknown` where Patchbay was stopped in the middle: look whether it did its work."
+    )
+    ok: bool = Field(description="Whether it has succeeded.")
     summary: str | None = Field(examples=["Created issue 42"])
     error: str | None = Field(examples=[None])
 

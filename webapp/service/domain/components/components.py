@@ -5,11 +5,12 @@ What goes wrong in the component itself, or with an account, is part of the answ
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from webapp.errors import Detail, Invalid
 from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Observation, Reply
+from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import (
     dynamic_props,
@@ -60,33 +61,36 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     """Run an action, and keep the run (contract "Run"). Raises :class:`Invalid`, :class:`NotFound`."""
     props = requests.props_to_fill(service, request)
     values = prop_values.checked(props, request.given, whole=True)
-    started_at = service.clock()
-    reply = _call(service, request, props, values, "run")
+    accounts = _accounts(service, request, props, values)
+    run = runs.Run(
+        external_id=request.external_id,
+        component_id=request.component.id,
+        component_key=request.component.key,
+        component_version=request.component.version,
+        app=request.component.app,
+        started_at=service.clock(),
+    )
+    kept, masked = prop_values.without_secrets(props, request.given)
+    inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": request.dynamic_props_id}
+    runs.begin(service, request.scene, run, inputs)
+    reply = _call(service, request, props, values, "run", accounts=accounts)
     reply, uploads = run_files.kept(service, request.scene, request.external_id, request.stash_id, reply)
     warned = requests.warned(request, props)
-    noted = [Observation("warning", started_at, warning["message"]) for warning in warned.get("warnings", ())]
+    noted = [Observation("warning", run.started_at, warning["message"]) for warning in warned.get("warnings", ())]
     outputs = {
         "exports": dict(reply.exports),
         "os": [line.to_json() for line in (*noted, *reply.observations)],
         "ret": reply.value if reply.error is None else None,
     }
     summary = reply.exports.get("$summary")
-    done = runs.Run(
-        external_id=request.external_id,
-        component_id=request.component.id,
-        component_key=request.component.key,
-        component_version=request.component.version,
-        app=request.component.app,
-        started_at=started_at,
+    ended = replace(
+        run,
         took_ms=reply.took_ms,
         ok=reply.error is None,
         summary=summary if isinstance(summary, str) else None,
         error=reply.error.message if reply.error else None,
     )
-    kept, masked = prop_values.without_secrets(props, request.given)
-    inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": request.dynamic_props_id}
-    secrets = prop_values.secrets_in(props, values.props)
-    runs.keep(service, request.scene, done, inputs=inputs, outputs=outputs, secrets=secrets)
+    runs.end(service, request.scene, ended, outputs=outputs, secrets=prop_values.secrets_in(props, values.props))
     if request.stash_id is None:
         return {**outputs, **warned}
     exports = {**reply.exports, run_files.EXPORT: uploads}
@@ -120,10 +124,12 @@ def _call(
     values: Values,
     method: Literal["options", "reload", "run"],
     lookup: OptionsQuery | None = None,
+    accounts: Mapping[str, Account] | None = None,
 ) -> Reply:
     """Let the runner call the component; an account that cannot be used is a failed reply too."""
     component = request.component
-    accounts = grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
+    if accounts is None:
+        accounts = _accounts(service, request, props, values)
     return grants.call(
         service,
         Call(
@@ -147,9 +153,16 @@ def _call(
     )
 
 
+def _accounts(
+    service: Service, request: ComponentRequest, props: Sequence[Prop], values: Values
+) -> Mapping[str, Account]:
+    """The accounts that were chosen, by their props. Raises :class:`Invalid` where one is not the user's."""
+    return grants.find_accounts(service, request.scene, request.external_id, props, values.accounts)
+
+
 def _database(service: Service, request: ComponentRequest, account_prop: Prop, values: Values) -> dict[str, Any]:
     """The tables of the account's database, for whoever writes SQL (contract "Configure")."""
-    accounts = grants.find_accounts(service, request.scene, request.external_id, [account_prop], values.accounts)
+    accounts = _accounts(service, request, [account_prop], values)
     account = accounts.get(account_prop["name"])
     if account is None:
         raise prop_values.refused([_missing_account(account_prop)])

@@ -1,18 +1,19 @@
 """The history of runs (table ``runs``): what was run, for whom, with which values, and what came of it.
 
-Values and results are sealed; the values of secret props are not kept at all. Runs are forgotten after 30 days, and
-beyond the newest 500 of each external user.
+A run is written down before it begins, with the generation that runs it, so that one that a crash cuts off is told of
+as *unknown* rather than missing. Values and results are sealed; the values of secret props are not kept at all. Runs
+are forgotten after 30 days, and beyond the newest 500 of each external user.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 import orjson
 
 from webapp.errors import NotFound
 from webapp.kit import cursors
-from webapp.kit.clock import DAY, iso
+from webapp.kit.clock import DAY, MINUTE, iso
 from webapp.kit.crypto import new_id
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import SealedColumn, Service
@@ -24,11 +25,18 @@ from webapp.store.table import Table, by_one_index
 KEPT = 30 * DAY
 KEPT_PER_USER = 500
 MAX_OUTPUT = 256 * 1024
+LONGEST = 5 * MINUTE
+"""No run takes so long: what is said to run since then has ended, and could not be written down."""
+CUT_OFF = (
+    "Patchbay was stopped in the middle of this run, so nobody can tell what it did. Look whether it did its work "
+    "before you run it again."
+)
+_NOTHING: Mapping[str, Any] = {"exports": None, "os": [], "ret": None}
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run as lists show it. ``error`` is why it failed, in one sentence."""
+    """One run as lists show it. ``error`` is why it failed, in one sentence. ``ok`` is true of what has succeeded."""
 
     external_id: str
     component_id: str
@@ -36,11 +44,17 @@ class Run:
     component_version: str
     app: str | None
     started_at: int
-    took_ms: int
-    ok: bool
-    summary: str | None
-    error: str | None
+    took_ms: int = 0
+    ok: bool = False
+    summary: str | None = None
+    error: str | None = None
     id: str = field(default_factory=lambda: new_id("run"))
+    state: Literal["running", "ended", "unknown"] = "running"
+
+    @property
+    def status(self) -> str:
+        """``running``, ``succeeded``, ``failed``, or ``unknown`` where it was cut off."""
+        return ("succeeded" if self.ok else "failed") if self.state == "ended" else self.state
 
     def to_json(self) -> dict[str, Any]:
         """The run as the API shows it."""
@@ -53,6 +67,7 @@ class Run:
             "app": self.app,
             "started_at": iso(self.started_at),
             "took_ms": self.took_ms,
+            "status": self.status,
             "ok": self.ok,
             "summary": self.summary,
             "error": self.error,
@@ -63,7 +78,9 @@ _INPUTS, _OUTPUTS = SealedColumn("runs", "inputs_sealed"), SealedColumn("runs", 
 SEALED = (_INPUTS, _OUTPUTS)
 _OF_USER = "project_id = :project_id AND environment = :environment AND external_id = :external_id"
 _RUNS = Table(
-    "runs", Run, write_only=("project_id", "environment", "external_user_id", "inputs_sealed", "outputs_sealed")
+    "runs",
+    Run,
+    write_only=("project_id", "environment", "external_user_id", "inputs_sealed", "outputs_sealed", "holder"),
 )
 
 
@@ -77,33 +94,44 @@ class Filter:
     ok: bool | None = None
 
 
-def keep(
-    service: Service,
-    scene: Scene,
-    run: Run,
-    *,
-    inputs: Mapping[str, Any],
-    outputs: Mapping[str, Any],
-    secrets: Sequence[str] = (),
-) -> None:
-    """Write ``run`` down. ``secrets`` are texts to mask wherever they stand in ``outputs``."""
-    mask = Mask(secrets)
-    shown = _fitting(mask(orjson.dumps(outputs).decode()).encode())
+def begin(service: Service, scene: Scene, run: Run, inputs: Mapping[str, Any]) -> None:
+    """Write down that ``run`` begins, and with what."""
     with service.store.write() as tx:
         user = external_users.find(tx, scene, run.external_id)
         _RUNS.insert(
             tx,
-            replace(
-                run,
-                summary=mask(run.summary) if run.summary else None,
-                error=mask(run.error) if run.error else None,
-            ),
+            run,
             **asdict(scene),
             external_user_id=user.id if user else None,
             inputs_sealed=_INPUTS.seal(service, tx, scene.project_id, run.id, orjson.dumps(inputs)),
-            outputs_sealed=_OUTPUTS.seal(service, tx, scene.project_id, run.id, shown),
+            outputs_sealed=_OUTPUTS.seal(service, tx, scene.project_id, run.id, orjson.dumps(_NOTHING)),
+            holder=service.generation,
         )
         usage.add(tx, scene, "run", run.started_at)
+
+
+def end(service: Service, scene: Scene, run: Run, *, outputs: Mapping[str, Any], secrets: Sequence[str] = ()) -> None:
+    """Write down what came of ``run``, whatever it was taken for meanwhile. ``secrets`` are texts to mask wherever
+    they stand in ``outputs``."""
+    mask = Mask(secrets)
+    shown = _fitting(mask(orjson.dumps(outputs).decode()).encode())
+    with service.store.write() as tx:
+        _RUNS.update(
+            tx,
+            run.id,
+            state="ended",
+            holder=None,
+            took_ms=run.took_ms,
+            ok=run.ok,
+            summary=mask(run.summary) if run.summary else None,
+            error=mask(run.error) if run.error else None,
+            outputs_sealed=_OUTPUTS.seal(service, tx, scene.project_id, run.id, shown),
+        )
+
+
+def take_over(tx: Tx, service: Service, dead: int) -> int:
+    """Say of what the generation ``dead`` was running that nobody knows what came of it; how many there were."""
+    return _cut_off(tx, "holder = :dead", {"dead": dead})
 
 
 def page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) -> cursors.Page[Run]:
@@ -131,15 +159,24 @@ def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
 
 
 def purge(service: Service) -> int:
-    """Forget runs that are too old or too many; how many there were."""
+    """Forget runs that are too old or too many; how many there were. Those that cannot run any more have ended."""
     crowded = service.store.all(
         "SELECT project_id, environment, external_id FROM runs GROUP BY project_id, environment, external_id "
         "HAVING COUNT(*) > :kept",
         {"kept": KEPT_PER_USER},
     )
+    now = service.clock()
     with service.store.write() as tx:
-        gone = tx.run("DELETE FROM runs WHERE started_at < :limit", {"limit": service.clock() - KEPT})
+        _cut_off(tx, "holder IS NOT NULL AND started_at < :limit", {"limit": now - LONGEST})
+        gone = tx.run("DELETE FROM runs WHERE started_at < :limit", {"limit": now - KEPT})
         return gone + sum(_thin_out(tx, row) for row in crowded)
+
+
+def _cut_off(tx: Tx, where: str, params: Mapping[str, Any]) -> int:
+    return tx.run(
+        f"UPDATE runs SET state = 'unknown', holder = NULL, error = :error WHERE {where}",  # noqa: S608 - constants
+        {**params, "error": CUT_OFF},
+    )
 
 
 def _thin_out(tx: Tx, owner: Row) -> int:

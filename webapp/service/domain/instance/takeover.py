@@ -1,6 +1,7 @@
 """Taking over what a dead process held: its leases and locks end at once, rather than when their time is over.
 
-What it was in the middle of is due again, and whatever of it should still write is fenced off. What its hooks left
+What it was in the middle of is due again, and whatever of it should still write is fenced off; a run of an action is
+never begun again, but said to have been cut off. What its hooks left
 half-way is for :mod:`triggers.settling`, which then finds it free.
 """
 
@@ -12,6 +13,7 @@ from webapp.service.domain.accounts import attempts
 from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import runs
 from webapp.service.domain.deliveries import deliveries
 from webapp.service.domain.triggers import inbox, lifecycle
 from webapp.store.contract import Tx
@@ -22,6 +24,7 @@ _RELEASE: tuple[Callable[[Tx, Service, int], object], ...] = (
     lifecycle.take_over,
     account_lifecycle.take_over,
     attempts.take_over,
+    runs.take_over,
 )
 log = logging.getLogger(__name__)
 
