@@ -5,10 +5,9 @@ cannot slip through. Delays grow with the count. An unknown e-mail counts like a
 nothing.
 """
 
-import ipaddress
-
 from webapp.kit.clock import HOUR, MINUTE, SECOND, Clock
 from webapp.kit.crypto import hash_token
+from webapp.kit.networks import network_of
 from webapp.people.users import normal_email
 from webapp.store.contract import Row, Store, Tx
 
@@ -61,11 +60,4 @@ def _email(email: str) -> str:
 
 
 def _address(address: str) -> str:
-    """One subject per IPv4 address and per IPv6 /64, which is what one household or host has."""
-    try:
-        parsed = ipaddress.ip_address(address)
-    except ValueError:
-        return hash_token("address:" + address)
-    if parsed.version == 6 and parsed.ipv4_mapped is None:
-        return hash_token(f"address:{ipaddress.ip_network((parsed, 64), strict=False)}")
-    return hash_token(f"address:{getattr(parsed, 'ipv4_mapped', None) or parsed}")
+    return hash_token(f"address:{network_of(address)}")

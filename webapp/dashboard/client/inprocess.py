@@ -65,7 +65,7 @@ def environ_of(request: PreparedRequest) -> dict[str, Any]:
         "SERVER_PROTOCOL": "HTTP/1.1",
         "SERVER_NAME": parts.hostname or "localhost",
         "SERVER_PORT": str(parts.port or (443 if parts.scheme == "https" else 80)),
-        "REMOTE_ADDR": "127.0.0.1",
+        "REMOTE_ADDR": "",  # nobody is limited by an address that is none
         "CONTENT_LENGTH": str(len(body)),
         "HTTP_HOST": parts.netloc,
         "wsgi.version": (1, 0),

@@ -74,6 +74,27 @@ def test_a_wrong_client(world: Any, server: tuple[str, str], mode: str, wrong: t
     assert answer.headers["WWW-Authenticate"].startswith("Basic")
 
 
+def test_wrong_secrets_are_limited_for_each_client_and_address(world: Any, server: tuple[str, str]) -> None:
+    def ask(client_id: str, secret: str, address: str) -> Any:
+        environ = {"REMOTE_ADDR": address}
+        return world.http.post(URL, data=GRANT, headers=basic(client_id, secret), environ_overrides=environ)
+
+    guesses = [ask(server[0], f"guess-{number}", "2001:db8::1") for number in range(25)]
+    assert [answer.status_code for answer in guesses] == [401] * 20 + [429] * 5
+    refused = ask(*server, "2001:db8::2")
+    assert (refused.status_code, refused.json) == (429, {"error": "Throttled"})
+    assert refused.headers["Retry-After"] == "60" and refused.headers["X-RateLimit-Limit"] == "20"
+    assert ask(*server, "192.0.2.1").status_code == 200
+    assert ask("nobody", "guess", "2001:db8::1").status_code == 401
+    world.clock.advance(60 * SECOND)
+    assert ask(*server, "2001:db8::1").status_code == 200
+
+
+def test_right_secrets_are_not_counted(world: Any, server: tuple[str, str]) -> None:
+    answers = {world.http.post(URL, data=GRANT, headers=basic(*server)).status_code for _ in range(25)}
+    assert answers == {200}
+
+
 def test_an_unknown_client_and_a_wrong_secret_look_alike(world: Any, server: tuple[str, str]) -> None:
     one = world.http.post(URL, data=GRANT, headers=basic(server[0], "wrong"))
     other = world.http.post(URL, data=GRANT, headers=basic("nobody", "wrong"))

@@ -43,6 +43,17 @@ def passes(limiter: Limiter, limit: Limit, key: str = "k") -> bool:
     return True
 
 
+def test_a_look_counts_nothing_and_tells_what_the_next_call_would(limiter: Limiter, clock: FakeClock) -> None:
+    limit = Limit(2, 60)
+    for _ in range(5):
+        limiter.check(limit, "k")
+    clock.advance(30 * SECOND)
+    assert passes(limiter, limit) and passes(limiter, limit)
+    with pytest.raises(Throttled) as refusal:
+        limiter.check(limit, "k")
+    assert refusal.value.retry_after == 60, "the window begins with its first call, not with a look"
+
+
 def test_exactly_n_pass_whoever_comes_at_once(limiter: Limiter, restless: None) -> None:
     limit = Limit(1_000, 60)
     passed: list[Any] = []
@@ -125,7 +136,7 @@ class Shared(Broken):
         return self.hit(key, expiry, amount)[0]
 
     def get_expiry(self, key: str) -> float:
-        left = self._windows[key][1] - self._clock()
+        left = self._windows.get(key, (0, self._clock()))[1] - self._clock()
         return (left + SECOND // 2) // SECOND + self._clock() / SECOND
 
 
@@ -138,6 +149,14 @@ def far(storage: Storage, clock: FakeClock) -> Limiter:
 def test_a_shared_storage_that_fails_stops_nobody_and_counts_on_here(clock: FakeClock) -> None:
     limiter = far(Broken(clock), clock)
     assert [passes(limiter, Limit(2, 60)) for _ in range(3)] == [True, True, False]
+
+
+def test_a_look_at_a_shared_storage_counts_nothing_either(clock: FakeClock) -> None:
+    limiter, limit = far(Shared(clock), clock), Limit(1, 60)
+    limiter.check(limit, "k")
+    assert passes(limiter, limit)
+    with pytest.raises(Throttled):
+        limiter.check(limit, "k")
 
 
 @pytest.mark.parametrize("late_ms", [0, 400, 501, 1_499])

@@ -9,15 +9,18 @@ from collections.abc import Mapping
 from flask import Request, Response
 
 from webapp.errors import Invalid, UnsupportedMedia
+from webapp.kit.crypto import hash_token
+from webapp.kit.networks import network_of
 from webapp.service.api.access import models
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, holds_nul, read_json
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
 from webapp.service.domain.access import clients
 from webapp.service.domain.access.clients import Client
+from webapp.service.domain.access.rate_limits import Limit
 from webapp.service.domain.base import scopes
-from webapp.service.domain.base.service import Service
 
+WRONG_SECRETS = Limit(20, 60)  # for each client from each address; a right one from elsewhere goes on working
 FIELDS = ("grant_type", "client_id", "client_secret", "scope")
 
 operations = Operations(
@@ -40,7 +43,7 @@ def create_access_token(call: Call) -> Response:
     """Issue an access token."""
     fields = _fields(call.request)
     _check_grant(fields)
-    client = _client(call.service, call.request, fields)
+    client = _client(call, fields)
     try:
         token = clients.issue_token(call.service, client, fields.get("scope"))
     except scopes.UnknownScope as error:
@@ -94,17 +97,33 @@ def _check_grant(fields: Mapping[str, str]) -> None:
         raise OAuthProblem("unsupported_grant_type", "Only the grant type client_credentials is supported.")
 
 
-def _client(service: Service, request: Request, fields: Mapping[str, str]) -> Client:
+def _client(call: Call, fields: Mapping[str, str]) -> Client:
     """The client that authenticates (RFC 6749 section 2.3.1)."""
-    basic = clients.parse_basic(request.environ.get("HTTP_AUTHORIZATION", ""))
+    basic = clients.parse_basic(call.request.environ.get("HTTP_AUTHORIZATION", ""))
     if basic and ("client_secret" in fields or fields.get("client_id", basic[0]) != basic[0]):
         raise _invalid("Send the client's id and secret either by HTTP Basic or in the body, not both.")
     client_id, client_secret = basic or (fields.get("client_id", ""), fields.get("client_secret", ""))
     if not client_id or not client_secret:
         raise OAuthProblem("invalid_client", "Send client_id and client_secret.", 401)
-    client = clients.authenticate(service, client_id, client_secret)
+    client = _authenticated(call, client_id, client_secret)
     if client is None:
         raise OAuthProblem("invalid_client", "The client id or secret is wrong, or the secret was rotated.", 401)
+    return client
+
+
+def _authenticated(call: Call, client_id: str, client_secret: str) -> Client | None:
+    """The client with these credentials; wrong ones are counted by its address, which calls from within have not.
+
+    Raises :class:`webapp.errors.Throttled`.
+    """
+    address = call.request.remote_addr
+    if not address:
+        return clients.authenticate(call.service, client_id, client_secret)
+    key = f"secrets|{hash_token(client_id)}|{network_of(address)}"
+    call.limiter.check(WRONG_SECRETS, key)
+    client = clients.authenticate(call.service, client_id, client_secret)
+    if client is None:
+        call.limiter.hit(WRONG_SECRETS, key)
     return client
 
 

@@ -21,7 +21,7 @@ from webapp.service.api.base import cors, problems
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, read_json
 from webapp.service.api.base.operations import HEADER, LIMITS, LimitName, Operation
 from webapp.service.domain.access import callers, custom_limits, rate_limits
-from webapp.service.domain.access.rate_limits import Limit, LimitState
+from webapp.service.domain.access.rate_limits import Limit, Limiter, LimitState
 from webapp.service.domain.base.service import Service
 
 LIMIT_STATE = "patchbay.limit_state"
@@ -35,7 +35,7 @@ def view_of(service: Service, operation: Operation, gate: "Gate") -> View:
     """The Flask view of ``operation``, whose calls are counted at ``gate``."""
 
     def produce(path: Mapping[str, str]) -> Response:
-        call = _admitted(service, operation, path)
+        call = _admitted(service, operation, path, gate.limiter)
         if operation.public:
             return operation.handler(call)
         gate.count(call, operation)
@@ -78,11 +78,11 @@ def bearer() -> str:
     return token.strip() if kind.lower() == "bearer" else ""
 
 
-def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -> Call:
+def _admitted(service: Service, operation: Operation, path: Mapping[str, str], limiter: Limiter) -> Call:
     """The call, once its caller is known and may make it. Raises what answers 400, 401, 403, 404 or 413 otherwise."""
     _check_size_and_text()
     if operation.public:
-        return Call(service, _request(), path)
+        return Call(service, _request(), path, limiter)
     caller = callers.authenticate(service, bearer())
     origin = request.environ.get("HTTP_ORIGIN")
     if origin and not cors.admits(service, origin, bearer()):
@@ -93,10 +93,10 @@ def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -
         caller.refuse_user_key()
     caller.require(*operation.scopes)
     if not operation.in_project:
-        return Call(service, _request(), path, caller)
+        return Call(service, _request(), path, limiter, caller)
     environment = request.environ.get("HTTP_X_PD_ENVIRONMENT")
     scene = callers.scene(service, caller, path.get("project_id"), environment)
-    return Call(service, _request(), path, caller, scene)
+    return Call(service, _request(), path, limiter, caller, scene)
 
 
 def _check_size_and_text() -> None:
@@ -148,7 +148,7 @@ class Gate:
     def __init__(self, service: Service) -> None:
         """Raises :class:`webapp.settings.BadSetting` for a storage that cannot be used."""
         self._service = service
-        self._limiter = rate_limits.opened(service.settings.limits_storage, service.clock)
+        self.limiter = rate_limits.opened(service.settings.limits_storage, service.clock)
         self._custom: dict[str, Limit] = {}
 
     def count(self, call: Call, operation: Operation) -> None:
@@ -160,11 +160,11 @@ class Gate:
         custom = environ.get("HTTP_X_PD_RATE_LIMIT")
         if custom and operation.path.startswith(("P/", "/v1/connect/")):
             token_hash = hash_token(custom)
-            _note(environ, self._limiter.hit(self._custom_limit(token_hash), f"custom|{token_hash}"))
+            _note(environ, self.limiter.hit(self._custom_limit(token_hash), f"custom|{token_hash}"))
         if operation.limit is not None:
             key = _key(call, operation.limit)
             if key is not None:
-                _note(environ, self._limiter.hit(LIMITS[operation.limit], key))
+                _note(environ, self.limiter.hit(LIMITS[operation.limit], key))
 
     def _custom_limit(self, token_hash: str) -> Limit:
         limit = self._custom.get(token_hash) or custom_limits.find(self._service.store, token_hash)

@@ -63,14 +63,16 @@ class MemoryCounters(Storage):
         return ()
 
     def hit(self, key: str, expiry: int, amount: int = 1) -> tuple[int, int]:
-        """Count ``amount``: the count in the window of ``expiry`` seconds, and its end in epoch milliseconds."""
+        """Count ``amount``, perhaps none: the count in the window of ``expiry`` seconds, and when it ends (epoch
+        milliseconds)."""
         with self._lock:
             now = self._clock()
             count, end = self._windows.get(key, (0, 0))
             if not now < end <= now + expiry * SECOND:  # over, or the clock was put back
                 count, end = 0, now + expiry * SECOND
                 self._sweep(now)
-            self._windows[key] = count + amount, end
+            if amount:
+                self._windows[key] = count + amount, end
             return count + amount, end
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
@@ -119,26 +121,34 @@ class Limiter:
         self._shared = storage is not self._memory
         self._alone_until = 0.0
 
+    def check(self, limit: Limit, key: str) -> None:
+        """Raise :class:`Throttled` where the window of ``key`` is full; nothing is counted."""
+        count, end = self._step(key, limit.window_s, 0)
+        if count >= limit.requests:
+            raise self._throttled(limit, end)
+
     def hit(self, limit: Limit, key: str) -> LimitState:
         """Count one call under ``key``. Raises :class:`Throttled` once the window is full."""
-        count, end = self._count(key, limit.window_s)
-        reset_at = -(-end // SECOND)
+        count, end = self._step(key, limit.window_s, 1)
         if count > limit.requests:
-            wait = max(1, -(-(end - self._clock()) // SECOND))
-            raise Throttled(limit.requests, reset_at, wait)
-        return LimitState(limit.requests, limit.requests - count, reset_at)
+            raise self._throttled(limit, end)
+        return LimitState(limit.requests, limit.requests - count, -(-end // SECOND))
 
-    def _count(self, key: str, window_s: int) -> tuple[int, int]:
-        """The count with this call, and the end of its window in epoch milliseconds."""
+    def _throttled(self, limit: Limit, end: int) -> Throttled:
+        wait = max(1, -(-(end - self._clock()) // SECOND))
+        return Throttled(limit.requests, -(-end // SECOND), wait)
+
+    def _step(self, key: str, window_s: int, amount: int) -> tuple[int, int]:
+        """The count of ``key`` with ``amount`` more, and the end of its window in epoch milliseconds."""
         if not self._shared or time.monotonic() < self._alone_until:
-            return self._memory.hit(key, window_s)
+            return self._memory.hit(key, window_s, amount)
         try:
-            count = self._storage.incr(key, window_s)
+            count = self._storage.incr(key, window_s, amount) if amount else self._storage.get(key)
             return count, int(self._storage.get_expiry(key) * SECOND) + SHARED_MARGIN
         except StorageError as error:
             log.error("Rate limits are counted in this process alone for now: %s", error.storage_error)
             self._alone_until = time.monotonic() + ALONE_S
-            return self._memory.hit(key, window_s)
+            return self._memory.hit(key, window_s, amount)
 
 
 def opened(address: str, clock: Clock) -> Limiter:
