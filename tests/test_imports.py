@@ -16,6 +16,7 @@ RANKS = {
     "webapp.kit": 1,
     "webapp.errors": 1,
     "webapp.setting_values": 0,
+    "webapp.setting_completion": 0.5,
     "webapp.settings": 1,
     "webapp.frontend": 2,
     "webapp.static_files": 3,

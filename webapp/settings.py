@@ -1,10 +1,9 @@
 """Settings: one frozen object, read once from ``PATCHBAY_*``. An unknown or bad one stops the start with a sentence.
 
 :class:`Settings` is the whole list, in the order in which the manual shows it (operate "Settings"); ``setting_values``
-reads each text.
+reads each text, ``setting_completion`` fills in what depends on others.
 """
 
-import ipaddress
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -14,10 +13,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from webapp import setting_values as read
-from webapp.setting_values import LAST_PORT
+from webapp.setting_completion import complete, is_loopback
 from webapp.setting_values import BadSetting as BadSetting
-
-LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class Row(NamedTuple):
@@ -100,7 +97,7 @@ class Settings:
                 raise BadSetting(f"{name} is not a setting of Patchbay; the manual lists them all, under Operate.")
         texts = {name: variables.get(name, "").strip() for name in rows}
         values = {row.name.lower(): row.read(name, texts[name]) for name, row in rows.items() if texts[name]}
-        return cls(**_complete({row.name.lower(): row.default for row in TABLE} | values | overrides))
+        return cls(**complete({row.name.lower(): row.default for row in TABLE} | values | overrides))
 
     @property
     def origin(self) -> str:
@@ -142,61 +139,3 @@ class Settings:
 
 
 TABLE = tuple(Row(row.name.upper(), row.default, **row.metadata) for row in fields(Settings))
-
-
-def is_loopback(host: str) -> bool:
-    """Whether ``host`` (a name, or an address without brackets) is this machine alone."""
-    if host in LOOPBACK_NAMES or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _complete(values: dict[str, Any]) -> dict[str, Any]:
-    """Fill in what depends on other settings, and refuse what contradicts itself."""
-    port, host = values["port"], values["host"]
-    if values["sandbox_port"] is None:
-        values["sandbox_port"] = port + 1
-    if values["sandbox_port"] == port:
-        raise BadSetting("PATCHBAY_SANDBOX_PORT must differ from PATCHBAY_PORT.")
-    if values["public_url"] is None:
-        shown = "localhost" if host in ("0.0.0.0", "::", "") or is_loopback(host) else host  # noqa: S104
-        shown = f"[{shown}]" if ":" in shown else shown
-        values["public_url"] = f"http://{shown}:{port}"
-    loopback = is_loopback(urlsplit(values["public_url"]).hostname or "")
-    if values["sandbox"] is None:
-        values["sandbox"] = loopback
-    elif values["sandbox"] and not loopback:
-        raise BadSetting("PATCHBAY_SANDBOX can only be on while PATCHBAY_PUBLIC_URL is a loopback address.")
-    if values["sandbox"] and values["sandbox_port"] > LAST_PORT:
-        raise BadSetting("PATCHBAY_SANDBOX_PORT is PATCHBAY_PORT + 1 unless you set it, and that port does not exist.")
-    _complete_mail(values)
-    remote = [name for name in ("connect_url", "connect_client_id", "connect_client_secret") if values[name]]
-    if remote and (len(remote) < 3 or not values["project"]):
-        raise BadSetting(
-            "To work with another Connect service, set PATCHBAY_CONNECT_URL, PATCHBAY_CONNECT_CLIENT_ID, "
-            "PATCHBAY_CONNECT_CLIENT_SECRET and PATCHBAY_PROJECT together."
-        )
-    values["data"] = Path(values["data"]).expanduser().absolute()
-    return values
-
-
-def _complete_mail(values: dict[str, Any]) -> None:
-    """Where mail for triggers arrives: a port beside the others, at addresses under the public host."""
-    taken = (values["port"], values["sandbox_port"] if values["sandbox"] else None)
-    if values["mail_port"] is None:
-        port = values["port"] + 25 if values["port"] + 25 <= LAST_PORT else values["port"] - 25
-        values["mail_port"] = port + 2 if port in taken else port
-    elif values["mail"] and values["mail_port"] in taken:
-        raise BadSetting("PATCHBAY_MAIL_PORT must differ from PATCHBAY_PORT and PATCHBAY_SANDBOX_PORT.")
-    if values["mail_domain"] is None:
-        values["mail_domain"] = _mail_domain(urlsplit(values["public_url"]).hostname or "localhost")
-
-
-def _mail_domain(host: str) -> str:
-    """``host`` as it stands behind the @; a bare address is written in brackets (RFC 5321 section 4.1.3)."""
-    if not read.is_ip_address(host):
-        return host.lower()
-    return f"[IPv6:{host}]" if ":" in host else f"[{host}]"

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from webapp.settings import LOOPBACK_NAMES, Settings
+from webapp.setting_completion import LOOPBACK_NAMES
+from webapp.settings import Settings
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

@@ -8,7 +8,8 @@ import pytest
 from tests.dashboard.fake_triggers import Watchtower
 from tests.dashboard.trigger.trigger_page import ID, URL
 from webapp.dashboard.client.models.deliveries import Day
-from webapp.dashboard.client.models.triggers import Endpoint, Trigger, Workflow
+from webapp.dashboard.client.models.destinations import Endpoint, Workflow
+from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.client.triggers import TriggerClient
 from webapp.dashboard.trigger import frame as frames

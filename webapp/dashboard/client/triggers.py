@@ -9,16 +9,9 @@ from typing import Any, Unpack
 
 from webapp.dashboard.client.connect import Call, UserCalls, object_of, read
 from webapp.dashboard.client.models.deliveries import Day, Delivery
+from webapp.dashboard.client.models.destinations import Endpoint, Endpoints, Workflow, Workflows
 from webapp.dashboard.client.models.lenient import PageOf
-from webapp.dashboard.client.models.triggers import (
-    Endpoint,
-    Endpoints,
-    Event,
-    Trigger,
-    TriggerRun,
-    Workflow,
-    Workflows,
-)
+from webapp.dashboard.client.models.triggers import Event, Trigger, TriggerRun
 from webapp.dashboard.client.transport import Params
 
 HOOK_TIMEOUT_S = 60.0  # deploying, pausing and deleting wait for what the app's own provider says

@@ -13,7 +13,8 @@ from flask import Response, make_response, render_template, url_for
 
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.deliveries import Day
-from webapp.dashboard.client.models.triggers import Endpoint, Trigger, Workflow
+from webapp.dashboard.client.models.destinations import Endpoint, Workflow
+from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.dashboard import app_of, dashboard, may_see_keys, person
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, wants_fragment

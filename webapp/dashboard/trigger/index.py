@@ -10,7 +10,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import words
 from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.deliveries import Day
-from webapp.dashboard.client.models.triggers import Endpoint, Trigger
+from webapp.dashboard.client.models.destinations import Endpoint
+from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import READ
 from webapp.dashboard.component import schedule_words
 from webapp.dashboard.dashboard import app_of, forget_triggers, known_accounts, known_triggers

@@ -6,7 +6,7 @@ A key reaches a page only in the answer to whoever asked for it, and only with a
 from flask import Blueprint, abort, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.client.models.triggers import Endpoint
+from webapp.dashboard.client.models.destinations import Endpoint
 from webapp.dashboard.dashboard import dashboard, forget_triggers, may_see_keys, person
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, go, wants_fragment

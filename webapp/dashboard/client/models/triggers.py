@@ -1,6 +1,6 @@
-"""Deployed triggers, their webhooks, events and runs, as the Connect API tells them (contract "Deployed triggers").
+"""Deployed triggers, their events and runs, as the Connect API tells them (contract "Deployed triggers").
 
-Times are integer epoch milliseconds, on the wire too but for those of webhooks, which are seconds there.
+Times are integer epoch milliseconds.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,6 @@ from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
 from webapp.dashboard.client.models.runs import Observation
-from webapp.kit.clock import SECOND
 from webapp.kit.translation import gettext
 
 State = Literal["active", "waits", "off", "paused"]
@@ -95,90 +94,6 @@ class Trigger(Lenient):
         """How it learns of news, in a word."""
         words = {"http": gettext("request"), "timer": gettext("schedule"), "email": gettext("e-mail")}
         return words.get(self.emitter) or (gettext("instant") if self.instant else gettext("polling"))
-
-
-class _DeliveryState(Lenient):
-    state: NonEmpty = "happy"
-    since: int | None = None
-    last_error: str = ""
-    consecutive_failures: int = 0
-
-
-class _Destination(Lenient):
-    """Where events go. ``state`` is ``happy``, ``penalty`` or ``deactivated``.
-
-    One whose last delivery failed counts as in penalty from the first failure on: a person should see it at once.
-    """
-
-    id: str = ""
-    active: bool = True
-    delivery_state: _DeliveryState | None = None
-
-    @property
-    def _failed_lately(self) -> bool:
-        state = self.delivery_state
-        return state is not None and state.state == "happy" and state.consecutive_failures > 0
-
-    @property
-    def state(self) -> str:
-        """How deliveries to it do."""
-        if not self.active:
-            return "deactivated"
-        if self._failed_lately:
-            return "penalty"
-        return self.delivery_state.state if self.delivery_state else "happy"
-
-    @property
-    def failing(self) -> bool:
-        """Whether a person should know."""
-        return self.state != "happy"
-
-
-class Endpoint(_Destination):
-    """A webhook URL of a trigger (section 2.8)."""
-
-    url: str = ""
-    key: str = Field(default="", alias="signing_key")
-
-    @property
-    def since(self) -> int | None:
-        """Since when it is in its state."""
-        since = self.delivery_state.since if self.delivery_state else None
-        return None if since is None or self._failed_lately else since * SECOND
-
-    @property
-    def last_error(self) -> str:
-        """Why the last delivery failed."""
-        return self.delivery_state.last_error if self.delivery_state else ""
-
-    @property
-    def host(self) -> str:
-        """Where it is, in short."""
-        return self.url.split("/")[2] if "//" in self.url else self.url
-
-
-class Endpoints(Lenient):
-    """The answer of ``…/webhooks``."""
-
-    webhooks: tuple[Endpoint, ...] = ()
-
-
-class Workflow(_Destination):
-    """A workflow of the product that is told of a trigger's events."""
-
-    name: str = ""
-
-
-class Workflows(Lenient):
-    """The answer of ``…/pipelines``; without extensions it has ids alone."""
-
-    workflow_ids: tuple[str, ...] = ()
-    workflows: tuple[Workflow, ...] = ()
-
-    def known(self) -> list[Workflow]:
-        """Every workflow, with what is told of it."""
-        described = {workflow.id: workflow for workflow in self.workflows}
-        return [described.get(workflow_id) or Workflow(id=workflow_id) for workflow_id in self.workflow_ids]
 
 
 class Event(Lenient):

@@ -16,9 +16,9 @@ from flask import Request, Response
 from pydantic import ValidationError
 from werkzeug.datastructures import MultiDict
 
-from webapp.errors import Detail, Invalid, TooLarge, UnsupportedMedia, about
+from webapp.errors import Invalid, TooLarge, UnsupportedMedia
 from webapp.kit import cursors
-from webapp.service.api.base.models import Body, Query
+from webapp.service.api.base.models import Body, Query, invalid
 from webapp.service.domain.access.callers import Caller
 from webapp.service.domain.access.rate_limits import Limiter
 from webapp.service.domain.base.service import Service
@@ -71,7 +71,7 @@ class Call:
         try:
             return read_query(model, args)
         except ValidationError as error:
-            raise _invalid("query", error) from error
+            raise invalid("query", error) from error
 
     def body(self, model: type[B]) -> B:
         """The JSON body as ``model``; unknown fields are ignored.
@@ -81,7 +81,7 @@ class Call:
         try:
             return model.model_validate(read_json(self.request))
         except ValidationError as error:
-            raise _invalid("body", error) from error
+            raise invalid("body", error) from error
 
 
 def answer(data: Any, status: int = 200) -> Response:
@@ -188,19 +188,3 @@ def holds_nul(value: object) -> bool:
                 values.extend(pairs)
                 values.extend(pairs.values())
     return False
-
-
-def _invalid(part: str, error: ValidationError) -> Invalid:
-    """What is wrong with ``part`` ("body" or "query") of the request, with one detail per field."""
-    details = [_detail(item) for item in error.errors(include_url=False, include_context=False, include_input=False)]
-    if len(details) == 1:
-        field, message = details[0].field, details[0].message
-        return Invalid(about(field, message) if field else message, details)
-    names = ", ".join(dict.fromkeys(detail.field for detail in details))
-    return Invalid(f"The {part} is not valid; see the details for {names}.", details)
-
-
-def _detail(item: Any) -> Detail:
-    missing = item["type"] == "missing"
-    message = "It is missing" if missing else str(item["msg"]).removeprefix("Value error, ").rstrip(".")
-    return Detail(".".join(str(part) for part in item["loc"]), f"{message}.")

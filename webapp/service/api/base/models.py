@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
+from webapp.errors import Detail, Invalid, about
 from webapp.kit import cursors
 from webapp.service.domain.components.prop_values import shallow
 from webapp.service.domain.projects import external_users
@@ -170,3 +171,19 @@ class RawContent:
 
     description: str
     media_type: str = "*/*"
+
+
+def invalid(part: str, error: ValidationError) -> Invalid:
+    """What is wrong with ``part`` ("body" or "query") of the request, with one detail per field."""
+    details = [_detail(item) for item in error.errors(include_url=False, include_context=False, include_input=False)]
+    if len(details) == 1:
+        field, message = details[0].field, details[0].message
+        return Invalid(about(field, message) if field else message, details)
+    names = ", ".join(dict.fromkeys(detail.field for detail in details))
+    return Invalid(f"The {part} is not valid; see the details for {names}.", details)
+
+
+def _detail(item: Any) -> Detail:
+    missing = item["type"] == "missing"
+    message = "It is missing" if missing else str(item["msg"]).removeprefix("Value error, ").rstrip(".")
+    return Detail(".".join(str(part) for part in item["loc"]), f"{message}.")
