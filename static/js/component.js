@@ -244,28 +244,13 @@
     all("[data-shows]", within).forEach(parts);
   }
 
-  /* The question before a run. It comes before htmx hears of the form. */
+  /* Enter sends nothing. This comes before htmx hears of the form. */
   document.addEventListener(
     "submit",
     (event) => {
-      if (event.target !== form()) return;
-      if (event.submitter?.matches("[data-enter]")) {
-        event.preventDefault();
-        event.stopImmediatePropagation();
-        return;
-      }
-      const dialog = form().dataset.confirm;
-      const ticked = document.getElementById("confirmed");
-      if (!dialog || !ticked || ticked.checked || !event.submitter?.matches("[data-run]")) return;
+      if (event.target !== form() || !event.submitter?.matches("[data-enter]")) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      const as = $("[data-runs-as]");
-      const account = $(".account select", form());
-      if (as && account?.value)
-        as.textContent = window.patchbay.fill(as.dataset.runsAs, {
-          account: account.selectedOptions[0].textContent.split(" · ")[0],
-        });
-      window.patchbay.openDialog(dialog);
     },
     true,
   );
@@ -314,7 +299,9 @@
     const once = $("[data-next-once]");
     const own = form()?.querySelector("[name=once]");
     if (once && own) own.value = once.value;
-    const ran = event.detail?.ctx?.target?.id === "outcome";
+    const swapped = event.detail?.ctx?.target?.id;
+    if (swapped === "fields") $("#component-form > [role=alert]")?.remove();
+    const ran = swapped === "outcome";
     const ticked = document.getElementById("confirmed");
     if (ran && ticked) ticked.checked = false;
     if (ran) forgive();

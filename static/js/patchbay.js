@@ -1,6 +1,7 @@
 /* What pages do better with JavaScript; each works without it. Behaviour hangs on data attributes:
    data-copy · data-reveal="id" · data-dialog="id" · data-close · data-search · data-shortcuts · data-set-theme="name"
-   data-relative (on <time>) · data-focus (in a swapped fragment) · data-announce="text" · data-once="no" (on a form).
+   data-relative (on <time>) · data-focus (in a swapped fragment) · data-announce="text", for ears alone with
+   data-quiet · data-open="id" (a dialog, in a swapped fragment) · data-once="no" (on a form).
    One listener a kind of event on the document, so that swapped fragments need no wiring. */
 (() => {
   "use strict";
@@ -195,15 +196,47 @@
   /* htmx: the same guard, focus moved on purpose, and failures said in the status region. */
   const submitter = (ctx) =>
     ctx.sourceElement?.matches("form") && (ctx.sourceEvent?.submitter || $("[type=submit]", ctx.sourceElement));
-  document.addEventListener("htmx:before:request", (event) => busy(submitter(event.detail.ctx), true));
+  document.addEventListener("htmx:before:request", (event) => {
+    const { ctx } = event.detail;
+    ctx.focused = document.activeElement;
+    busy(submitter(ctx), true);
+  });
   document.addEventListener("htmx:finally:request", (event) => {
-    const { sourceElement } = event.detail.ctx;
-    const form = sourceElement?.closest("form");
+    const { ctx } = event.detail;
+    const form = ctx.sourceElement?.closest("form");
     if (form) {
       delete form.dataset.sent;
       restore(form);
     }
+    keepFocus(ctx);
+    const asked = $("[data-open]"); // now, so that closing it returns the focus
+    if (asked) openDialog(asked.dataset.open);
+    asked?.removeAttribute("data-open");
   });
+
+  /* What had the focus before a request and lost it by being disabled or swapped gets it back; where it is gone for
+     good, the part that took its place. */
+  function keepFocus({ focused, target }) {
+    if (!focused || focused === document.body || document.activeElement !== document.body) return;
+    const same = focused.isConnected ? focused : alike(focused);
+    if (same) same.focus({ preventScroll: true });
+    if (document.activeElement !== document.body || !target?.isConnected || target.id === "status") return;
+    target.tabIndex = -1;
+    target.focus({ preventScroll: true });
+  }
+  function alike(gone) {
+    if (gone.id) return document.getElementById(gone.id);
+    const { name, value } = gone;
+    const path = gone.getAttribute("href") || gone.getAttribute("formaction");
+    const text = gone.textContent.trim();
+    return [...document.querySelectorAll(gone.localName)].find((other) =>
+      path
+        ? path === (other.getAttribute("href") || other.getAttribute("formaction"))
+        : name
+          ? other.name === name && other.value === value
+          : text && other.textContent.trim() === text,
+    );
+  }
 
   document.addEventListener("htmx:response:error", (event) => {
     const { ctx } = event.detail;
@@ -222,10 +255,10 @@
       if (!wanted.matches("a, button, input, select, textarea, summary, [tabindex]")) wanted.tabIndex = -1;
       wanted.focus();
     }
-    const said = $("[data-announce]");
-    if (said) {
-      announce(said.dataset.announce);
-      said.removeAttribute("data-announce");
+    const news = $("[data-announce]");
+    if (news) {
+      announce(news.dataset.announce, news.hasAttribute("data-quiet") ? "sr" : "ok");
+      news.removeAttribute("data-announce");
     }
     refreshTimes();
   });
@@ -281,6 +314,7 @@
     $("#status") && new MutationObserver(fadeStatus).observe($("#status"), { childList: true });
     fadeStatus();
     refreshTimes();
+    $("[data-announce]")?.removeAttribute("data-announce"); // a page that was just read says it itself
     $("[data-focus]")?.focus();
     setInterval(() => {
       if (!document.hidden) refreshTimes();

@@ -1,9 +1,10 @@
 """The pages of components without JavaScript: their lists, connecting another account, and a trigger's own."""
 
+import re
 from typing import Any
 
-from tests.dashboard.component.task_form import URL, filled
-from tests.dashboard.fake_components import Studio
+from tests.dashboard.component.task_form import URL, filled, picked
+from tests.dashboard.fake_components import ACCOUNT, PROJECT, Studio
 
 
 def test_lists_with_filter_and_badges(stage: Any, studio: Studio) -> None:
@@ -50,3 +51,57 @@ def test_trigger_is_filled_in_and_never_run(stage: Any, studio: Studio) -> None:
     assert "Run action" not in page
     assert 'value="15"' in page  # 900 seconds, in minutes
     assert stage.signed_in().send("/apps/tasks/triggers/tasks-new-task/runs", {}).status_code == 404
+
+
+def test_another_account_is_named_where_the_action_is_run(stage: Any, studio: Any) -> None:
+    stage.connect.add_account(stage.alice.id, "tasks", name="Second")
+    page = stage.signed_in().send(f"{URL}/fields", filled(**{"p.tasks": "apn_000001x"}), htmx=True).text
+    assert re.search(r'hx-target="#runs-as"[^>]*>\s*Runs as Second', page)
+
+
+def test_a_broken_account_is_reconnected_from_the_form(stage: Any, studio: Any) -> None:
+    stage.connect.accounts["apn_000000x"].update(dead=True, healthy=False, error="Tasks withdrew the access.")
+    browser = stage.signed_in()
+    page = browser.get(URL).text
+    assert "Tasks withdrew the access." in page
+    assert re.search(r'name="reconnect"\s+value="apn_000000x"', page)
+    answer = browser.send(f"{URL}/accounts", filled(reconnect="apn_000000x"))
+    assert answer.location.endswith("&app=tasks&accountId=apn_000000x")
+    assert "accountId" not in browser.send(f"{URL}/accounts", filled(reconnect="apn_999999x")).location
+
+
+def test_new_fields_stand_open(stage: Any, studio: Any) -> None:
+    browser = stage.signed_in()
+    plain = {name: text for name, text in filled().items() if name not in ("p.urgent", "p.labels")}
+    page = browser.send(f"{URL}/fields", plain, htmx=True).text
+    assert "Fields updated: added Due date" in page
+    assert re.search(r'id="optional-fields"\s+open', page)
+    again = browser.send(f"{URL}/fields", plain, htmx=True).text
+    assert not re.search(r'id="optional-fields"\s+open', again)
+
+
+def test_a_number_out_of_range_says_so_and_keeps_the_fields(stage: Any, studio: Any) -> None:
+    number = {"name": "more", "type": "integer", "label": "More", "reloadProps": True, "max": 5}
+    studio.add("tasks-many", [ACCOUNT, PROJECT, number])
+    browser, url = stage.signed_in(), "/apps/tasks/actions/tasks-many"
+    form = {"d": ["tasks", "project_id", "more"], "p.tasks": "apn_000000x", "p.project_id": picked("P", "p7")}
+    assert "added Due date" in browser.send(f"{url}/fields", form | {"p.more": "2"}, htmx=True).text
+    wrong = browser.send(f"{url}/fields", form | {"p.more": "9"}, htmx=True).text
+    assert "“More” must be at most 5." in wrong
+    assert "Fields updated" not in wrong
+    assert "Due date" in wrong
+    assert "Due date" in browser.send(f"{url}/fields", form | {"p.more": "x"}, htmx=True).text
+    left_out = browser.send(f"{url}/fields", form | {"p.more": ""}, htmx=True).text
+    assert 'class="err"' not in left_out  # nothing chosen yet is no mistake
+    assert len(studio.reloads) == 1
+
+
+def test_an_action_that_is_opened_again_shows_its_last_run(stage: Any, studio: Any) -> None:
+    browser = stage.signed_in()
+    assert "Nothing has run yet" in browser.get(URL).text
+    browser.send(f"{URL}/runs", filled(confirmed="1", **{"p.project_id": picked("Project 8", "p8")}))
+    page = browser.get(URL).text
+    assert "Created task 5" in page
+    assert re.search(r"Ran\s+<time", page)
+    studio.history = False
+    assert "Nothing has run yet" in browser.get(URL).text

@@ -190,3 +190,22 @@ def test_the_history_tells_runs_that_did_not_end(
     assert badge in browser.get(URL).text.split("Earlier runs")[1]
     past = browser.get(f"{URL}/runs/run_0").text
     assert says in past and "Failed" not in past
+
+
+def test_the_question_comes_after_the_answers_were_looked_at(stage: Any, studio: Studio) -> None:
+    browser = stage.signed_in()
+    wrong = browser.send(f"{URL}/runs", FORM | {"p.title": ""}, htmx=True)
+    assert wrong.status_code == 422
+    assert "data-open" not in wrong.text
+    asked = browser.send(f"{URL}/runs", FORM, htmx=True)
+    assert asked.status_code == 200
+    assert 'data-open="confirm-run"' in asked.text
+    assert "It runs as Ada." in asked.text
+    assert not studio.ran
+
+
+def test_a_run_whose_account_died_offers_to_reconnect_it(stage: Any, studio: Studio) -> None:
+    stage.connect.accounts["apn_000000x"].update(dead=True, healthy=False, error="Tasks withdrew the access.")
+    studio.refusal = (409, "The account needs you.")
+    answer = stage.signed_in().send(f"{URL}/runs", SURE, htmx=True)
+    assert re.search(r'name="reconnect"\s+value="apn_000000x">\s+Reconnect Ada', answer.text)

@@ -45,6 +45,10 @@ class Overview:
         """The accounts that nothing but a person can mend."""
         return [account for account in self.accounts if account.state == "needs-you"]
 
+    def find(self, account_id: str) -> Account | None:
+        """The account with that id."""
+        return next((account for account in self.accounts if account.id == account_id), None)
+
     def of_app(self, slug: str) -> list[Account]:
         """The accounts of one app."""
         return [account for account in self.accounts if account.app.slug == slug]

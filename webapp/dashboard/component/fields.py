@@ -1,8 +1,8 @@
 """The fields that a component's page draws: one :class:`Field` for each prop, with all that its control shows."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from webapp.dashboard.client.models.accounts import Account
 from webapp.dashboard.client.models.components import Option, Prop
@@ -26,6 +26,7 @@ class Field:
     error: str = ""
     option_list: OptionList | None = None
     accounts: Sequence[Account] = ()
+    added: bool = False
 
     def value(self, part: str = "p") -> str:
         """The first value of a part."""
@@ -111,9 +112,20 @@ class FieldGroups:
     optional: list[Field] = field(default_factory=list)
 
     @property
+    def accounts(self) -> list[Account]:
+        """The accounts that are chosen."""
+        asked = [item for item in [*self.required, *self.optional] if item.kind == "account"]
+        return [account for item in asked for account in item.accounts if account.id == item.value()]
+
+    @property
+    def needing(self) -> list[Account]:
+        """Those among them that nothing but connecting them again can mend."""
+        return [account for account in self.accounts if account.state == "needs-you"]
+
+    @property
     def unfolded(self) -> bool:
-        """Whether the optional fields stand open: something in them is filled in, wrong or being chosen."""
-        answered = any(item.filled or item.error or item.option_list for item in self.optional)
+        """Whether the optional fields stand open: something in them is new, filled in, wrong or being chosen."""
+        answered = any(item.filled or item.error or item.option_list or item.added for item in self.optional)
         return answered or not any(item.kind not in ("account", "alert") for item in self.required)
 
     @property
@@ -126,11 +138,13 @@ def field_groups(
     form: ComponentForm,
     errors: Mapping[str, str] | None = None,
     option_lists: Mapping[str, OptionList] | None = None,
+    added: Collection[str] = (),
 ) -> FieldGroups:
-    """The fields of ``form``, in the order of its props."""
+    """The fields of ``form``, in the order of its props; those called ``added`` have just appeared."""
     groups = FieldGroups()
     for prop in form.visible_props:
         field = field_of(form, prop, (errors or {}).get(prop.name, ""), (option_lists or {}).get(prop.name))
+        field = replace(field, added=prop.name in added)
         (groups.optional if prop.optional else groups.required).append(field)
     return groups
 

@@ -18,9 +18,9 @@ from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.components import Choices, Component, Prop
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import Overview
-from webapp.dashboard.component import drafts, form_data, values
+from webapp.dashboard.component import drafts, form_data, structured, values
 from webapp.dashboard.component.drafts import DynamicProps
-from webapp.dashboard.component.form_data import FormData, InvalidValue, control
+from webapp.dashboard.component.form_data import FormData, InvalidValue, MissingValue, control
 from webapp.dashboard.dashboard import components, dashboard, person
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
@@ -87,7 +87,7 @@ class ComponentForm:
             if prop.name in given and prop.secret:
                 given[prop.name] = f"<{prop.label}>"
             elif prop.name in given and prop.type == "http_request":
-                given[prop.name] = _masked(given[prop.name])
+                given[prop.name] = structured.masked(given[prop.name])
         return given
 
     def find(self, name: str) -> Prop:
@@ -105,7 +105,7 @@ class ComponentForm:
     def renewed(self) -> tuple["ComponentForm", str]:
         """The form with the fields that its answers call for, asked for only when they changed; and why that failed."""
         answers = self._digest()
-        if answers == self.dynamic.made_from:
+        if answers == self.dynamic.made_from or self.wrong_answers():
             return self, ""
         if not answers:
             return self._with(DynamicProps()), ""
@@ -119,6 +119,19 @@ class ComponentForm:
         if not reloaded.id or not reloaded.props:
             return self._with(DynamicProps(made_from=answers)), ""
         return self._with(DynamicProps(reloaded.id, reloaded.props, answers)), ""
+
+    def wrong_answers(self) -> dict[str, str]:
+        """What is wrong with the answers that fields follow from, by prop; one that is missing is not wrong yet."""
+        problems = {}
+        for prop in self.props:
+            try:
+                if prop.reloads and not self.leaves_out(prop):
+                    self._value(prop)
+            except MissingValue:
+                continue
+            except InvalidValue as error:
+                problems[prop.name] = str(error)
+        return problems
 
     def filled(self, given: dict[str, Any]) -> "ComponentForm":
         """The form with the values of an earlier run; what was secret then is asked for again."""
@@ -184,12 +197,3 @@ def _fits(prop: Prop, known: Prop, data: FormData) -> bool:
         return True
     offered = [choice.value for choice in prop.options]
     return all(choice.value in offered for choice in values.chosen(prop, data))
-
-
-def _masked(value: Any) -> Any:
-    """An HTTP request without what signs it in."""
-    auth = dict(value.get("auth") or {})
-    for name in ("password", "token"):
-        if auth.get(name):
-            auth[name] = f"<{name}>"
-    return {**value, "auth": auth}

@@ -101,6 +101,10 @@ class InvalidValue(Exception):
     """What was typed cannot be taken. ``str()`` is a sentence for the person."""
 
 
+class MissingValue(InvalidValue):
+    """Nothing was answered where an answer is needed."""
+
+
 def parse_json(label: str, text: str) -> Any:
     """What somebody typed as JSON. Raises :class:`InvalidValue` that says where it breaks."""
     try:

@@ -5,7 +5,7 @@ matter, deploying :mod:`.deploying`'s.
 """
 
 from dataclasses import replace
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from flask import Blueprint, flash, redirect, request
 from flask.blueprints import BlueprintSetupState
@@ -74,10 +74,12 @@ def reload_fields(slug: str, kind: Kind, key: str) -> AnyResponse:
     before = posted(kind, slug, key)
     form, problem = before.renewed()
     form.save()
-    errors = {prop.name: problem for prop in before.visible_props if prop.reloads} if problem else {}
+    errors = {prop.name: problem for prop in before.visible_props if prop.reloads} if problem else form.wrong_answers()
+    problem = problem or next(iter(errors.values()), "")
     tone, sentence = ("bad", problem) if problem else ("ok", changes(before.props, form))
     if wants_fragment():
-        return part("_fields_changed.html", form, Feedback(errors=errors), sentence=sentence, tone=tone)
+        feedback = Feedback(errors=errors, added=[prop.name for prop in appeared(before.props, form)])
+        return part("_fields_changed.html", form, feedback, sentence=sentence, tone=tone)
     if sentence:
         flash(sentence, tone)
     searched = [prop for prop in form.visible_props if request.form.get(f"q.{prop.name}", "").strip()]
@@ -116,19 +118,27 @@ def rows(slug: str, kind: Kind, key: str, name: str) -> AnyResponse:
 
 @blueprint.post("/accounts")
 def connect(slug: str, kind: Kind, key: str) -> AnyResponse:
-    """Keep the draft, lead to the Connect Link, and come back to this page."""
+    """Keep the draft, lead to the Connect Link for another account or a broken one, and come back to this page."""
     form = posted(kind, slug, key)
     form.save()
-    name = request.form.get("connect", "")
+    name, back = request.form.get("connect", ""), public_url(address(form))
+    url = service().link(success=back, error=back)
+    broken = form.overview.find(request.form.get("reconnect", ""))
+    if broken:
+        return go(f"{url}&{urlencode({'app': broken.app.slug, 'accountId': broken.id})}")
     app = next((prop.app for prop in form.visible_props if prop.name == name and prop.app), form.app.slug)
-    back = public_url(address(form))
-    return go(f"{service().link(success=back, error=back)}&app={quote(app, safe='')}")
+    return go(f"{url}&app={quote(app, safe='')}")
+
+
+def appeared(before: tuple[Prop, ...], form: ComponentForm) -> list[Prop]:
+    """The fields of ``form`` that were not among the props ``before``."""
+    names = {prop.name for prop in before}
+    return [prop for prop in form.visible_props if prop.name not in names]
 
 
 def changes(before: tuple[Prop, ...], form: ComponentForm) -> str:
     """What a reload changed, as a sentence; "" when nothing did."""
-    was, now = {prop.name for prop in before}, {prop.name for prop in form.visible_props}
-    added = [prop for prop in form.visible_props if prop.name not in was]
+    now, added = {prop.name for prop in form.visible_props}, appeared(before, form)
     gone = [prop for prop in before if prop.name not in now and form_data.control(prop) and not form.leaves_out(prop)]
     if not added and not gone:
         return ""
@@ -161,7 +171,7 @@ def _rewritten(form: ComponentForm, prop: Prop, mode: str) -> tuple[ComponentFor
 
 def _connected(form: ComponentForm, account_id: str) -> AnyResponse:
     """Choose the account that was just connected, where it belongs, and show the page at its own address."""
-    account = next((account for account in form.overview.accounts if account.id == account_id), None)
+    account = form.overview.find(account_id)
     if account is not None:
         fitting = [prop for prop in form.visible_props if prop.type == "app" and prop.app in ("", account.app.slug)]
         for prop in fitting[:1]:

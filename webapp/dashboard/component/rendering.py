@@ -4,13 +4,14 @@ The routes (:mod:`.page`, :mod:`.runs`, :mod:`.deploying`) hand over the form an
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from flask import Response, make_response, render_template, url_for
 
-from webapp.dashboard.client.models.runs import Outcome
+from webapp.dashboard.client.models.lenient import PageOf
+from webapp.dashboard.client.models.runs import Outcome, Run
 from webapp.dashboard.component import deploy_form, fields, schedule_words, structured, values
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.option_list import OptionList
@@ -32,7 +33,7 @@ _NOUNS = {
 class Feedback:
     """What a page says about a form: errors by prop, open lists of options, an outcome, a sentence.
 
-    With ``confirm`` it asks whether the action shall really run.
+    ``added`` names the fields that have just appeared. With ``confirm`` it asks whether the action shall really run.
     """
 
     errors: Mapping[str, str] | None = None
@@ -40,6 +41,7 @@ class Feedback:
     outcome: Outcome | None = None
     confirm: bool = False
     sentence: str = ""
+    added: Collection[str] = ()
 
 
 def address(form: ComponentForm, endpoint: str = "show", **more: Any) -> str:
@@ -51,8 +53,11 @@ def address(form: ComponentForm, endpoint: str = "show", **more: Any) -> str:
 
 
 def full_page(form: ComponentForm, feedback: Feedback, code: int = 200) -> Response:
-    """The full page."""
-    page = render_template("dashboard/components/show.html", **context(form, feedback), **history(form))
+    """The full page. One that has nothing else to say shows the last run."""
+    earlier = history(form)
+    if feedback == Feedback():
+        feedback = Feedback(outcome=_last_run(earlier["runs"]))
+    page = render_template("dashboard/components/show.html", **context(form, feedback), **earlier)
     return make_response(page, code)
 
 
@@ -71,7 +76,7 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "component": form.component,
         "app": form.app,
         "feedback": feedback,
-        "groups": fields.field_groups(form, feedback.errors, feedback.option_lists),
+        "groups": fields.field_groups(form, feedback.errors, feedback.option_lists, feedback.added),
         "outcome": feedback.outcome,
         "deployment": deploy_form.of(form),
         "schedule_words": schedule_words.in_words,
@@ -84,6 +89,16 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "structured": structured,
         "encode": values.encode,
     }
+
+
+def _last_run(runs: PageOf[Run] | None) -> Run | None:
+    """The newest of ``runs`` with its result; ``None`` where there is none or it cannot be told."""
+    if not runs or not runs.items:
+        return None
+    try:
+        return components().past(runs.items[0].id)
+    except PatchbayError:
+        return None
 
 
 def history(form: ComponentForm) -> dict[str, Any]:

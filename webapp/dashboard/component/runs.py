@@ -1,6 +1,7 @@
 """Running an action from its page, once; and its history: looking at a run, filling its values in, running it again."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, Response, flash, render_template, request
@@ -13,7 +14,7 @@ from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.opening import opened, posted, sent_first_time
 from webapp.dashboard.component.page import changes
 from webapp.dashboard.component.rendering import Feedback, address, context, full_page, history, part
-from webapp.dashboard.dashboard import components
+from webapp.dashboard.dashboard import components, known_accounts
 from webapp.dashboard.pages import go, wants_fragment
 from webapp.errors import Invalid, PatchbayError
 from webapp.kit.translation import gettext, ngettext
@@ -35,7 +36,7 @@ def create(slug: str, kind: Kind, key: str) -> AnyResponse:
     if problem or errors:
         return refused(form, errors, problem or _appeared(before, form, errors))
     if form.component.effect != "reads" and not request.form.get("confirmed"):
-        return _answer(form, Feedback(confirm=True), 422)
+        return part("_asked.html", form) if wants_fragment() else full_page(form, Feedback(confirm=True), 422)
     return _run(form, values)
 
 
@@ -90,6 +91,8 @@ def _run(form: ComponentForm, values: Mapping[str, Any], dynamic_id: str | None 
         outcome = Outcome(error=error.message)
     except PatchbayError as error:
         outcome = Outcome(error=error.message)
+    if not outcome.ok:  # it may have shown that the account needs somebody
+        form = replace(form, overview=known_accounts(fresh=True))
     return _answer(form, Feedback(outcome=outcome))
 
 

@@ -25,6 +25,15 @@ UNITS: Mapping[str, int] = {"seconds": 1, "minutes": 60, "hours": 3600, "days": 
 _FORM = "application/x-www-form-urlencoded"
 
 
+def masked(value: Any) -> Any:
+    """An HTTP request without what signs it in."""
+    auth = dict(value.get("auth") or {})
+    for name in ("password", "token"):
+        if auth.get(name):
+            auth[name] = f"<{name}>"
+    return {**value, "auth": auth}
+
+
 def _read_sql(prop: Prop, data: FormData) -> Any:
     query = first(data, "p", prop).strip()
     if not query:

@@ -10,7 +10,16 @@ from typing import Any, Final
 
 from webapp.dashboard.client.models.components import Option, Prop, option, plain
 from webapp.dashboard.component import structured
-from webapp.dashboard.component.form_data import FormData, InvalidValue, control, every, first, pairs, parse_json
+from webapp.dashboard.component.form_data import (
+    FormData,
+    InvalidValue,
+    MissingValue,
+    control,
+    every,
+    first,
+    pairs,
+    parse_json,
+)
 from webapp.kit.translation import gettext
 
 
@@ -30,7 +39,7 @@ def read(prop: Prop, data: FormData) -> Any:
         return ABSENT
     value = _READERS[kind](prop, data)
     if value is ABSENT and not prop.optional:
-        raise InvalidValue(_missing(kind).format(label=prop.label))
+        raise MissingValue(_missing(kind).format(label=prop.label))
     return value
 
 
