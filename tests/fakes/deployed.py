@@ -79,7 +79,8 @@ def plant_trigger(
         trigger = DeployedTrigger(**facts)
         lifecycle.insert(tx, trigger, endpoint_key=None, busy_until=0)
         lifecycle.update(tx, trigger)
-        trigger_webhooks.set_targets(tx, service, trigger, urls, workflows)
+        trigger_webhooks.set_urls(tx, service, trigger, urls)
+        trigger_webhooks.set_workflows(tx, trigger, workflows)
     return deployed_triggers.get(service.store, scene, trigger_id)
 
 

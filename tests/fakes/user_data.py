@@ -47,7 +47,7 @@ def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scen
     trigger, _ = plant_trigger_of(service, scene, TIMER, {"cron": {"intervalSeconds": 900}}, user=user)
     mark = new_id("x").replace("_", "-")
     with service.store.write() as tx:
-        trigger_webhooks.set_targets(tx, service, trigger, [HOOK + mark])
+        trigger_webhooks.set_urls(tx, service, trigger, [HOOK + mark])
         workflow = endpoints.add(tx, service, "workflow", f"{HOOK}w/{mark}", scene=scene, name=mark)
         s3_key = file_stash.keep(service, tx, scene, user, None, "notes.txt", "text/plain", b"hello")
     (event,) = emit(service, trigger, {"n": 1})

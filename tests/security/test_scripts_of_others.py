@@ -119,7 +119,7 @@ def filled(installation: Installation, receiver: Receiver, party: ThirdParty, cl
     for key, configured in (("~/see", {"text": EVIL}), ("http-new-requests", {})):
         trigger, _ = plant_trigger_of(service, installation.scene, key, configured, user=ada.id)
         with service.store.write() as tx:
-            trigger_webhooks.set_targets(tx, service, trigger, [receiver.url("/evil")])
+            trigger_webhooks.set_urls(tx, service, trigger, [receiver.url("/evil")])
             tx.run("UPDATE deployed_triggers SET name = :name, last_error = :name WHERE id = :id",
                    {"name": EVIL, "id": trigger.id})  # fmt: skip
         if key == "~/see":

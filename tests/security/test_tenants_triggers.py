@@ -85,7 +85,7 @@ def settle(tenants: Tenants, account: Account) -> Belongings:
     trigger, _ = plant_trigger_of(service, scene, TIMER, EVERY, user=user)
     mark = new_id("x").replace("_", "-")
     with service.store.write() as tx:
-        trigger_webhooks.set_targets(tx, service, trigger, [f"https://events.example.com/{mark}"])
+        trigger_webhooks.set_urls(tx, service, trigger, [f"https://events.example.com/{mark}"])
         workflow = endpoints.add(tx, service, "workflow", f"https://w.example.com/{mark}", scene=scene, name=mark)
         stash = file_stash.new_stash_id()
         file_stash.keep(service, tx, scene, user, stash, f"{mark}.txt", "text/plain", b"hello")

@@ -19,3 +19,4 @@ def test_what_is_refused(patchbay: Commands) -> None:
     words = ("workflow", "add", "--name", "Orders", "--project", "proj_nothing")
     assert "no such project" in patchbay.refused(*words, "--url", "https://a.example/x")
     assert "url is not valid" in patchbay.refused(*words, "--url", "ftp://a.example/x")
+    assert "not on the public internet" in patchbay.refused(*words, "--url", "http://192.168.0.1/x")

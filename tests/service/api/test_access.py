@@ -84,14 +84,14 @@ class TestScopes:
         expected = ask(shared, operation, shared.server()).status_code
         assert expected in (200, 204, 400, 404)
         for scope in sorted(scopes.KNOWN):
-            admitted = not operation.scopes or any(scopes.covers([scope], needed) for needed in operation.scopes)
+            admitted = not operation.scopes or any(clients.covers([scope], needed) for needed in operation.scopes)
             answer = ask(shared, operation, shared.server(scope))
             assert answer.status_code == (expected if admitted else 403), scope
 
     def test_frontends_obey_the_same_scopes(self, shared: Any, operation: Operation) -> None:
         expected = ask(shared, operation, shared.frontend()).status_code if operation.connect else 403
         for scope in sorted(scopes.KNOWN - {scopes.ALL}):
-            admitted = not operation.scopes or any(scopes.covers([scope], needed) for needed in operation.scopes)
+            admitted = not operation.scopes or any(clients.covers([scope], needed) for needed in operation.scopes)
             answer = ask(shared, operation, shared.frontend(scope=scope))
             assert answer.status_code == (expected if admitted else 403), scope
 

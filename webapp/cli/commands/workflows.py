@@ -29,11 +29,11 @@ def add(project_id: str, environment: str, name: str, url: str, as_json: bool) -
     """Register a workflow. Its signing key is shown once."""
     if not name.strip():
         raise Invalid("A workflow needs a name; give one with --name.")
-    endpoints.check_url("url", url)
     with opened() as service:
+        not_found = endpoints.check_urls(service, "url", url).get(url)
         scene = Scene(projects.get(service.store, project_id).id, projects.environment(environment))
         with service.store.write() as tx:
-            made = endpoints.add(tx, service, "workflow", url, scene=scene, name=name.strip())
+            made = endpoints.add(tx, service, "workflow", url, scene=scene, name=name.strip(), not_found=not_found)
         facts = {"id": made.id, "name": made.name, "url": made.url, "signing_key": endpoints.key_of(service, made)}
     show(facts, as_json, "The workflow was added; keep the key, it is not shown again.")
 

@@ -49,7 +49,8 @@ def test_frontends_may_not(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["a.example/x", "ftp://a.example/x", "https://", "", "javascript:alert(1)", "mailto:x@a.example"]
+    "url",
+    ["a.example/x", "ftp://a.example/x", "https://", "", "javascript:alert(1)", "mailto:x@a.example", "http://[::1]/x"],
 )
 def test_a_bad_url_is_refused(world: World, url: str) -> None:
     query = urlencode({"url": url, "name": "Ops", "description": "x"})

@@ -101,6 +101,7 @@ def test_it_emits_what_is_there_already_unless_told_otherwise(world: Any, given:
         ({"version": "9.9.9"}, 404, None),
         ({"external_user_id": ""}, 400, "external_user_id"),
         ({"webhook_url": "javascript:alert(1)"}, 400, "webhook_url"),
+        ({"webhook_url": "http://10.0.0.5/hook"}, 400, "webhook_url"),
         ({"workflow_id": "x"}, 400, "workflow_id"),
         ({"workflow_id": "p_none"}, 400, "workflow_id"),
         ({"configured_props": {"timer": {"cron": "* *"}}}, 400, "configured_props.timer"),

@@ -50,6 +50,8 @@ def test_putting_a_list(world: World, trigger: DeployedTrigger) -> None:
     assert {one["url"]: one["id"] for one in found["webhooks"]}[A] == before
     bad = world.call("PUT", at(trigger, "webhooks", None), token, json={"webhook_urls": ["ftp://x"]})
     assert (bad.status_code, bad.get_json()["details"][0]["field"]) == (400, "webhook_urls")
+    inside = world.call("PUT", at(trigger, "webhooks", None), token, json={"webhook_urls": ["http://127.0.0.1/x"]})
+    assert inside.status_code == 400 and "not on the public internet" in inside.get_json()["error"]
     assert world.call("PUT", at(trigger, "webhooks", None), token, json={}).status_code == 400
     server = world.server()
     answer = world.call("PUT", at(trigger, "webhooks"), server, json={"webhook_urls": [B]}).get_json()

@@ -152,3 +152,25 @@ def test_tokens_are_signed_with_sha256_and_those_of_sha1_are_read_until_they_exp
     earlier = URLSafeSerializer(key, salt="oauth").dumps(payload)
     assert earlier != token
     assert clients.verify_token(service, earlier)[0] == client
+
+
+@pytest.mark.parametrize(
+    ("granted", "needed", "covered"),
+    [
+        (scopes.ALL, scopes.PROJECTS_WRITE, True),
+        (scopes.ALL, scopes.CONNECT, True),
+        (scopes.CONNECT, scopes.ACCOUNTS_READ, True),
+        (scopes.CONNECT, scopes.ACTIONS, True),
+        (scopes.CONNECT, scopes.ALL, False),
+        (scopes.ACTIONS, scopes.ACTIONS, True),
+        (scopes.ACTIONS, scopes.TRIGGERS, False),
+        (scopes.ACCOUNTS_READ, scopes.ACCOUNTS_WRITE, False),
+        (scopes.ACCOUNTS_READ, scopes.CONNECT, False),
+    ],
+)
+def test_what_covers_what(granted: str, needed: str, covered: bool) -> None:
+    assert clients.covers([granted], needed) is covered
+
+
+def test_nothing_covers_nothing() -> None:
+    assert not clients.covers([], scopes.ACCOUNTS_READ)

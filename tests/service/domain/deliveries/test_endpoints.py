@@ -1,10 +1,36 @@
 """Endpoints: their keys, and which address counts as one."""
 
+import socket
+from dataclasses import replace
+from ipaddress import ip_address
+
 import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
 from webapp.errors import Invalid
+from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Address, Guard
+
+NAMES = {
+    "hooks.example": ["93.184.216.34"],
+    "inside.example": ["10.0.0.5"],
+    "both.example": ["93.184.216.34", "127.0.0.1"],
+    "localhost": ["127.0.0.1"],
+}
+
+
+def look_up(host: str, _: float) -> list[Address]:
+    if host not in NAMES:
+        raise socket.gaierror(socket.EAI_NONAME, "unknown")
+    return [ip_address(text) for text in NAMES[host]]
+
+
+@pytest.fixture
+def looking_up(service: Service) -> Service:
+    guard = Guard((), resolver=look_up)
+    return replace(service, outbound=OutboundClient(guard, user_agent="Patchbay/tests"))
 
 
 def test_keys_are_sealed(post: DeliveryHarness) -> None:
@@ -13,14 +39,6 @@ def test_keys_are_sealed(post: DeliveryHarness) -> None:
     assert post.key(trigger) == key
     files = [path.read_bytes() for path in post.service.settings.data.glob("patchbay.db*")]
     assert not any(key.encode() in content or key[6:].encode() in content for content in files)
-
-
-def test_an_address_that_is_too_long_or_none_is_refused() -> None:
-    endpoints.check_url("uri", "https://a.example/" + "x" * (endpoints.MAX_URL - 18))
-    for url in ("https://a.example/" + "x" * endpoints.MAX_URL, "ftp://a.example", "nothing"):
-        with pytest.raises(Invalid) as caught:
-            endpoints.check_url("uri", url)
-        assert [detail.field for detail in caught.value.details] == ["uri"]
 
 
 def test_the_audit_names_an_address_by_its_host_alone(post: DeliveryHarness) -> None:
@@ -35,3 +53,55 @@ def test_the_audit_names_an_address_by_its_host_alone(post: DeliveryHarness) -> 
         ("moved", "A webhook (workflow) now leads to b.example."),
         ("removed", "A webhook (workflow) at a.example was removed."),
     ]
+
+
+def test_an_address_that_can_be_reached_is_taken(looking_up: Service) -> None:
+    assert endpoints.check_urls(looking_up, "url", "https://hooks.example/in", "http://93.184.216.34:8080/") == {}
+    assert endpoints.check_urls(looking_up, "url", "https://hooks.example/" + "x" * (endpoints.MAX_URL - 22)) == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://10.0.0.5/hook", "10.0.0.5 is not on the public internet"),
+        ("http://[::1]/hook", "is not on the public internet"),
+        ("http://169.254.169.254/latest", "is not on the public internet"),
+        ("https://inside.example/hook", "inside.example is not on the public internet"),
+        ("https://both.example/hook", "both.example is not on the public internet"),
+        ("http://localhost:8600/h/abc", "localhost is not on the public internet"),
+        ("http://hooks.example:25/", "Port 25 is not used for web requests"),
+        ("https://hooks.example/" + "x" * endpoints.MAX_URL, "at most 2,000 characters"),
+        ("", "must begin with https://"),
+        ("ftp://hooks.example/", "must begin with https://"),
+        ("javascript:alert(1)", "must begin with https://"),
+        ("//hooks.example/x", "must begin with https://"),
+        ("https://", "must begin with https://"),
+        ("https://u:p@hooks.example/", "holds a user name"),
+        ("hooks.example", "must begin with https://"),
+        ("https://hooks.example/\n", "holds spaces"),
+        ("http://[::1", "cannot be read"),
+    ],
+)
+def test_one_that_nothing_can_reach_is_refused_in_the_words_of_the_guard(
+    looking_up: Service, url: str, why: str
+) -> None:
+    with pytest.raises(Invalid, match=why.replace("[", "\\[")) as caught:
+        endpoints.check_urls(looking_up, "webhook_url", "https://hooks.example/", url)
+    assert [detail.field for detail in caught.value.details] == ["webhook_url"]
+
+
+def test_a_name_without_a_server_is_taken_and_named(looking_up: Service) -> None:
+    missing = endpoints.check_urls(looking_up, "url", "https://hooks.example/", "https://tomorrow.example/in")
+    assert list(missing) == ["https://tomorrow.example/in"]
+    assert missing["https://tomorrow.example/in"].startswith("There is no server named tomorrow.example")
+
+
+def test_the_built_in_third_party_is_open_at_its_receiver_alone(looking_up: Service) -> None:
+    sandbox = looking_up.settings.sandbox_url
+    assert endpoints.check_urls(looking_up, "url", f"{sandbox}/receiver/boats") == {}
+    for path in ("/tasks", "/receiver/../tasks", "/receivers"):
+        with pytest.raises(Invalid, match="not on the public internet"):
+            endpoints.check_urls(looking_up, "url", f"{sandbox}{path}")
+    closed = replace(looking_up, settings=replace(looking_up.settings, sandbox=False))
+    with pytest.raises(Invalid, match="not on the public internet"):
+        endpoints.check_urls(closed, "url", f"{sandbox}/receiver/boats")

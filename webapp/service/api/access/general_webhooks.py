@@ -49,7 +49,7 @@ def create_webhook(call: Call) -> Response:
     """Make the webhook."""
     _refuse_members(call)
     query = call.query(NewWebhook)
-    endpoints.check_url("url", query.url)
+    not_found = endpoints.check_urls(call.service, "url", query.url).get(query.url)
     with call.store.write() as tx:
         webhook = endpoints.add(
             tx,
@@ -61,6 +61,7 @@ def create_webhook(call: Call) -> Response:
             user_id=me.user_id(call),
             name=query.name,
             description=query.description,
+            not_found=not_found,
         )
     return answer({"data": _to_json(webhook)})
 

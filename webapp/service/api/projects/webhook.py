@@ -49,13 +49,13 @@ def get_project_webhook(call: Call) -> Response:
 def set_project_webhook(call: Call) -> Response:
     """Make the webhook, or give it another URL; one that was switched off begins anew."""
     url = call.body(NewWebhook).url
-    endpoints.check_url("url", url)
+    not_found = endpoints.check_urls(call.service, "url", url).get(url)
     with call.store.write() as tx:
         before = endpoints.of_project(tx, call.scene)
         if before is None:
-            endpoints.add(tx, call.service, "project", url, scene=call.scene)
+            endpoints.add(tx, call.service, "project", url, scene=call.scene, not_found=not_found)
         elif before.url != url or not before.active:
-            endpoints.move(tx, before, url, call.service.clock())
+            endpoints.move(tx, before, url, call.service.clock(), not_found)
     webhook = endpoints.of_project(call.store, call.scene)
     data = _to_json(webhook) if webhook else {}
     if before is None:

@@ -80,8 +80,7 @@ def _deployment(call: Call, body: NewTrigger) -> Deployment:
     """What to deploy. Raises :class:`webapp.errors.Invalid` for a webhook that cannot be reached."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
     component = requests.find(call.service, body.id, body.version or None, "trigger")
-    if body.webhook_url:
-        endpoints.check_url("webhook_url", body.webhook_url)
+    urls = [body.webhook_url] if body.webhook_url else []
     return Deployment(
         scene=call.scene,
         external_id=external_id,
@@ -89,6 +88,7 @@ def _deployment(call: Call, body: NewTrigger) -> Deployment:
         given=body.configured_props or {},
         dynamic_props_id=body.dynamic_props_id or None,
         webhook_url=body.webhook_url or None,
+        webhook_not_found=endpoints.check_urls(call.service, "webhook_url", *urls),
         workflow_id=body.workflow_id,
         emit_on_deploy=body.emit_on_deploy is not False,
         name=body.name,

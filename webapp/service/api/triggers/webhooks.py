@@ -61,9 +61,7 @@ def list_webhooks(call: Call) -> Response:
 def set_webhooks(call: Call) -> Response:
     """Set the webhooks of a trigger; a URL that stays keeps its id and key."""
     trigger = load(call, call.query(Owned))
-    urls = call.body(WebhookUrls).webhook_urls
-    with call.store.write() as tx:
-        trigger_webhooks.set_urls(tx, call.service, trigger, urls)
+    trigger_webhooks.change_urls(call.service, trigger, call.body(WebhookUrls).webhook_urls)
     return _answer_list(call, trigger)
 
 

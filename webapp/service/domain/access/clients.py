@@ -10,6 +10,7 @@ it. Those refused as expired are remembered (table ``ended_access_tokens``), so 
 import base64
 import functools
 import hashlib
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -181,6 +182,11 @@ class AccessToken:
     created_at: int
 
 
+def covers(granted: Iterable[str], needed: str) -> bool:
+    """Whether one of ``granted`` admits ``needed``: itself, or a wildcard above it."""
+    return any(have == needed or (have.endswith("*") and needed.startswith(have[:-1])) for have in granted)
+
+
 def issue_token(service: Service, client: Client, scope: str | None) -> AccessToken:
     """An access token for ``client``, narrowed to ``scope`` when that is given.
 
@@ -190,7 +196,7 @@ def issue_token(service: Service, client: Client, scope: str | None) -> AccessTo
     own = scopes.parse(client.scope)
     requested = scopes.parse(scope) if scope and scope.strip() else own
     for name in requested:
-        if not scopes.covers(own, name):
+        if not covers(own, name):
             raise scopes.UnknownScope(f"This client may not ask for the scope {name!r}.")
     now = service.clock() // SECOND
     granted = " ".join(requested)

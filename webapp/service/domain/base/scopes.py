@@ -1,7 +1,5 @@
 """Scopes of OAuth access tokens and Connect tokens (contract "Scopes"), as a table to read."""
 
-from collections.abc import Iterable
-
 ALL = "*"
 CONNECT = "connect:*"
 ACTIONS = "connect:actions:*"
@@ -52,8 +50,3 @@ def parse(text: str) -> tuple[str, ...]:
         if scope not in KNOWN:
             raise UnknownScope(f"{scope!r} is not a scope.")
     return names
-
-
-def covers(granted: Iterable[str], needed: str) -> bool:
-    """Whether one of ``granted`` admits ``needed``: itself, or a wildcard above it."""
-    return any(have == needed or (have.endswith("*") and needed.startswith(have[:-1])) for have in granted)

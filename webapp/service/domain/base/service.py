@@ -20,6 +20,7 @@ from webapp.settings import Settings
 from webapp.store.contract import Store, Tx
 from webapp.store.presence import SignOfLife
 
+RECEIVER = "/receiver"
 WHOLE_INSTALLATION = "COALESCE(project_id, 'instance')"
 """The owner where a row without a project belongs to the whole installation."""
 
@@ -57,6 +58,14 @@ class Service:
         if app is None:
             raise NotFound("There is no such app.")
         return app
+
+    def client_to(self, url: str) -> OutboundClient:
+        """The outbound client for events that go to ``url``: the built-in third party is open at its receiver alone."""
+        path = urlsplit(url).path
+        inside = (path == RECEIVER or path.startswith(f"{RECEIVER}/")) and ".." not in path
+        if not (self.settings.sandbox and inside):
+            return self.outbound
+        return self.outbound.allowing(urlsplit(self.settings.sandbox_url).netloc)
 
     def client_for(self, app: App) -> OutboundClient:
         """The outbound client for ``app``: the built-in third party is open to its own apps alone."""

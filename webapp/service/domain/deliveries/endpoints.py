@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from webapp import audit
 from webapp.errors import Invalid
+from webapp.kit.clock import Deadline
 from webapp.kit.crypto import new_id, new_signing_key
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
@@ -29,6 +30,7 @@ from webapp.store.table import Table
 
 Owner = Literal["trigger", "workflow", "project", "notification", "general"]
 MAX_URL = 2_000
+LOOK_UP_S = 3.0
 _OWN_KEY = ("trigger", "workflow")
 _AUDITED = {
     "created": "A webhook ({owner}) was added, at {host}.",
@@ -114,8 +116,12 @@ def add(
     description: str | None = None,
     project_id: str | None = None,
     position: int = 0,
+    not_found: str | None = None,
 ) -> Endpoint:
-    """Make an endpoint; the caller has checked ``url``. Without a ``scene`` it is for all of ``project_id``, or all."""
+    """Make an endpoint; the caller has checked ``url``, and says where its name was ``not_found`` yet.
+
+    Without a ``scene`` it is for all of ``project_id``, or all.
+    """
     endpoint_id, now = new_id("p" if owner == "workflow" else "wh"), service.clock()
     project = scene.project_id if scene else project_id
     sealed = _new_key(tx, service, project, endpoint_id) if owner in _OWN_KEY else None
@@ -124,14 +130,14 @@ def add(
     where = (project, scene.environment if scene else None)
     facts = (trigger_id, user_id, name, description)
     endpoint = Endpoint(endpoint_id, *where, owner, url, now, now, now, *facts, key_sealed=sealed, position=position)
-    _ENDPOINTS.insert(tx, endpoint)
+    _ENDPOINTS.insert(tx, replace(endpoint, last_error=not_found))
     _audit(tx, now, endpoint, "created")
     return endpoint
 
 
-def move(tx: Tx, endpoint: Endpoint, url: str, now: int) -> None:
-    """Give ``endpoint`` another URL, which starts without a past."""
-    healthy = {"active": True, "state": "happy", "state_since": now, "last_error": None, "failing_since": None}
+def move(tx: Tx, endpoint: Endpoint, url: str, now: int, not_found: str | None = None) -> None:
+    """Give ``endpoint`` another URL, which starts without a past; with why its name was ``not_found`` yet."""
+    healthy = {"active": True, "state": "happy", "state_since": now, "last_error": not_found, "failing_since": None}
     changes: dict[str, Any] = {**healthy, "consecutive_failures": 0, "sheds": 0, "url": url, "updated_at": now}
     _ENDPOINTS.update(tx, endpoint.id, **changes)
     _audit(tx, now, replace(endpoint, url=url), "moved")
@@ -177,16 +183,20 @@ def scene_of(endpoint: Endpoint) -> Scene | None:
     return Scene(endpoint.project_id, endpoint.environment)
 
 
-def check_url(field: str, url: str) -> None:
-    """Raise :class:`Invalid` unless ``url`` is an http or https address with a host.
+def check_urls(service: Service, field: str, *urls: str) -> dict[str, str]:
+    """Look at addresses that somebody names, outside of any transaction, since their names are looked up.
 
-    Whether it may be reached is decided by the guard each time something is sent.
+    Returns, for each whose name no server has yet, the sentence that says so; it may have one tomorrow. Raises
+    :class:`Invalid` for one that is no address, or that the guard would never let through.
     """
-    if len(url) > MAX_URL:
-        raise Invalid.of(field, f"An address can have at most {MAX_URL:,} characters.")
-    parsed = parse_url(url)
-    if isinstance(parsed, Failure):
-        raise Invalid.of(field, parsed.sentence)
+    deadline, not_found = Deadline(LOOK_UP_S), dict[str, str]()
+    for url in urls:
+        failure = _looked_up(service, url, deadline)
+        if failure and failure.kind != "dns":
+            raise Invalid.of(field, failure.sentence)
+        if failure:
+            not_found[url] = failure.sentence
+    return not_found
 
 
 def record_failures(tx: Tx, endpoint_id: str, count: int, error: str, now: int) -> int | None:
@@ -208,7 +218,7 @@ def record_success(tx: Tx, endpoint_id: str, now: int) -> int:
     rows = tx.tuples(
         "UPDATE endpoints SET consecutive_failures = 0, failing_since = NULL, last_error = NULL, updated_at = :now, "
         "state_since = CASE WHEN state = 'happy' THEN state_since ELSE :now END, state = 'happy' "
-        "WHERE id = :id AND active = 1 AND consecutive_failures > 0 RETURNING sheds",
+        "WHERE id = :id AND active = 1 AND last_error IS NOT NULL RETURNING sheds",
         {"now": now, "id": endpoint_id},
     )
     return rows[0][0] if rows else 0
@@ -226,6 +236,19 @@ def switch_off(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
 def record_sheds(tx: Tx, endpoint_id: str, count: int) -> None:
     """Count deliveries that were put off."""
     tx.run("UPDATE endpoints SET sheds = sheds + :count WHERE id = :id", {"count": count, "id": endpoint_id})
+
+
+def _looked_up(service: Service, url: str, deadline: Deadline) -> Failure | None:
+    """Why nothing arrives at ``url``; the guard is asked again each time something is sent."""
+    if len(url) > MAX_URL:
+        return Failure("refused_by_guard", f"An address can have at most {MAX_URL:,} characters.")
+    parsed = parse_url(url)
+    if isinstance(parsed, Failure):
+        return parsed
+    guard = service.client_to(url).guard
+    checked = guard.check(url)
+    target = checked if isinstance(checked, Failure) else guard.pin(checked, deadline)
+    return target if isinstance(target, Failure) else None
 
 
 def _new_key(tx: Tx, service: Service, project_id: str | None, endpoint_id: str) -> bytes:

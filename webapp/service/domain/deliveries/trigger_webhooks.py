@@ -4,7 +4,8 @@ project webhook.
 The room of triggers stands above, so its own class is not known here: a :class:`TriggerReference` is enough.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Protocol
 
 from webapp.errors import Invalid, NotFound
@@ -31,24 +32,28 @@ class TriggerReference(Protocol):
         ...
 
 
-def set_targets(
-    tx: Tx, service: Service, trigger: TriggerReference, urls: Sequence[str], workflow_ids: Sequence[str] = ()
-) -> None:
-    """Let the events of ``trigger`` go to exactly these URLs and workflows; URLs that stay keep their id and key.
+def change_urls(service: Service, trigger: TriggerReference, urls: Sequence[str]) -> None:
+    """Let the events of ``trigger`` go to exactly these URLs; those that stay keep their id and key.
 
-    Raises :class:`Invalid` for a bad URL or an unknown workflow.
+    Raises :class:`Invalid` for too many, or for a new one that nothing can ever reach.
     """
-    set_urls(tx, service, trigger, urls)
-    set_workflows(tx, trigger, workflow_ids)
-
-
-def set_urls(tx: Tx, service: Service, trigger: TriggerReference, urls: Sequence[str]) -> None:
-    """The URLs alone; workflows stay what they are. Raises :class:`Invalid`."""
     urls = list(dict.fromkeys(urls))
     if len(urls) > MAX_URLS:
         raise Invalid.of("webhook_urls", f"A trigger can have at most {MAX_URLS} webhooks.")
-    for url in urls:
-        endpoints.check_url("webhook_urls", url)
+    known = {endpoint.url for endpoint in of_trigger(service.store, trigger.id)}
+    not_found = endpoints.check_urls(service, "webhook_urls", *(url for url in urls if url not in known))
+    with service.store.write() as tx:
+        set_urls(tx, service, trigger, urls, not_found)
+
+
+def set_urls(
+    tx: Tx,
+    service: Service,
+    trigger: TriggerReference,
+    urls: Sequence[str],
+    not_found: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """The same with URLs that were checked; ``not_found`` says of which the name was not found yet."""
     before = {endpoint.url: endpoint for endpoint in of_trigger(tx, trigger.id)}
     for url, endpoint in before.items():
         if url not in urls:
@@ -57,7 +62,11 @@ def set_urls(tx: Tx, service: Service, trigger: TriggerReference, urls: Sequence
         if url in before:
             endpoints.place(tx, before[url], position)
         else:
-            endpoints.add(tx, service, "trigger", url, scene=trigger.scene, trigger_id=trigger.id, position=position)
+            missing = not_found.get(url)
+            endpoints.add(
+                tx, service, "trigger", url, scene=trigger.scene, trigger_id=trigger.id, position=position,
+                not_found=missing,
+            )  # fmt: skip
 
 
 def set_workflows(tx: Tx, trigger: TriggerReference, workflow_ids: Sequence[str]) -> None:

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 from webapp.errors import Unavailable
 from webapp.kit.clock import SECOND
@@ -22,16 +21,13 @@ from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, events, retry
 from webapp.service.domain.deliveries.claims import Task
-from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.triggers import deployed_triggers
-from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.outcomes import Failure, Response, one_line
 
 DEADLINE_S = 20.0
 READ_BYTES = 64 * 1024
 KEPT_BYTES = 2_000
-RECEIVER = "/receiver"
 _MASKED = frozenset({"set-cookie", "set-cookie2", "authorization", "proxy-authorization", "www-authenticate"})
 MOST_BYTES = 64 * 1024 * 1024
 WAIT_S = 10.0  # the lease of a delivery must outlast this and the request's deadline
@@ -43,8 +39,6 @@ class Sender:
     def __init__(self, service: Service, *, deadline_s: float = DEADLINE_S) -> None:
         self._service = service
         self._deadline_s = deadline_s
-        self._sandbox = urlsplit(service.settings.sandbox_url).netloc if service.settings.sandbox else None
-        self._to_sandbox = service.outbound.allowing(self._sandbox) if self._sandbox else service.outbound
         self._large = LargeBodies()
 
     def send(self, task: Task) -> Outcome:
@@ -78,7 +72,7 @@ class Sender:
         except CannotOpen:
             return Outcome(task, at, 0, None, "The webhook's signing key is damaged; regenerate it.")
         signed = signed_headers(key, task.event_id, at // SECOND, body)
-        answer = self._client(task.endpoint).request(
+        answer = self._service.client_to(task.endpoint.url).request(
             "POST",
             task.endpoint.url,
             headers={"Content-Type": "application/json", **signed},
@@ -100,13 +94,6 @@ class Sender:
             signed,
             _kept(answer, mask) if mask else {},
         )
-
-    def _client(self, endpoint: Endpoint) -> OutboundClient:
-        if self._sandbox is None:
-            return self._service.outbound
-        parts = urlsplit(endpoint.url)
-        inside = parts.path == RECEIVER or parts.path.startswith(f"{RECEIVER}/")
-        return self._to_sandbox if inside and ".." not in parts.path else self._service.outbound
 
 
 def _why(answer: Response) -> str:

@@ -50,6 +50,7 @@ class Deployment:
     given: Mapping[str, Any] = field(repr=False)
     dynamic_props_id: str | None = None
     webhook_url: str | None = None
+    webhook_not_found: Mapping[str, str] = field(default_factory=dict)
     workflow_id: str | None = None
     emit_on_deploy: bool = True
     name: str | None = None
@@ -159,7 +160,8 @@ def _begin(
         trigger_accounts.put(tx, trigger_id, values.accounts)
         urls = [deployment.webhook_url] if deployment.webhook_url else []
         workflows = [deployment.workflow_id] if deployment.workflow_id else []
-        trigger_webhooks.set_targets(tx, service, trigger, urls, workflows)
+        trigger_webhooks.set_urls(tx, service, trigger, urls, deployment.webhook_not_found)
+        trigger_webhooks.set_workflows(tx, trigger, workflows)
     return trigger
 
 
