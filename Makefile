@@ -20,7 +20,7 @@ run: setup
 test: setup-dev
 	TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tmp}" \
 		'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }') \
-	$(BIN)/python -m pytest -n 2 -m "not browser and not faults and not peer and not schemathesis"
+	$(BIN)/python -m pytest -p no:schemathesis -n 2 -m "not browser and not faults and not peer and not schemathesis"
 
 format: setup-dev frontend-tests
 	$(BIN)/ruff check --fix .
@@ -49,14 +49,14 @@ ways: setup-dev
 	$(BIN)/python -m tests.ways $(if $(VERBOSE),-v)
 
 browser: setup-dev frontend-tests
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -p no:schemathesis -m browser
 
 # FULL=1: as long as it takes, 100 kills and 10,000 events among them.
 faults: setup-dev
-	PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(BIN)/python -m pytest -m faults
+	PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(BIN)/python -m pytest -p no:schemathesis -m faults
 
 peer: setup-dev frontend-tests
-	$(BIN)/python -m pytest -m peer
+	$(BIN)/python -m pytest -p no:schemathesis -m peer
 
 schemathesis: setup-dev
 	$(BIN)/python -m pytest -m schemathesis

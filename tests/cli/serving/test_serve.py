@@ -57,6 +57,7 @@ def test_one_line_with_the_address_to_open_and_a_clean_end(start: Start, shell: 
     assert server.errors() == ""
 
 
+@pytest.mark.faults
 def test_ctrl_c_ends_it_too_and_the_port_is_free_at_once(start: Start) -> None:
     server = start()
     assert server.stop(signal.SIGINT) == 0
@@ -65,6 +66,7 @@ def test_ctrl_c_ends_it_too_and_the_port_is_free_at_once(start: Start) -> None:
         taken.bind(("127.0.0.1", server.port))
 
 
+@pytest.mark.faults
 def test_what_dies_is_started_again(start: Start, eventually: Eventually) -> None:
     server = start()
     before = server.children()
@@ -76,6 +78,7 @@ def test_what_dies_is_started_again(start: Start, eventually: Eventually) -> Non
         assert f"The {name} process ended (by SIGKILL); starting it again" in server.errors()
 
 
+@pytest.mark.faults
 def test_when_the_supervisor_is_killed_its_children_end(start: Start, eventually: Eventually) -> None:
     server = start()
     children = server.children()
@@ -151,6 +154,7 @@ def test_a_second_service_on_one_folder_is_refused_in_one_sentence(start: Start,
     assert server.stop() == 0
 
 
+@pytest.mark.faults
 def test_a_service_that_starts_while_the_one_before_ends_waits_for_it(start: Start) -> None:
     first = start()
     with socket.create_connection(("127.0.0.1", first.port)) as client:
@@ -168,6 +172,7 @@ def test_a_database_of_a_newer_version_refuses_to_start(shell: Any, data: Path) 
     assert shell.refused("serve").startswith("Error: The database was made by a newer version of Patchbay: ")
 
 
+@pytest.mark.faults
 def test_commands_work_beside_it_and_the_second_start_has_no_token(start: Start, shell: Any) -> None:
     server = start()
     ready = shell.json("init")
@@ -186,6 +191,7 @@ def test_commands_work_beside_it_and_the_second_start_has_no_token(start: Start,
     assert re.fullmatch(r"Patchbay is ready: http://localhost:\d+/\n", start().line)
 
 
+@pytest.mark.faults
 def test_the_runner_carries_no_setting_and_is_reached_again_after_its_death(
     start: Start, eventually: Eventually
 ) -> None:
