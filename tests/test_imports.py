@@ -14,9 +14,10 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RANKS = {
     "webapp.kit": 1,
-    "webapp.errors": 1,
+    "webapp.errors": 0,
     "webapp.setting_values": 0,
     "webapp.setting_completion": 0.5,
+    "webapp.quotas": 0.5,
     "webapp.settings": 1,
     "webapp.frontend": 2,
     "webapp.static_files": 3,

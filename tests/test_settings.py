@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from webapp import quotas
 from webapp.settings import TABLE, BadSetting, Settings
 
 MANUAL = Path(__file__).parent.parent / "templates" / "docs" / "operate.md"
@@ -36,7 +37,6 @@ GOOD: dict[str, list[tuple[str, Any]]] = {
     "MAIL_HOST": [("0.0.0.0", "0.0.0.0")],
     "MAIL_PORT": [("25", 25)],
     "MAIL_DOMAIN": [("In.Example.com", "in.example.com"), ("localhost", "localhost")],
-    "MIN_POLL_S": [("1", 1), ("86400", 86_400)],
     "THREADS": [("1", 1), ("256", 256)],
     "LOG_LEVEL": [("debug", "debug")],
     "LOG_FORMAT": [("json", "json")],
@@ -69,7 +69,6 @@ BAD: dict[str, list[str]] = {
     "MAIL_HOST": ["0.0.0.0:25", "[::1]"],
     "MAIL_PORT": ["0", "65536", "smtp", "8600", "8601"],
     "MAIL_DOMAIN": ["@example.com", "exa mple.com", "example.com.", ".com", "-a.com", "a" * 254],
-    "MIN_POLL_S": ["0", "86401", "often"],
     "THREADS": ["0", "257", "many"],
     "LOG_LEVEL": ["verbose"],
     "LOG_FORMAT": ["xml"],
@@ -91,7 +90,8 @@ def read(name: str, given: str) -> Settings:
 
 def test_the_tables_name_each_setting_once() -> None:
     names = [row.name for row in TABLE]
-    assert names == list(GOOD) == list(BAD) == [field.name.upper() for field in fields(Settings)]
+    assert list(GOOD) == list(BAD) == [field.name.upper() for field in fields(Settings) if field.name != "quotas"]
+    assert names == [*GOOD, *(quota.name for quota in quotas.TABLE)]
 
 
 @pytest.mark.parametrize(("name", "given", "value"), [(n, g, v) for n, rows in GOOD.items() for g, v in rows])
@@ -112,6 +112,14 @@ def test_a_bad_value_stops_with_one_sentence_that_names_it(name: str, given: str
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 def test_an_empty_value_means_the_default(row: Any) -> None:
     assert Settings.from_env({"PATCHBAY_" + row.name: " "}) == Settings.from_env({})
+
+
+@pytest.mark.parametrize("quota", quotas.TABLE, ids=lambda quota: quota.name)
+def test_a_quota_is_a_whole_number_from_one(quota: quotas.Quota) -> None:
+    assert read(quota.name, str(quota.most)).quotas[quota.name] == quota.most
+    for wrong in ("0", "-1", str(quota.most + 1), "many"):
+        with pytest.raises(BadSetting, match=f"PATCHBAY_{quota.name}"):
+            read(quota.name, wrong)
 
 
 def test_an_unknown_setting_stops_the_start() -> None:

@@ -54,6 +54,7 @@ def test_metrics_count_by_route_for_who_holds_the_token(start: Start) -> None:
     assert 'patchbay_requests_total{method="GET",route="api.validate_token",status="200"} 1.0' in told.text
     assert 'patchbay_request_seconds_count{route="api.validate_token"} 1.0' in told.text
     assert "patchbay_deliveries_waiting 0.0" in told.text
+    assert 'patchbay_refusals_total{quota="user_runs"}' in told.text
     assert "canary" not in told.text and TOKEN not in told.text
 
 

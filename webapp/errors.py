@@ -118,10 +118,11 @@ class Throttled(PatchbayError):
 
     status = 429
 
-    def __init__(self, limit: int, reset_at: int, retry_after: int) -> None:
-        """``reset_at`` is a Unix time in seconds, ``retry_after`` a count of seconds."""
+    def __init__(self, limit: int, reset_at: int, retry_after: int, reason: str | None = None) -> None:
+        """``reset_at`` is a Unix time in seconds, ``retry_after`` a count of seconds; ``reason`` says in a sentence
+        what was too much, where the API's own word does not do."""
         super().__init__()
-        self.limit, self.reset_at, self.retry_after = limit, reset_at, retry_after
+        self.limit, self.reset_at, self.retry_after, self.reason = limit, reset_at, retry_after, reason
 
 
 class UpstreamFailed(PatchbayError):

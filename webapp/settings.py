@@ -1,7 +1,8 @@
 """Settings: one frozen object, read once from ``PATCHBAY_*``. An unknown or bad one stops the start with a sentence.
 
-:class:`Settings` is the whole list, in the order in which the manual shows it (operate "Settings"); ``setting_values``
-reads each text, ``setting_completion`` fills in what depends on others.
+:data:`TABLE` is the whole list, in the order in which the manual shows it (operate "Settings" and "Quotas"): the fields
+of :class:`Settings`, then the quotas. ``setting_values`` reads each text, ``setting_completion`` fills in what depends
+on others.
 """
 
 import os
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from webapp import quotas
 from webapp import setting_values as read
 from webapp.setting_completion import complete, is_loopback
 from webapp.setting_values import BadSetting as BadSetting
@@ -64,9 +66,6 @@ class Settings:
     mail_domain: str = _setting(
         None, read.domain, "What stands behind the @ in the addresses of e-mail triggers (host of PUBLIC_URL)."
     )
-    min_poll_s: int = _setting(
-        15, read.number(1, 86_400), "Shortest interval in seconds at which a trigger may poll an app."
-    )
     threads: int = _setting(64, read.number(1, 256), "Requests that are answered side by side.")
     log_level: str = _setting("info", read.choice("debug", "info", "warning", "error"), "How much is logged.")
     log_format: str = _setting("text", read.choice("text", "json"), "How log lines are written: text or json.")
@@ -86,6 +85,10 @@ class Settings:
     )
     connect_client_id: str | None = _setting(None, read.text, "OAuth client id at that service.")
     connect_client_secret: str | None = _setting(None, read.text, "OAuth client secret at that service.", secret=True)
+    quotas: Mapping[str, int] = field(
+        default_factory=lambda: {quota.name: quota.default for quota in quotas.TABLE}, hash=False
+    )
+    """The number of each row of :data:`webapp.quotas.TABLE`, by its name."""
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, **overrides: Any) -> "Settings":
@@ -96,8 +99,10 @@ class Settings:
             if name.startswith("PATCHBAY_") and name not in rows:
                 raise BadSetting(f"{name} is not a setting of Patchbay; the manual lists them all, under Operate.")
         texts = {name: variables.get(name, "").strip() for name in rows}
-        values = {row.name.lower(): row.read(name, texts[name]) for name, row in rows.items() if texts[name]}
-        return cls(**complete({row.name.lower(): row.default for row in TABLE} | values | overrides))
+        values = {row.name: row.read(name, texts[name]) if texts[name] else row.default for name, row in rows.items()}
+        numbers = {quota.name: values.pop(quota.name) for quota in quotas.TABLE}
+        chosen = {name.lower(): value for name, value in values.items()}
+        return cls(**complete({"quotas": numbers} | chosen | overrides))
 
     @property
     def origin(self) -> str:
@@ -138,4 +143,7 @@ class Settings:
         return f"{parts.scheme}://{host}:{self.sandbox_port}"
 
 
-TABLE = tuple(Row(row.name.upper(), row.default, **row.metadata) for row in fields(Settings))
+TABLE = (
+    *(Row(row.name.upper(), row.default, **row.metadata) for row in fields(Settings) if row.metadata),
+    *(Row(quota.name, quota.default, read.number(1, quota.most), quota.help) for quota in quotas.TABLE),
+)

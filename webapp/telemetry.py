@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 
 from flask import Flask, Response, abort, g, request
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from webapp.errors import PatchbayError
 from webapp.kit import crypto
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import same
+from webapp.quotas import REFUSALS
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import gauges
 from webapp.settings import Settings
@@ -73,6 +74,7 @@ def _measured(app: Flask, token: str, service: Service) -> Observe:
     answered = Counter("patchbay_requests", "Requests that were answered.", labels, registry=registry)
     took = Histogram("patchbay_request_seconds", "How long they took.", ("route",), registry=registry, buckets=BUCKETS)
     registry.register(_Rows(service))
+    registry.register(_Refusals())
 
     @app.get("/metrics")
     def metrics() -> Response:
@@ -89,6 +91,17 @@ def _measured(app: Flask, token: str, service: Service) -> Observe:
 
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class _Refusals(Collector):
+    """What quotas refused in this process."""
+
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """One count for each quota."""
+        family = CounterMetricFamily("patchbay_refusals", "What quotas refused.", labels=["quota"])
+        for name, count in REFUSALS.counts().items():
+            family.add_metric([name], count)
+        yield family
 
 
 class _Rows(Collector):

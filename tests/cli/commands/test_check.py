@@ -24,7 +24,7 @@ def test_check_is_content_with_a_new_and_with_a_used_folder(patchbay: Commands, 
     patchbay.json("init")
     found = patchbay.json("check")
     assert found["ok"] and {one["subject"] for one in found["findings"]} == {
-        "settings", "SQLite", "data folder", "database", "disk", "catalog", "components", "ports",
+        "settings", "SQLite", "data folder", "database", "disk", "quotas", "catalog", "components", "ports",
     }  # fmt: skip
 
 
@@ -33,6 +33,15 @@ def test_check_says_that_code_of_components_is_not_confined(patchbay: Commands) 
     (note,) = (one for one in patchbay.json("check")["findings"] if one["subject"] == "components")
     assert note["verdict"] == "note" and note["sentence"].startswith("1 of your own.")
     assert "can read the key" in note["sentence"] and "Install only code you trust." in note["sentence"]
+
+
+def test_check_says_how_far_the_quotas_are_used(patchbay: Commands, data: Path) -> None:
+    assert said_of("quotas", patchbay) == []
+    patchbay.json("init")
+    assert said_of("quotas", patchbay) == [
+        ("ok", "The user with the most triggers has 0 of 100."),
+        ("ok", "The project with the most triggers has 0 of 10,000."),
+    ]
 
 
 def test_check_finds_what_is_wrong(patchbay: Commands, data: Path) -> None:

@@ -10,12 +10,14 @@ from typing import Literal
 
 import click
 
+from webapp import quotas
 from webapp.cli.options import JSON, sentence_of, settings_from_env, show
 from webapp.cli.serving.listening import listen, reason
 from webapp.kit.clock import now
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.instance import instance_key
+from webapp.service.domain.triggers import deployed_triggers
 from webapp.settings import BadSetting, Settings
 from webapp.store.contract import megabytes
 from webapp.store.sqlite import SQLiteStore
@@ -118,6 +120,22 @@ def _disk(settings: Settings) -> Looks:
         yield "note", "Little room is left; make some before nothing can be written."
 
 
+def _quotas(settings: Settings) -> Looks:
+    path = settings.data / "patchbay.db"
+    if not path.exists():
+        return
+    with closing(SQLiteStore(path)) as store:
+        if store.pending():
+            return
+        counts = deployed_triggers.fullest(store)
+    rows = zip(("user", "project"), (quotas.USER_TRIGGERS, quotas.PROJECT_TRIGGERS), counts, strict=True)
+    for owner, quota, count in rows:
+        limit = settings.quotas[quota.name]
+        full = count >= limit
+        raised = f" Raise PATCHBAY_{quota.name} if that is too few." if full else ""
+        yield "note" if full else "ok", f"The {owner} with the most triggers has {count:,} of {limit:,}.{raised}"
+
+
 def _catalog(settings: Settings) -> Looks:
     verdict = judge(read(Places([settings.data / "apps"])))
     for problem in verdict.problems:
@@ -160,6 +178,7 @@ _LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
     ("data folder", _folder),
     ("database", _database),
     ("disk", _disk),
+    ("quotas", _quotas),
     ("catalog", _catalog),
     ("components", _components),
     ("ports", _ports),

@@ -215,6 +215,24 @@ def test_executions_share_one_count_in_every_path_form(world: Any, narrow: None)
     assert world.post("P/triggers/props", token, json={}).status_code == 429
 
 
+def test_calls_of_components_are_bounded_for_a_user_and_for_a_project(
+    world: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(token: str, user: Any = None, path: str = "actions/run") -> tuple[int, str | None]:
+        answer = world.post(f"P/{path}", token, json={"external_user_id": user} if user else {})
+        return answer.status_code, answer.headers.get("X-RateLimit-Limit")
+
+    monkeypatch.setitem(world.service.settings.quotas, "USER_RUNS", 2)
+    monkeypatch.setitem(world.service.settings.quotas, "PROJECT_RUNS", 6)
+    server, alice = world.server(), world.frontend()
+    assert run(alice)[0] == run(server, "alice", "triggers/configure")[0] == 400  # counted, then found incomplete
+    assert run(alice, "alice") == run(server, "alice") == (429, "2")
+    assert [run(server, user)[0] for user in ("bob", "bob", "bob", 7, None, "carol")] == [400, 400, 429, 400, 400, 429]
+    assert world.post("P/triggers/deploy", server, json={}).status_code == 400
+    world.clock.advance(60 * SECOND)
+    assert run(alice)[0] == 400
+
+
 def test_connect_tokens_are_counted_for_each_external_user(world: Any, narrow: None) -> None:
     token = world.server()
 

@@ -9,11 +9,13 @@ import pytest
 from limits.errors import StorageError
 from limits.storage import Storage
 
+from tests.service.quotas import with_quotas
+from webapp import quotas
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.service.domain.access import rate_limits
 from webapp.service.domain.access.rate_limits import Limit, Limiter, MemoryCounters
-from webapp.settings import BadSetting
+from webapp.service.domain.base.service import Service
 
 
 @pytest.fixture
@@ -170,23 +172,15 @@ def test_rounded_ends_of_windows_tell_nobody_to_come_too_early(clock: FakeClock,
     assert passes(limiter, Limit(1, 5))
 
 
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ("carrier-pigeon://loft", "carrier-pigeon is no kind of storage"),
-        ("nonsense", "is no kind of storage"),
-        ("async+memory://", "leave out async+"),
-    ],
-)
-def test_a_storage_that_cannot_be_used_is_named(address: str, said: str, clock: FakeClock) -> None:
-    with pytest.raises(BadSetting, match="PATCHBAY_LIMITS_STORAGE") as caught:
-        rate_limits.opened(address, clock)
-    assert said in str(caught.value)
-
-
-def test_a_storage_whose_package_is_missing_says_what_to_install(
-    clock: FakeClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(BadSetting, match=r"pip install 'limits\[redis\]'"):
-        rate_limits.opened("redis://127.0.0.1:1", clock)
+def test_a_quota_is_counted_by_key_and_says_what_was_too_much(service: Service) -> None:
+    strict = with_quotas(service, USER_RUNS=3)
+    rate_limits.count(strict, quotas.USER_RUNS, "ada", 2)
+    rate_limits.count(strict, quotas.USER_RUNS, "ada")
+    rate_limits.count(strict, quotas.USER_RUNS, "ben", 3)
+    before = quotas.REFUSALS.counts()["user_runs"]
+    with pytest.raises(Throttled, match="Throttled") as caught:
+        rate_limits.count(strict, quotas.USER_RUNS, "ada")
+    assert caught.value.reason == "One user may call components 3 times a minute; wait a moment."
+    assert (caught.value.limit, caught.value.retry_after) == (3, 60)
+    assert quotas.REFUSALS.counts()["user_runs"] == before + 1
+    rate_limits.count(service, quotas.USER_RUNS, "ada")  # what the operator allows now

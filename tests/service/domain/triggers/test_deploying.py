@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.fakes.triggers import called_hooks, deploy, poll_due, row, summaries
-from webapp.errors import Conflict, Invalid, NotFound, Unavailable
+from tests.service.quotas import with_quotas
+from webapp.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
 from webapp.kit import cursors
 from webapp.kit.clock import MINUTE, FakeClock
 from webapp.service.domain.accounts.accounts import Account
@@ -19,6 +20,7 @@ from webapp.service.domain.triggers import accounts, calls, deployed_triggers, d
 from webapp.service.domain.triggers.deployed_triggers import Filter
 
 Plant = Callable[..., Account]
+NOON = {"cron": {"cron": "0 12 * * *"}}
 
 
 def with_account(account: Account, **given: Any) -> dict[str, Any]:
@@ -232,3 +234,26 @@ def test_one_change_at_a_time(service: Service, scene: Scene, clock: FakeClock) 
         tx.run("UPDATE deployed_triggers SET busy_until = :until", {"until": clock.at + 10 * MINUTE})
     with lifecycle.locked(service, replace(other)):  # a hold from a clock that was ahead is none
         pass
+
+
+def test_no_more_triggers_are_deployed_than_the_quotas_allow(service: Service, scene: Scene, plant: Plant) -> None:
+    strict = with_quotas(service, USER_TRIGGERS=2, PROJECT_TRIGGERS=3)
+    first = deploy(strict, scene, given=with_account(plant()))
+    deploy(strict, scene, given=with_account(plant()))
+    with pytest.raises(Forbidden, match=r"^This user has as many triggers as one user may have \(2\); delete one"):
+        deploy(strict, scene, given=with_account(plant()))
+    deploy(strict, scene, user="bob", given=with_account(plant("bob")))
+    with pytest.raises(Forbidden, match=r"^This project has as many triggers"):
+        deploy(strict, Scene(scene.project_id, "production"), "schedule-cron", "carol", given=NOON)
+    assert deployed_triggers.fullest(service.store) == (2, 3)
+    deploying.delete(service, first)
+    assert deploy(strict, scene, given=with_account(plant())).active
+    assert len(listed(service, scene)) == 3
+
+
+def test_a_timer_runs_no_more_often_than_the_operator_allows(service: Service, scene: Scene) -> None:
+    strict, often = with_quotas(service, MIN_TIMER_S=10), {"cron": {"intervalSeconds": 9}}
+    with pytest.raises(Invalid) as refused:
+        deploy(strict, scene, "schedule-custom-interval", given=often)
+    assert [detail.message for detail in refused.value.details] == ["It may not run more often than every 10 seconds."]
+    assert deploy(service, scene, "schedule-custom-interval", given=often).active

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from flask import Response, request
 
-from webapp import audit
+from webapp import audit, quotas
 from webapp.errors import Invalid, TooLarge
 from webapp.kit import crypto
 from webapp.kit.crypto import hash_token
@@ -148,23 +148,28 @@ class Gate:
     def __init__(self, service: Service) -> None:
         """Raises :class:`webapp.settings.BadSetting` for a storage that cannot be used."""
         self._service = service
-        self.limiter = rate_limits.opened(service.settings.limits_storage, service.clock)
+        self.limiter = rate_limits.limiter(service)
         self._custom: dict[str, Limit] = {}
 
     def count(self, call: Call, operation: Operation) -> None:
-        """Count ``call`` of ``operation`` towards its limits.
-
-        Raises :class:`webapp.errors.Throttled`, and :class:`Invalid` for an unknown custom limit.
-        """
+        """Count ``call`` of ``operation`` towards its limits. Raises :class:`webapp.errors.Throttled`, and
+        :class:`Invalid` for an unknown custom limit."""
         environ = call.request.environ
         custom = environ.get("HTTP_X_PD_RATE_LIMIT")
         if custom and operation.path.startswith(("P/", "/v1/connect/")):
             token_hash = hash_token(custom)
             _note(environ, self.limiter.hit(self._custom_limit(token_hash), f"custom|{token_hash}"))
-        if operation.limit is not None:
-            key = _key(call, operation.limit)
-            if key is not None:
-                _note(environ, self.limiter.hit(LIMITS[operation.limit], key))
+        if operation.limit is not None and (key := _key(call, operation.limit)) is not None:
+            _note(environ, self.limiter.hit(LIMITS[operation.limit], key))
+        if operation.limit == "executions":
+            self._count_runs(call)
+
+    def _count_runs(self, call: Call) -> None:
+        """Count a call of a component for its project, and for the user whom it names."""
+        user = call.user.external_id if call.user else read_json(call.request).get("external_user_id")
+        if isinstance(user, str):
+            rate_limits.count(self._service, quotas.USER_RUNS, f"{call.scene}|{hash_token(user)}")
+        rate_limits.count(self._service, quotas.PROJECT_RUNS, call.scene.project_id)
 
     def _custom_limit(self, token_hash: str) -> Limit:
         limit = self._custom.get(token_hash) or custom_limits.find(self._service.store, token_hash)

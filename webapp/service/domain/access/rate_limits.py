@@ -8,18 +8,20 @@ import threading
 import time
 from dataclasses import dataclass
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
-from limits.errors import ConfigurationError, StorageError
-from limits.storage import Storage, storage_from_string
+from limits.errors import StorageError
+from limits.storage import Storage
 
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, Clock
-from webapp.settings import BadSetting
+from webapp.quotas import REFUSALS, Quota
+from webapp.service.domain.access import limit_storage
+from webapp.service.domain.base.service import Service
+from webapp.store.contract import Store
 
-MEMORY = "memory://"
 SHARED_MARGIN = SECOND // 2  # shared storages tell the end of a window in rounded seconds
 ALONE_S = 5.0
-_TIMEOUT_S = 1.0
 _SWEEP_FROM = 1024
 log = logging.getLogger("patchbay.limits")
 
@@ -127,9 +129,9 @@ class Limiter:
         if count >= limit.requests:
             raise self._throttled(limit, end)
 
-    def hit(self, limit: Limit, key: str) -> LimitState:
-        """Count one call under ``key``. Raises :class:`Throttled` once the window is full."""
-        count, end = self._step(key, limit.window_s, 1)
+    def hit(self, limit: Limit, key: str, amount: int = 1) -> LimitState:
+        """Count ``amount``, mostly one call, under ``key``. Raises :class:`Throttled` once the window is full."""
+        count, end = self._step(key, limit.window_s, amount)
         if count > limit.requests:
             raise self._throttled(limit, end)
         return LimitState(limit.requests, limit.requests - count, -(-end // SECOND))
@@ -151,39 +153,27 @@ class Limiter:
             return self._memory.hit(key, window_s, amount)
 
 
-def opened(address: str, clock: Clock) -> Limiter:
-    """The limiter over the storage at ``address`` (PATCHBAY_LIMITS_STORAGE). Raises :class:`BadSetting`."""
-    if address == MEMORY:
-        return Limiter(MemoryCounters(clock), clock)
-    scheme = address.partition("://")[0]
+_limiters: WeakKeyDictionary[Store, Limiter] = WeakKeyDictionary()
+_opening = threading.Lock()
+
+
+def limiter(service: Service) -> Limiter:
+    """The one limiter of ``service`` in this process. Raises :class:`webapp.settings.BadSetting` for a storage
+    that cannot be used."""
+    with _opening:
+        if service.store not in _limiters:
+            address, clock = service.settings.limits_storage, service.clock
+            storage = MemoryCounters(clock) if address == limit_storage.MEMORY else limit_storage.opened(address)
+            _limiters[service.store] = Limiter(storage, clock)
+        return _limiters[service.store]
+
+
+def count(service: Service, quota: Quota, key: str, amount: int = 1) -> None:
+    """Count ``amount`` towards ``quota`` under ``key``. Raises :class:`Throttled`, with its words, beyond it."""
+    limit = Limit(service.settings.quotas[quota.name], quota.window_s)
     try:
-        storage = storage_from_string(address, wrap_exceptions=True, **_options(scheme))
-    except ConfigurationError as error:
-        raise BadSetting(f"PATCHBAY_LIMITS_STORAGE cannot be used: {_reason(scheme, error)}") from error
-    except Exception as error:
-        raise BadSetting(f"PATCHBAY_LIMITS_STORAGE is not an address that {scheme} understands.") from error
-    if not isinstance(storage, Storage):
-        raise BadSetting(f"PATCHBAY_LIMITS_STORAGE cannot begin with {scheme}; leave out async+.")
-    if not _answers(storage):
-        raise BadSetting("PATCHBAY_LIMITS_STORAGE names a storage that does not answer; start it, or correct it.")
-    return Limiter(storage, clock)
-
-
-def _options(scheme: str) -> dict[str, float | str | bool]:
-    """A storage that hangs must not hold a thread for long."""
-    if scheme.startswith(("redis", "rediss", "valkey")):
-        return {"socket_timeout": _TIMEOUT_S, "socket_connect_timeout": _TIMEOUT_S}
-    return {}
-
-
-def _reason(scheme: str, error: ConfigurationError) -> str:
-    if "unknown storage scheme" in str(error):
-        return f"{scheme or 'it'} is no kind of storage; use memory:// or redis://host:6379, for example."
-    return f"{scheme} needs a Python package that is not installed: pip install 'limits[{scheme.partition('+')[0]}]'."
-
-
-def _answers(storage: Storage) -> bool:
-    try:
-        return bool(storage.check())
-    except Exception:  # whatever the storage's own client raises
-        return False
+        limiter(service).hit(limit, f"{quota.name}|{key}", amount)
+    except Throttled as error:
+        REFUSALS.add(quota, limit.requests)
+        error.reason = quota.words(limit.requests)
+        raise

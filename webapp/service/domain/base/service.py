@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from webapp.errors import NotFound
 from webapp.kit.clock import Clock
+from webapp.quotas import REFUSALS, Quota
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
 from webapp.service.components.runner import Runner
@@ -51,6 +52,13 @@ class Service:
     def generation(self) -> int:
         """The number of this process's life, which the leases and locks that it holds name; 0 names nobody."""
         return self.sign.number if self.sign else 0
+
+    def hold(self, quota: Quota, count: int) -> None:
+        """Raise what ``quota`` answers where ``count``, with what is asked for just now, is more than it allows."""
+        limit = self.settings.quotas[quota.name]
+        if count > limit:
+            REFUSALS.add(quota, limit)
+            raise quota.error(quota.words(limit))
 
     def app(self, slug_or_id: str) -> App:
         """The app with that slug or id. Raises :class:`NotFound`."""

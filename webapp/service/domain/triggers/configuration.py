@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 from cronsim import CronSim, CronSimError
 
+from webapp import quotas
 from webapp.errors import Detail, Invalid
 from webapp.kit.clock import now
 from webapp.service.domain.base.service import Service
@@ -86,8 +87,8 @@ def checked_values(
     :class:`webapp.errors.NotFound` for an account that is not this user's.
     """
     values = prop_values.checked(props, given, whole=True)
-    floor_s = 1 if kind.emitter == "timer" else service.settings.min_poll_s
-    schedule = chosen_schedule(props, values.props, floor_s=floor_s)
+    floor = quotas.MIN_TIMER_S if kind.emitter == "timer" else quotas.MIN_POLL_S
+    schedule = chosen_schedule(props, values.props, floor_s=service.settings.quotas[floor.name])
     grants.find_accounts(service, scene, external_id, props, values.accounts)
     known = {prop["name"] for prop in props if prop["type"] != "alert"}
     kept = {name: value for name, value in given.items() if name in known and value is not None}
@@ -150,7 +151,7 @@ def _wrong(value: Any, floor_s: int) -> str | None:
     interval = value.get("intervalSeconds")
     if interval is not None:
         if interval < floor_s:
-            return f"It may not run more often than every {floor_s} seconds."
+            return quotas.MIN_TIMER_S.words(floor_s)
         return None if interval <= schedules.LONGEST_S else "Its intervalSeconds must be at most 366 days."
     zone = value.get("timezone") or "UTC"
     if zone not in _zones():

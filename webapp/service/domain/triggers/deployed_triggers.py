@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
+from webapp import quotas
 from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.crypto import hash_token
@@ -149,6 +150,20 @@ def of_project(reader: Reader, project_id: str) -> list[DeployedTrigger]:
     """Every trigger of a project, in both environments."""
     where = "project_id = :project AND deployed = 1 ORDER BY created_at, id"
     return ROWS.all(reader, where, {"project": project_id})
+
+
+def hold_quotas(service: Service, reader: Reader, user: ExternalUser) -> None:
+    """Raise :class:`webapp.errors.Forbidden` unless ``user`` and their project may have one trigger more."""
+    params = {"user": user.id, "project": user.scene.project_id}
+    service.hold(quotas.USER_TRIGGERS, ROWS.count(reader, "external_user_id = :user", params) + 1)
+    service.hold(quotas.PROJECT_TRIGGERS, ROWS.count(reader, "project_id = :project", params) + 1)
+
+
+def fullest(reader: Reader) -> tuple[int, int]:
+    """How many triggers the user with the most has, and the project with the most."""
+    most = "SELECT COUNT(*) AS n FROM deployed_triggers GROUP BY {} ORDER BY n DESC LIMIT 1"
+    user, project = (reader.tuples(most.format(column)) for column in ("external_user_id", "project_id"))
+    return (user[0][0] if user else 0), (project[0][0] if project else 0)
 
 
 def configured(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:

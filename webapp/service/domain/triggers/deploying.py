@@ -21,15 +21,7 @@ from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.projects import external_users, history
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts as trigger_accounts
-from webapp.service.domain.triggers import (
-    calls,
-    configuration,
-    deployed_triggers,
-    lifecycle,
-    plans,
-    runs,
-    schedules,
-)
+from webapp.service.domain.triggers import calls, configuration, deployed_triggers, lifecycle, plans, runs, schedules
 from webapp.service.domain.triggers.calls import HookFailed
 from webapp.service.domain.triggers.configuration import TriggerValues
 from webapp.service.domain.triggers.deployed_triggers import ENDPOINT, DeployedTrigger
@@ -59,8 +51,8 @@ class Deployment:
 def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
     """Deploy a trigger, switched on.
 
-    Raises :class:`webapp.errors.Invalid` (a value, a URL, a workflow, or a hook that says no),
-    :class:`webapp.errors.NotFound` (an account or dynamic props that are not this user's).
+    Raises :class:`webapp.errors.Invalid` (a value, a URL, a workflow, or a hook that says no), :class:`NotFound` (an
+    account or dynamic props that are not this user's), :class:`webapp.errors.Forbidden` (the quotas).
     """
     kind = configuration.kind(deployment.component.key)
     owner, given = (deployment.scene, deployment.external_id), deployment.given
@@ -133,6 +125,7 @@ def _begin(
     key = random_base62(ENDPOINT_KEY_LENGTH) if any(prop["type"] in _ADDRESSED for prop in props) else None
     with service.store.write() as tx:
         user = external_users.ensure(tx, scene, deployment.external_id, now)
+        deployed_triggers.hold_quotas(service, tx, user)
         trigger = DeployedTrigger(
             id=trigger_id,
             scene=scene,

@@ -1,0 +1,112 @@
+"""Quotas: what one caller may have, ask for or hold open at most, as a table. Its rows are settings of operators.
+
+:meth:`webapp.service.domain.base.service.Service.hold` checks what stands, such as deployed triggers;
+:func:`webapp.service.domain.access.rate_limits.count` what is counted in a window of time, such as runs. What is
+refused is counted for ``/metrics``, and named in the log once a minute.
+"""
+
+import logging
+import threading
+import time
+from collections import Counter
+from typing import NamedTuple
+
+from webapp.errors import Forbidden, Invalid, PatchbayError, Throttled
+
+MINUTE_S = 60
+LOGGED_EVERY_S = 60.0
+log = logging.getLogger("patchbay.quotas")
+
+
+class Quota(NamedTuple):
+    """One row. ``name`` is the setting without ``PATCHBAY_``, and ``most`` the highest number that it takes.
+
+    ``error`` says what answers beyond it, in the words ``sentence`` to whoever meets it, with ``{limit}`` in them.
+    ``help`` is for operators. What is counted is so in windows of ``window_s`` seconds; 0 is what stands now.
+    """
+
+    name: str
+    default: int
+    most: int
+    error: type[PatchbayError]
+    sentence: str
+    help: str
+    window_s: int = 0
+
+    def words(self, limit: int) -> str:
+        """The sentence, for the number that the operator set."""
+        return self.sentence.format(limit=f"{limit:,}")
+
+
+_TOO_OFTEN = "It may not run more often than every {limit} seconds."
+
+MIN_POLL_S = Quota(
+    "MIN_POLL_S", 15, 86_400, Invalid, _TOO_OFTEN, "Shortest interval in seconds at which a trigger may poll an app."
+)
+MIN_TIMER_S = Quota(
+    "MIN_TIMER_S", 1, 86_400, Invalid, _TOO_OFTEN, "Shortest interval in seconds of a timer that asks no app."
+)
+USER_TRIGGERS = Quota(
+    "USER_TRIGGERS",
+    100,
+    1_000_000,
+    Forbidden,
+    "This user has as many triggers as one user may have ({limit}); delete one first.",
+    "Triggers that one external user may have.",
+)
+PROJECT_TRIGGERS = Quota(
+    "PROJECT_TRIGGERS",
+    10_000,
+    10_000_000,
+    Forbidden,
+    "This project has as many triggers as one project may have ({limit}); delete one first.",
+    "Triggers that one project may have.",
+)
+USER_RUNS = Quota(
+    "USER_RUNS",
+    600,
+    1_000_000,
+    Throttled,
+    "One user may call components {limit} times a minute; wait a moment.",
+    "Calls of components (configure, props, run) a minute for one external user.",
+    MINUTE_S,
+)
+PROJECT_RUNS = Quota(
+    "PROJECT_RUNS",
+    2_000,
+    10_000_000,
+    Throttled,
+    "One project may call components {limit} times a minute; wait a moment.",
+    "The same for one project.",
+    MINUTE_S,
+)
+TABLE = (MIN_POLL_S, MIN_TIMER_S, USER_TRIGGERS, PROJECT_TRIGGERS, USER_RUNS, PROJECT_RUNS)
+
+
+class Refusals:
+    """What this process refused, by quota. Threads share one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
+        self._logged: dict[str, tuple[float, int]] = {}  # when, and the count at that time
+
+    def add(self, quota: Quota, limit: int) -> None:
+        """Count one refusal by ``quota``, which allows ``limit``."""
+        now = time.monotonic()
+        with self._lock:
+            self._counts[quota.name] += 1
+            count = self._counts[quota.name]
+            at, before = self._logged.get(quota.name, (now - LOGGED_EVERY_S, 0))
+            if now - at < LOGGED_EVERY_S:
+                return
+            self._logged[quota.name] = now, count
+        log.warning("PATCHBAY_%s (%s) refused %s since the last such line.", quota.name, f"{limit:,}", count - before)
+
+    def counts(self) -> dict[str, int]:
+        """How many there were by each quota of the table, in lower case."""
+        with self._lock:
+            return {quota.name.lower(): self._counts[quota.name] for quota in TABLE}
+
+
+REFUSALS = Refusals()
