@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import DAY, HOUR, MINUTE, ClockMonitor
-from webapp.service.domain.accounts import accounts, credentials, lifecycle
+from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle
 from webapp.service.worker import loop
 
 
@@ -60,6 +60,11 @@ def test_a_chore_that_fails_is_tried_again_in_its_time_and_stops_nothing(
     bench.clock.advance(MINUTE)
     one_turn(bench, chores)
     assert done == ["broken", "sound"] * 2
+
+
+def test_attempts_are_settled_before_they_are_forgotten() -> None:
+    verbs = [chore.verb for chore in loop.chores()]
+    assert verbs.index(attempts.settle) < verbs.index(attempts.purge)
 
 
 def test_it_sleeps_until_the_next_piece_is_due(bench: Any) -> None:

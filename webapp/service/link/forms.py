@@ -12,9 +12,9 @@ from webapp.errors import Detail, NotFound
 from webapp.kit.translation import gettext
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
-from webapp.service.domain.accounts import attempts, provider_clients
+from webapp.service.domain.accounts import provider_clients, starting
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.attempts import AttemptRequest
+from webapp.service.domain.accounts.starting import AttemptRequest
 from webapp.service.domain.base.service import Service
 from webapp.service.link.answers import page
 from webapp.service.link.visit import Visit
@@ -63,7 +63,7 @@ def show(
 ) -> Response:
     """The form of ``app``, fresh or with what was ``given`` and what is wrong with it."""
     if secret is None:
-        _, secret = attempts.create(service, current.token, wish(service, current, app, account))
+        _, secret = starting.create(service, current.token, wish(service, current, app, account))
     return page(
         service,
         "link/keys.html",

@@ -10,7 +10,7 @@ from flask import Blueprint, Response, request
 
 from webapp.errors import Invalid, PatchbayError
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients
+from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients, starting
 from webapp.service.domain.accounts import fields as domain_fields
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
@@ -46,7 +46,7 @@ def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account
         return forms.show(service, current, app, account, given=given, details=error.details, secret=secret, status=422)
     if problem := _out_of_place(service, current, app, values):
         return forms.show(service, current, app, account, given=given, problem=problem, secret=secret, status=422)
-    _, secret = attempts.create(service, current.token, forms.wish(service, current, app, account, values))
+    _, secret = starting.create(service, current.token, forms.wish(service, current, app, account, values))
     return pages.show_start(service, current, app, account, secret)
 
 

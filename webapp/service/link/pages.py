@@ -14,7 +14,7 @@ from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import link_sessions
 from webapp.service.domain.access.link_sessions import LinkSession
-from webapp.service.domain.accounts import apps, attempts, fields, provider_clients
+from webapp.service.domain.accounts import apps, attempts, fields, provider_clients, starting
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.base.service import Service
@@ -93,7 +93,7 @@ def show_app(
     if app.auth_type == "keys" or any(field.name not in current.preset for field in app.spec.fields):
         return forms.show(service, current, app, account)
     wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
-    _, secret = attempts.create(service, current.token, wish)
+    _, secret = starting.create(service, current.token, wish)
     return show_start(service, current, app, account, secret, last=last)
 
 

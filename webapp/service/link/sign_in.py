@@ -14,9 +14,10 @@ from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound, PatchbayError
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients
-from webapp.service.domain.accounts.attempts import Attempt, SignInStart
+from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients, starting
+from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts.starting import SignInStart
 from webapp.service.domain.base.failures import (
     AttemptUnknown,
     Cancelled,
@@ -83,7 +84,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
         raise NoClient
     profile = request.args.get("profile", "")
     profile = profile if app.profile_scopes(profile) else ""
-    started = attempts.start(
+    started = starting.start(
         service,
         secret,
         scopes=access.scopes_of(app, client, profile),

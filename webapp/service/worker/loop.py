@@ -61,6 +61,25 @@ class Engine(Protocol):
         """Begin nothing more, and let what is under way end within ``grace_s`` seconds."""
 
 
+def chores() -> list[Chore]:
+    """What is done from time to time, all of it due now."""
+    return [
+        Chore("end tokens", MINUTE, tokens.expire),
+        Chore("purge tokens", 10 * MINUTE, tokens.purge),
+        Chore("purge access tokens", 60 * MINUTE, clients.purge_tokens),
+        Chore("settle attempts", 15 * SECOND, attempts.settle),
+        Chore("purge attempts", 10 * MINUTE, attempts.purge),
+        Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
+        Chore("purge runs", 10 * MINUTE, runs.purge),
+        Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
+        Chore("purge trigger marks", 60 * MINUTE, trigger_runs.purge_seen),
+        Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
+        Chore("purge files", 10 * MINUTE, file_stash.purge),
+        Chore("purge events", 10 * MINUTE, retention.purge),
+        Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
+    ]
+
+
 def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, runner: Runner | None = None) -> None:
     """Work until ``stop`` is set; ``wake_fd`` becomes readable when there is something new to do.
 
@@ -73,21 +92,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
             engine.wake()
 
     service = open_service(settings, runner=runner, wake=wake)
-    chores = [
-        Chore("end tokens", MINUTE, tokens.expire),
-        Chore("purge tokens", 10 * MINUTE, tokens.purge),
-        Chore("purge access tokens", 60 * MINUTE, clients.purge_tokens),
-        Chore("purge attempts", 10 * MINUTE, attempts.purge),
-        Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
-        Chore("purge runs", 10 * MINUTE, runs.purge),
-        Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
-        Chore("purge trigger marks", 60 * MINUTE, trigger_runs.purge_seen),
-        Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
-        Chore("purge files", 10 * MINUTE, file_stash.purge),
-        Chore("purge events", 10 * MINUTE, retention.purge),
-        Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
-    ]
-    monitor = ClockMonitor()
+    due, monitor = chores(), ClockMonitor()
     try:
         for begin in (Checkpointer, Caretaker, TriggerEngine, DeliveryEngine, MailServer):
             engine: Engine = begin(service)
@@ -98,7 +103,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
                 heartbeat.beat(settings.data / heartbeat.WORKER)
                 if monitor.is_set_back(service.clock()):
                     _logged("realign accounts", lambda: lifecycle.realign(service))
-                turn(service, chores, pool)
+                turn(service, due, pool)
                 if _sleep(stop, wake_fd, pause_s(service)):
                     wake()
     finally:

@@ -52,6 +52,16 @@ class TestCreate:
         assert answer.status_code == 400 and CANARY not in answer.text
         assert world.get("P/accounts", server).json["data"] == []
 
+    def test_what_is_refused_is_told_to_the_tokens_webhook(self, world: Any, server: str, provider: Any) -> None:
+        token = world.frontend(webhook_uri="https://app.example/told")
+        wrong = json.dumps({"api_key": "canary-wrong"})
+        world.post("P/accounts", server, json=self.body(token, cfmap_json=wrong))
+        provider.down = True
+        world.post("P/accounts", server, json=self.body(token))
+        world.post("P/accounts", server, json=self.body(token, cfmap_json="{}"))  # a form that is not filled in
+        kinds = [row["kind"] for row in world.service.store.all("SELECT kind FROM events")]
+        assert kinds == ["CONNECTION_ERROR"] * 2
+
     def test_a_provider_that_is_down_is_502(self, world: Any, server: str, provider: Any) -> None:
         provider.down = True
         answer = world.post("P/accounts", server, json=self.body(world.frontend()))

@@ -13,8 +13,8 @@ from webapp.kit.clock import now
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import attempts, connecting, lifecycle, notifications
-from webapp.service.domain.accounts.attempts import AttemptRequest
+from webapp.service.domain.accounts import attempts, connecting, lifecycle, notifications, starting
+from webapp.service.domain.accounts.starting import AttemptRequest
 from webapp.service.domain.base.failures import CredentialsRefused
 from webapp.service.domain.deliveries import endpoints, signing_keys
 from webapp.service.domain.instance import rotation
@@ -64,13 +64,34 @@ def test_a_connection_is_told_to_the_tokens_webhook(post: DeliveryHarness) -> No
 
 def test_a_failure_is_told_too_and_only_once(post: DeliveryHarness) -> None:
     clear, token = token_of(post, post.receiver.url("/told"))
-    attempt, _ = attempts.create(post.service, token, AttemptRequest("tinykeys"))
+    attempt, _ = starting.create(post.service, token, AttemptRequest("tinykeys"))
     attempt = attempts.claim_keys(post.service, attempt)
     attempts.fail(post.service, attempt, CredentialsRefused("The key is refused."))
     attempts.fail(post.service, attempt, CredentialsRefused("The key is refused."))
     post.turn()
     (told,) = delivered(post, "/told")
     assert (told["event"], told["connect_token"], told["error"]) == ("CONNECTION_ERROR", clear, "The key is refused.")
+
+
+def test_what_nobody_came_back_to_is_told_once_without_anybody_looking(post: DeliveryHarness) -> None:
+    post.clock.advance(-attempts.EXCHANGE_TIME - attempts.SIGN_IN_TIME)
+    _, token = token_of(post, post.receiver.url("/told"))
+    _, secret = starting.create(post.service, token, AttemptRequest("acme"))
+    starting.start(post.service, secret, scopes=(), scope_profile=None, oauth_app_id="oa_1", mode="tab")
+    broken_off, _ = starting.create(post.service, token, AttemptRequest("tinykeys"))
+    attempts.claim_keys(post.service, broken_off)
+    starting.create(post.service, token, AttemptRequest("tinykeys"))  # which nobody began
+    counts = [attempts.settle(post.service)]
+    for wait in (attempts.EXCHANGE_TIME, 1, attempts.SIGN_IN_TIME, 1):
+        post.clock.advance(wait)
+        counts.append(attempts.settle(post.service))
+    assert counts == [0, 0, 1, 1, 0]
+    post.turn()
+    told = [(message["event"], message["error"]) for message in delivered(post, "/told")]
+    assert told == [
+        ("CONNECTION_ERROR", "It broke off in the middle. Start again."),
+        ("CONNECTION_ERROR", "It took longer than 15 minutes. Start again."),
+    ]
 
 
 def test_without_a_webhook_nothing_is_written(post: DeliveryHarness) -> None:

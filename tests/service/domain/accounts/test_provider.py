@@ -22,9 +22,10 @@ from tests.fakes.provider import APP_TOML, Play
 from webapp.errors import Refused, UpstreamFailed
 from webapp.kit import assets, cursors
 from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, health
+from webapp.service.domain.accounts import accounts, attempts, credentials, health, starting
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.attempts import Attempt, AttemptRequest
+from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.accounts.starting import AttemptRequest
 from webapp.service.domain.base.failures import ProviderDown, WrongAccount
 from webapp.service.domain.projects import history
 from webapp.service.link import wiring
@@ -127,8 +128,8 @@ def walk(bench: Any, **returned: str) -> tuple[Attempt, str]:
     service, app = bench.service, Flask("webapp", template_folder=str(assets.templates_dir()), **static)  # type: ignore[arg-type]
     app.testing = True
     wiring.register(app, service)
-    open_attempt, secret = attempts.create(service, bench.token(), AttemptRequest("acme"))
-    begun = attempts.start(
+    open_attempt, secret = starting.create(service, bench.token(), AttemptRequest("acme"))
+    begun = starting.start(
         service, secret, scopes=("read", "write"), scope_profile="full", mode="tab",
         oauth_app_id=service.store.one("SELECT id FROM provider_clients WHERE app = 'acme'")["id"],
     )  # fmt: skip

@@ -16,8 +16,8 @@ from tests.fakes.provider import FakeProvider
 from webapp.errors import Conflict
 from webapp.kit import crypto
 from webapp.kit.clock import HOUR
-from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, provider_clients
-from webapp.service.domain.accounts.attempts import AttemptRequest
+from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle, provider_clients, starting
+from webapp.service.domain.accounts.starting import AttemptRequest
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -64,7 +64,7 @@ def test_everything_is_sealed_anew_and_the_old_keys_open_nothing(bench: Any, ope
     client = provider_clients.choose(service.store, bench.scene.project_id, "acme")
     assert client is not None
     shared = provider_clients.add(service, app="acme", client_id="x", client_secret="canary-shared")
-    attempt, _ = attempts.create(service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
+    attempt, _ = starting.create(service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
     with service.store.write() as tx:
         kept = file_stash.keep(service, tx, bench.scene, "alice", None, "a.txt", "text/plain", b"canary-file")
     before = accounts.get(other.store, bench.scene, account.id)
@@ -100,7 +100,7 @@ def test_whoever_read_a_row_before_reads_it_again_when_its_key_is_gone(
     account, other = bench.connect(), open_bench().service
     client = provider_clients.choose(other.store, bench.scene.project_id, "acme")
     assert client is not None
-    attempt, _ = attempts.create(bench.service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
+    attempt, _ = starting.create(bench.service, bench.token(), AttemptRequest("acme", fields={"subdomain": "canary"}))
     rotation.rotate(bench.service)
     assert other.keys._keys.keys().isdisjoint({(bench.scene.project_id, 1)}), "it has never opened anything"
     assert credentials.read(other, account)["oauth_access_token"] == "a0"

@@ -10,10 +10,10 @@ from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.triggers import deploy, row
 from tests.service.domain.conftest import Bench
 from webapp.kit.clock import HOUR, MINUTE, FakeClock
-from webapp.service.domain.accounts import attempts, credentials
+from webapp.service.domain.accounts import attempts, credentials, starting
 from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
-from webapp.service.domain.accounts.attempts import AttemptRequest
+from webapp.service.domain.accounts.starting import AttemptRequest
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs
@@ -148,7 +148,7 @@ def test_a_sign_in_that_was_being_exchanged_has_failed_and_says_so(bench: Bench)
     with service.store.write() as tx:
         endpoints.add(tx, service, "general", "https://hooks.example/g", scene=None)
     other = replace(service, sign=generations.begin(service.store, service.clock))
-    attempt, _ = attempts.create(service, bench.token(), AttemptRequest("acme"))
+    attempt, _ = starting.create(service, bench.token(), AttemptRequest("acme"))
     attempts.claim_keys(other, attempt)
     assert takeover.take_over(service) == 0 and attempts.reread(service, attempt).status == "exchanging"
     kill(other)

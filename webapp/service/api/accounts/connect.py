@@ -14,7 +14,8 @@ from webapp.service.api.base.operations import PROVIDER_ERRORS, Example, Operati
 from webapp.service.catalog.index import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import accounts, app_overrides, connecting, fields
+from webapp.service.domain.accounts import accounts, app_overrides, connecting, fields, notifications
+from webapp.service.domain.base.failures import ConnectFailed
 
 operations = Operations(ACCOUNTS)
 
@@ -49,9 +50,13 @@ def create_account(call: Call) -> Response:
     token = _token(call, body.connect_token)
     app = _app(call, body.app_slug)
     given = {**fields.parse_cfmap(body.cfmap_json), **_preset(call, app, body.app_override_id)}
-    account = connecting.connect_with_keys(
-        call.service, token, app, given, name=body.name, account_id=body.account_id or None
-    )
+    try:
+        account = connecting.connect_with_keys(
+            call.service, token, app, given, name=body.name, account_id=body.account_id or None
+        )
+    except ConnectFailed as error:
+        notifications.refused(call.service, token, error)
+        raise
     return answer(accounts.to_json(call.service, account))
 
 

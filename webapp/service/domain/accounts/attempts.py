@@ -10,8 +10,8 @@ and what was typed into the form are sealed.
 """
 
 import json
-import secrets as random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -34,17 +34,6 @@ _BROKEN_OFF = {
     "exchanging": (INTERRUPTED, "It broke off in the middle. Start again."),
     "started": (TIMED_OUT, "It took longer than 15 minutes. Start again."),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class AttemptRequest:
-    """What an attempt is to connect; ``fields`` are what was typed before the sign-in, such as a subdomain."""
-
-    app: str
-    oauth_app_id: str | None = None
-    account_id: str | None = None
-    session_id: str | None = None
-    fields: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,62 +70,9 @@ SEALED = SealedColumn(
 _ATTEMPTS = Table("connect_attempts", Attempt)
 
 
-@dataclass(frozen=True, slots=True)
-class SignInStart:
-    """What goes to the browser when a sign-in starts."""
-
-    attempt: Attempt
-    state: str = field(repr=False)
-    binding: str = field(repr=False)
-    verifier: str = field(repr=False)
-    fields: Mapping[str, str] = field(repr=False)
-
-
-def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tuple[Attempt, str]:
-    """An open attempt that lives as long as its token, and its secret."""
-    secret = random.token_urlsafe(24)
-    attempt_id, what = hash_token(secret), (request.app, request.oauth_app_id, request.account_id, request.session_id)
-    with service.store.write() as tx:
-        sealed = _seal(service, tx, token, attempt_id, fields=request.fields) if request.fields else None
-        attempt = Attempt(attempt_id, token.token_hash, *what, service.clock(), token.expires_at, sealed)
-        _ATTEMPTS.insert(tx, attempt)
-    return attempt, secret
-
-
-def start(
-    service: Service, secret: str, *, scopes: Sequence[str], scope_profile: str | None, oauth_app_id: str, mode: str
-) -> SignInStart:
-    """Begin the sign-in at the provider; from now on it has 15 minutes.
-
-    Raises :class:`AttemptUnknown` when it was begun before, :class:`LinkExpired`.
-    """
-    now, attempt = service.clock(), find(service, secret)
-    if attempt is None or attempt.status != "open":
-        raise AttemptUnknown
-    if attempt.expires_at <= now:
-        raise LinkExpired
-    state, binding, verifier = (random.token_urlsafe(32) for _ in range(3))
-    fields = unsealed(service, attempt).get("fields", {})
-    with service.store.write() as tx:
-        token = token_of(tx, attempt)
-        started = _move(
-            tx,
-            attempt,
-            "open",
-            status="started",
-            started_at=now,
-            expires_at=now + SIGN_IN_TIME,
-            mode=mode,
-            scopes=tuple(scopes),
-            scope_profile=scope_profile,
-            oauth_app_id=oauth_app_id,
-            state_hash=hash_token(state),
-            binding_hash=hash_token(binding),
-            sealed=_seal(service, tx, token, attempt.id, verifier=verifier, fields=fields),
-        )
-        if not started:
-            raise AttemptUnknown
-        return SignInStart(_get(tx, attempt.id), state, binding, verifier, fields)
+def insert(tx: Tx, attempt: Attempt) -> None:
+    """Write a new attempt."""
+    _ATTEMPTS.insert(tx, attempt)
 
 
 def by_state(service: Service, state: str) -> Attempt | None:
@@ -171,7 +107,7 @@ def claim_keys(service: Service, attempt: Attempt) -> Attempt:
 def reopen(service: Service, attempt: Attempt) -> None:
     """Reopen an attempt whose form has to be filled in again."""
     with service.store.write() as tx:
-        _move(tx, attempt, "exchanging", status="open", claimed_by=None)
+        move(tx, attempt, "exchanging", status="open", claimed_by=None)
 
 
 def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
@@ -204,7 +140,7 @@ def unsealed(service: Service, attempt: Attempt) -> dict[str, Any]:
 
 def reread(service: Service, attempt: Attempt) -> Attempt:
     """``attempt`` as it stands now."""
-    return _get(service.store, attempt.id)
+    return get(service.store, attempt.id)
 
 
 def find(service: Service, secret: str) -> Attempt | None:
@@ -223,6 +159,23 @@ def latest(service: Service, session_id: str) -> Attempt | None:
     return _settled(service, _ATTEMPTS.one(service.store, where, {"session": session_id}))
 
 
+def get(reader: Reader, attempt_id: str) -> Attempt:
+    """The attempt ``attempt_id`` as it stands. Raises :class:`AttemptUnknown`."""
+    attempt = _ATTEMPTS.get(reader, attempt_id)
+    if attempt is None:
+        raise AttemptUnknown
+    return attempt
+
+
+def move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
+    """Write ``changes`` if the attempt's state is one of those ``allowed`` at that moment; whether it was."""
+    columns = _ATTEMPTS.to_columns(changes)
+    assignments = ", ".join(f"{name} = :{name}" for name in columns)
+    states = ", ".join(f"'{state}'" for state in allowed)
+    sql = f"UPDATE connect_attempts SET {assignments} WHERE id = :key AND status IN ({states})"  # noqa: S608
+    return tx.run(sql, {**columns, "key": attempt.id}) > 0
+
+
 def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
     """The token an attempt was made with. A sign-in that began in time may end after the token's expiry."""
     token = tokens.by_hash(reader, attempt.token_hash)
@@ -237,8 +190,23 @@ def take_over(tx: Tx, service: Service, dead: int) -> None:
         _fail(tx, service, attempt, *_BROKEN_OFF["exchanging"])
 
 
+def settle(service: Service) -> int:
+    """End what nobody came back to, and what broke off, and tell of it; how many there were."""
+    over = {"now": service.clock(), "exchange": EXCHANGE_TIME}
+    overdue = _ATTEMPTS.all(
+        service.store,
+        "status IN ('started', 'exchanging') "
+        "AND CASE status WHEN 'started' THEN expires_at ELSE claimed_at + :exchange + 1 END <= :now LIMIT 100",
+        over,
+    )
+    for attempt in overdue:
+        with suppress(AttemptUnknown):  # its token was revoked meanwhile
+            _settled(service, attempt)
+    return len(overdue)
+
+
 def purge(service: Service) -> int:
-    """Forget attempts that ended more than a day ago; how many there were."""
+    """Forget attempts that ended more than a day ago; how many there were. The worker has settled them before."""
     with service.store.write() as tx:
         return tx.run("DELETE FROM connect_attempts WHERE expires_at < :limit", {"limit": service.clock() - DAY})
 
@@ -248,16 +216,16 @@ def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
     with service.store.write() as tx:
         started_at = attempt.started_at or now
         claim = {"claimed_at": now, "claimed_by": service.generation, "started_at": started_at}
-        claimed = _move(tx, attempt, status, status="exchanging", **claim)
+        claimed = move(tx, attempt, status, status="exchanging", **claim)
         if not claimed:
             raise AttemptUnknown
-        return _get(tx, attempt.id)
+        return get(tx, attempt.id)
 
 
 def _ended(service: Service, attempt: Attempt, code: str, sentence: str) -> Attempt:
     with service.store.write() as tx:
         _fail(tx, service, attempt, code, sentence)
-        ended = _get(tx, attempt.id)
+        ended = get(tx, attempt.id)
     service.wake()
     return ended
 
@@ -269,16 +237,7 @@ def _fail(tx: Tx, service: Service, attempt: Attempt, code: str, sentence: str) 
 
 def _finish(tx: Tx, attempt: Attempt, status: Status, **result: str) -> bool:
     """End ``attempt``, unless it has ended; what was sealed is forgotten."""
-    return _move(tx, attempt, "started", "exchanging", status=status, sealed=None, claimed_by=None, **result)
-
-
-def _move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
-    """Write ``changes`` if the attempt's state is one of those ``allowed`` at that moment; whether it was."""
-    columns = _ATTEMPTS.to_columns(changes)
-    assignments = ", ".join(f"{name} = :{name}" for name in columns)
-    states = ", ".join(f"'{state}'" for state in allowed)
-    sql = f"UPDATE connect_attempts SET {assignments} WHERE id = :key AND status IN ({states})"  # noqa: S608
-    return tx.run(sql, {**columns, "key": attempt.id}) > 0
+    return move(tx, attempt, "started", "exchanging", status=status, sealed=None, claimed_by=None, **result)
 
 
 def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
@@ -287,14 +246,3 @@ def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
         return attempt
     ends_at = attempt.expires_at if attempt.status == "started" else (attempt.claimed_at or 0) + EXCHANGE_TIME + 1
     return attempt if service.clock() < ends_at else _ended(service, attempt, *_BROKEN_OFF[attempt.status])
-
-
-def _seal(service: Service, tx: Tx, token: ConnectToken, attempt_id: str, **values: Any) -> bytes:
-    return SEALED.seal(service, tx, token.scene.project_id, attempt_id, json.dumps(values, default=dict).encode())
-
-
-def _get(reader: Reader, attempt_id: str) -> Attempt:
-    attempt = _ATTEMPTS.get(reader, attempt_id)
-    if attempt is None:
-        raise AttemptUnknown
-    return attempt

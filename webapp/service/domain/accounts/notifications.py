@@ -16,6 +16,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.failures import ConnectFailed
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoint_state, endpoints, events, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
@@ -35,6 +36,13 @@ def connected(tx: Tx, service: Service, token: ConnectToken, account: Account) -
 def connect_failed(tx: Tx, service: Service, token: ConnectToken, sentence: str) -> None:
     """An attempt to connect with ``token`` ended without an account."""
     _about_connection(tx, service, token, ERROR, error=sentence)
+
+
+def refused(service: Service, token: ConnectToken, error: ConnectFailed) -> None:
+    """Tell of a connection that was asked for without an attempt, and was refused."""
+    with service.store.write() as tx:
+        connect_failed(tx, service, token, error.message)
+    service.wake()
 
 
 def account_dead(tx: Tx, service: Service, account: Account, reason: str) -> None:
