@@ -94,8 +94,10 @@ def test_sending_again_all_that_failed(world: World, posting: DeliveryHarness, t
     posting.receiver.moods["/hook"] = Mood(410)
     emit(world.service, trigger, 1)
     posting.turn()
+    ask(world, trigger, f"webhooks/{posting.endpoint(trigger).id}/reset_delivery_state", "POST")
     began = world.clock.at = world.clock() + HOUR
     emit(world.service, trigger, 2, 3)
+    posting.turn()
     off = world.call("POST", f"P/deployed-triggers/{trigger.id}/deliveries/resend", world.frontend(), json={})
     assert off.get_json() == {"count": 0}
     (row, *_) = ask(world, trigger, "deliveries")["data"]

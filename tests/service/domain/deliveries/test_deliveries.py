@@ -5,7 +5,15 @@ import pytest
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
-from webapp.service.domain.deliveries import claims, counts, deliveries, endpoints, retry, trigger_webhooks
+from webapp.service.domain.deliveries import (
+    claims,
+    counts,
+    deliveries,
+    endpoint_state,
+    endpoints,
+    retry,
+    trigger_webhooks,
+)
 from webapp.service.domain.deliveries.outcomes import Outcome
 
 
@@ -87,7 +95,7 @@ def test_retry_after_is_honoured(post: DeliveryHarness) -> None:
     assert len(post.turn()) == 1
 
 
-def test_gone_switches_the_webhook_off_and_lets_fail_what_waits(post: DeliveryHarness) -> None:
+def test_gone_switches_the_webhook_off_and_everything_waits_until_it_is_switched_on(post: DeliveryHarness) -> None:
     trigger = post.trigger(post.receiver.url("/", Mood(410)))
     post.emit(trigger, 1, 2, 3)
     post.room = lambda *_: 1
@@ -95,12 +103,16 @@ def test_gone_switches_the_webhook_off_and_lets_fail_what_waits(post: DeliveryHa
     found = post.endpoint(trigger)
     assert (found.active, found.state) == (False, "deactivated")
     assert "410" in (found.last_error or "")
-    assert {row["status"] for row in post.rows()} == {"failed"}
-    assert len(post.receiver.got) == 1
     post.emit(trigger, 4)
-    assert {row["status"] for row in post.rows()} == {"failed"}
-    assert "switched off" in post.rows()[-1]["last_error"]
-    assert counts.count(post.service.store, trigger.id, ("failed",)) == 4
+    assert [row["status"] for row in post.rows()] == ["failed", "waiting", "waiting", "waiting"]
+    assert all("switched off" in row["last_error"] for row in post.rows()[1:])
+    assert post.turn() == [] and len(post.receiver.got) == 1
+    assert counts.count(post.service.store, trigger.id, ("waiting",)) == 3
+    post.receiver.moods.clear()
+    endpoint_state.reset(post.service, found)
+    while post.turn():
+        pass
+    assert [one.body for one in post.receiver.got[1:]] == [b"2", b"3", b"4"]
 
 
 def test_five_days_without_a_success_switch_it_off_and_say_why(post: DeliveryHarness) -> None:

@@ -40,6 +40,7 @@ class Delivery(Lenient):
     attempt: int = 0
     created_at: int | None = None
     next_at: int | None = Field(default=None, alias="next_attempt_at")
+    put_off: bool = False
     code: int | None = Field(default=None, alias="response_status")
     error: str = ""
     took_ms: int | None = None

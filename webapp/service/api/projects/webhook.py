@@ -16,7 +16,7 @@ from webapp.service.api.base.models import Body, Data
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.projects import models
 from webapp.service.domain.base import scopes
-from webapp.service.domain.deliveries import endpoints, signing_keys
+from webapp.service.domain.deliveries import endpoint_state, endpoints, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
 operations = Operations(
@@ -56,6 +56,8 @@ def set_project_webhook(call: Call) -> Response:
             endpoints.add(tx, call.service, "project", url, scene=call.scene, not_found=not_found)
         elif before.url != url or not before.active:
             endpoints.move(tx, before, url, call.service.clock(), not_found)
+            endpoint_state.let_go(tx, before.id, call.service.clock())
+    call.service.wake()
     webhook = endpoints.of_project(call.store, call.scene)
     data = _to_json(webhook) if webhook else {}
     if before is None:

@@ -20,6 +20,7 @@ class Delivery(Answer):
     attempt: int = Field(examples=[1])
     created_at: Milliseconds
     next_attempt_at: Milliseconds | None
+    put_off: bool = Field(description="It waits until its webhook answers again, or is switched on.")
     last_attempt_at: Milliseconds | None
     response_status: int | None = Field(examples=[200])
     error: str | None = Field(examples=[None])

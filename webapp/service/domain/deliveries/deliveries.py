@@ -2,13 +2,15 @@
 
     waiting ──claim──▶ on its way (leased) ──2xx──▶ delivered
        ▲                     │ failure: next in the schedule
-       └─────────────────────┴── schedule over, endpoint switched off ──▶ failed ──resend──▶ waiting
+       └─────────────────────┴── schedule over ──▶ failed ──resend──▶ waiting
 
-Here stand the statements that write the rows. What is claimed, and what comes of it, is decided in :mod:`claims` and
-:mod:`outcomes`; how lists show them, in :mod:`log`.
+What waits has a time, ``next_at``; or none, and then it is *put off*: it waits until its endpoint is well again
+(:mod:`endpoint_state`). Here stand the statements that write the rows. What is claimed, and what comes of it, is
+decided in :mod:`claims` and :mod:`outcomes`; how lists show them, in :mod:`log`.
 """
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from webapp.kit.clock import SECOND
@@ -19,31 +21,30 @@ from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.store.contract import Reader, Row, Tx
 
 LEASE = 40 * SECOND  # twice the request's deadline
-SWITCHED_OFF = "Not sent, because the webhook is switched off. "
-PULLED_AT_ONCE = 1_000
+SWITCHED_OFF = "Waits, because the webhook is switched off. "
+_PUT_OFF = "endpoint_id = :id AND status = 'waiting' AND next_at IS NULL"
 _RESENDABLE = "EXISTS (SELECT 1 FROM endpoints p WHERE p.id = d.endpoint_id AND p.active = 1) AND d.lease_until <= :now"
 
 
 def add(tx: Tx, event_ids: Sequence[str], targets: Sequence[Endpoint], now: int, *, trigger_id: str | None) -> None:
-    """A delivery of each event to each of ``targets``; one that is switched off misses it, and that is written down."""
+    """A delivery of each event to each of ``targets``; for one that is switched off it is put off."""
     for endpoint in targets:
-        waits = endpoint.active
         for event_id in event_ids:
             tx.run(
                 "INSERT INTO deliveries (id, event_id, endpoint_id, trigger_id, status, next_at, last_error, "
-                "created_at, updated_at) VALUES (:id, :event, :endpoint, :trigger, :status, :next, :error, :now, :now)",
+                "created_at, updated_at) "
+                "VALUES (:id, :event, :endpoint, :trigger, 'waiting', :next, :error, :now, :now)",
                 {
                     "id": ordered_id("dlv"),
                     "event": event_id,
                     "endpoint": endpoint.id,
                     "trigger": trigger_id,
-                    "status": "waiting" if waits else "failed",
-                    "next": now if waits else None,
-                    "error": None if waits else f"{SWITCHED_OFF}{endpoint.last_error or ''}".rstrip(),
+                    "next": now if endpoint.active else None,
+                    "error": None if endpoint.active else f"{SWITCHED_OFF}{endpoint.last_error or ''}".rstrip(),
                     "now": now,
                 },
             )
-        counts.added(tx, trigger_id, "waiting" if waits else "failed", len(event_ids))
+        counts.added(tx, trigger_id, "waiting", len(event_ids))
 
 
 def next_due_at(reader: Reader, after: int | None = None) -> int | None:
@@ -57,13 +58,14 @@ def next_due_at(reader: Reader, after: int | None = None) -> int | None:
 
 def lease(tx: Tx, endpoint_id: str, holder: int, now: int, limit: int) -> list[Row]:
     """Lease up to ``limit`` deliveries that are due for an endpoint to the generation ``holder``: id, event, trigger,
-    attempt, tries and the end of the lease of each."""
-    return tx.all(
+    attempt, tries and the end of the lease of each, oldest first."""
+    rows = tx.all(
         "UPDATE deliveries SET attempt = attempt + 1, lease_until = :lease, next_at = :lease, holder = :holder, "
         "updated_at = :now WHERE id IN (SELECT id FROM deliveries WHERE endpoint_id = :endpoint AND next_at <= :now "
-        "ORDER BY next_at LIMIT :limit) RETURNING id, event_id, trigger_id, attempt, tries, lease_until",
+        "ORDER BY next_at, id LIMIT :limit) RETURNING id, event_id, trigger_id, attempt, tries, lease_until",
         {"lease": now + LEASE, "holder": holder, "now": now, "endpoint": endpoint_id, "limit": limit},
     )
+    return sorted(rows, key=itemgetter("id"))
 
 
 def take_over(tx: Tx, service: Service, dead: int) -> int:
@@ -102,33 +104,59 @@ def add_attempts(tx: Tx, rows: Sequence[tuple[object, ...]]) -> None:
     tx.run(f"INSERT INTO delivery_attempts ({columns}) VALUES {values}", params)  # noqa: S608
 
 
-def fail_waiting(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
-    """Let fail what waits for an endpoint and is not on its way."""
-    rows = tx.tuples(
-        "UPDATE deliveries SET status = 'failed', next_at = NULL, lease_until = 0, last_error = :reason, "
-        "updated_at = :now WHERE endpoint_id = :id AND next_at IS NOT NULL AND lease_until <= :now "
-        "RETURNING trigger_id",
-        {"reason": f"{SWITCHED_OFF}{reason}", "now": now, "id": endpoint_id},
-    )
-    counts.moved(tx, [(trigger_id, "waiting", "failed") for (trigger_id,) in rows])
-
-
-def put_off(tx: Tx, endpoint_id: str, until: int, now: int, limit: int) -> int:
+def put_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
     """Put off up to ``limit`` deliveries that are due for an endpoint; how many there were."""
     return tx.run(
-        "UPDATE deliveries SET next_at = :later, updated_at = :now WHERE id IN (SELECT id FROM deliveries "
-        "WHERE endpoint_id = :id AND next_at <= :now ORDER BY next_at LIMIT :limit)",
-        {"later": until, "id": endpoint_id, "now": now, "limit": limit},
+        "UPDATE deliveries SET next_at = NULL, lease_until = 0, updated_at = :now WHERE id IN (SELECT id FROM "
+        "deliveries WHERE endpoint_id = :id AND next_at <= :now ORDER BY next_at, id LIMIT :limit)",
+        {"id": endpoint_id, "now": now, "limit": limit},
     )
 
 
-def bring_forward(tx: Tx, endpoint_id: str, now: int) -> None:
-    """Let what was put off without having been tried be due now; the rest of a long queue keeps its time."""
-    tx.run(
-        "UPDATE deliveries SET next_at = :now, updated_at = :now WHERE id IN (SELECT id FROM deliveries WHERE "
-        "endpoint_id = :id AND next_at > :now AND lease_until <= :now AND tries = 0 ORDER BY next_at LIMIT :limit)",
-        {"now": now, "id": endpoint_id, "limit": PULLED_AT_ONCE},
+def put_untried_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
+    """Put off up to ``limit`` deliveries to an endpoint that are due, or were not tried yet; how many there were."""
+    return tx.run(
+        "UPDATE deliveries SET next_at = NULL, lease_until = 0, updated_at = :now WHERE id IN (SELECT id FROM "
+        "deliveries WHERE endpoint_id = :id AND next_at IS NOT NULL AND (next_at <= :now OR tries = 0 AND "
+        "lease_until = 0) ORDER BY next_at, id LIMIT :limit)",
+        {"id": endpoint_id, "now": now, "limit": limit},
     )
+
+
+def put_all_off(tx: Tx, endpoint_id: str, reason: str, now: int) -> int:
+    """Put off all that waits for an endpoint and is not on its way, with its schedule begun anew; how many it was."""
+    return tx.run(
+        "UPDATE deliveries SET next_at = NULL, lease_until = 0, tries = 0, last_error = :reason, updated_at = :now "
+        "WHERE endpoint_id = :id AND next_at IS NOT NULL AND lease_until <= :now",
+        {"reason": f"{SWITCHED_OFF}{reason}".rstrip(), "now": now, "id": endpoint_id},
+    )
+
+
+def bring_forward(tx: Tx, endpoint_id: str, at: int, limit: int, now: int) -> int:
+    """Give the time ``at`` to the ``limit`` oldest of what was put off for an endpoint; how many there were."""
+    return tx.run(
+        "UPDATE deliveries SET next_at = :at, updated_at = :now WHERE id IN "  # noqa: S608 - a constant
+        f"(SELECT id FROM deliveries WHERE {_PUT_OFF} ORDER BY id LIMIT :limit)",
+        {"at": at, "now": now, "id": endpoint_id, "limit": limit},
+    )
+
+
+def is_put_off(reader: Reader, endpoint_id: str) -> bool:
+    """Whether something is put off for an endpoint."""
+    return bool(reader.tuples(f"SELECT 1 FROM deliveries WHERE {_PUT_OFF} LIMIT 1", {"id": endpoint_id}))  # noqa: S608
+
+
+def count_due(reader: Reader, endpoint_id: str, limit: int, now: int) -> int:
+    """How many deliveries are due for an endpoint; ``limit`` where there are more."""
+    sql = "SELECT 1 FROM deliveries WHERE endpoint_id = :id AND next_at <= :now LIMIT :limit"
+    return len(reader.tuples(sql, {"id": endpoint_id, "now": now, "limit": limit}))
+
+
+def next_of_endpoint(reader: Reader, endpoint_id: str) -> int | None:
+    """When the next delivery to an endpoint is due, or the lease of one that is on its way is over."""
+    sql = "SELECT MIN(next_at) FROM deliveries WHERE endpoint_id = :id AND next_at IS NOT NULL"
+    next_at: int | None = reader.tuples(sql, {"id": endpoint_id})[0][0]
+    return next_at
 
 
 def begin_again(tx: Tx, where: str, params: Mapping[str, Any], now: int) -> int:

@@ -4,8 +4,9 @@
       ◀────────one success─────────┘                                                  │
       ◀──────────────────────────reset by a person──────────────────────────────────┘
 
-An endpoint in penalty gets fewer deliveries at once; what is put off is counted in ``sheds``. A deactivated one gets
-none: what waited for it has failed and can be sent again once it was reset.
+An endpoint in penalty gets one delivery at a time; the others are put off and counted in ``sheds``. From time to time
+the oldest of them is tried, and once one succeeds all are let go, oldest first and part by part, so that what is new
+goes out beside them. For a deactivated endpoint everything is put off until a person resets it.
 """
 
 from collections.abc import Sequence
@@ -16,36 +17,47 @@ from webapp.service.domain.deliveries import deliveries, endpoints, retry
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.store.contract import Tx
 
+PART = 200
+"""So many of those that were put off are due at once: as long as what is new may have to wait."""
+ENOUGH = PART // 2
+_MANY = 10_000
 _GONE = "The receiver answered 410 Gone: it wants no more deliveries."
 
 
 def apply(tx: Tx, endpoint_id: str, errors: Sequence[str | None], gone: bool, now: int) -> None:
     """Write down how deliveries to an endpoint went, in their order: None for a success, else why it failed."""
-    if None in errors and endpoints.record_success(tx, endpoint_id, now):
-        deliveries.bring_forward(tx, endpoint_id, now)
+    if None in errors:
+        sheds = endpoints.record_success(tx, endpoint_id, now)
+        if deliveries.is_put_off(tx, endpoint_id):
+            (let_go if sheds else _let_part_go)(tx, endpoint_id, now)
     trailing = _trailing(errors)
     if not trailing:
         return
-    since = endpoints.record_failures(tx, endpoint_id, len(trailing), trailing[-1], now)
-    if since is not None and gone:
+    failing = endpoints.record_failures(tx, endpoint_id, len(trailing), trailing[-1], now)
+    if failing is None:
+        return
+    if gone:
         deactivate(tx, endpoint_id, _GONE, now)
-    elif since is not None and since <= now - retry.GIVE_UP_AFTER:
+    elif failing.since <= now - retry.GIVE_UP_AFTER:
         days = retry.GIVE_UP_AFTER // DAY
         deactivate(tx, endpoint_id, f"No delivery has succeeded for {days} days. The last error: {trailing[-1]}", now)
+    else:
+        _try_again(tx, endpoint_id, failing.in_a_row, now)
 
 
 def deactivate(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
-    """Send nothing more to an endpoint, and say why. What is on its way ends by itself."""
+    """Send nothing more to an endpoint until it is reset, and say why. What is on its way ends by itself."""
     endpoints.switch_off(tx, endpoint_id, reason, now)
-    deliveries.fail_waiting(tx, endpoint_id, reason, now)
+    deliveries.put_all_off(tx, endpoint_id, reason, now)
 
 
 def shed(tx: Tx, endpoint: Endpoint, limit: int, now: int) -> int:
     """Put off up to ``limit`` deliveries that are due for an endpoint in penalty; how many there were."""
-    later = now + retry.put_off(endpoint.consecutive_failures)
-    count = deliveries.put_off(tx, endpoint.id, later, now, limit)
+    count = deliveries.put_off(tx, endpoint.id, now, limit)
     if count:
         endpoints.record_sheds(tx, endpoint.id, count)
+        if deliveries.next_of_endpoint(tx, endpoint.id) is None:
+            _try_again(tx, endpoint.id, endpoint.consecutive_failures, now)
     return count
 
 
@@ -61,7 +73,26 @@ def reset(service: Service, endpoint: Endpoint) -> Endpoint:
 def begin_anew(tx: Tx, endpoint: Endpoint, now: int) -> None:
     """:func:`reset`, in a transaction of the caller's."""
     endpoints.move(tx, endpoint, endpoint.url, now)
-    deliveries.bring_forward(tx, endpoint.id, now)
+    let_go(tx, endpoint.id, now)
+
+
+def let_go(tx: Tx, endpoint_id: str, now: int) -> None:
+    """Begin to send what was put off for an endpoint that is well, oldest first."""
+    deliveries.put_untried_off(tx, endpoint_id, now, _MANY)  # so that nothing younger comes before
+    _let_part_go(tx, endpoint_id, now)
+
+
+def _let_part_go(tx: Tx, endpoint_id: str, now: int) -> None:
+    """Let the next part of what was put off be due, unless enough is due already."""
+    if deliveries.count_due(tx, endpoint_id, ENOUGH, now) < ENOUGH:
+        deliveries.bring_forward(tx, endpoint_id, now, PART, now)
+
+
+def _try_again(tx: Tx, endpoint_id: str, failures: int, now: int) -> None:
+    """Let the oldest that was put off be tried after a while, unless another delivery is tried before."""
+    at, next_at = now + retry.put_off(failures), deliveries.next_of_endpoint(tx, endpoint_id)
+    if next_at is None or next_at > at:
+        deliveries.bring_forward(tx, endpoint_id, at, 1, now)
 
 
 def _trailing(errors: Sequence[str | None]) -> list[str]:

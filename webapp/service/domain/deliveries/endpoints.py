@@ -12,7 +12,7 @@ Which endpoints the events of a trigger go to stands in :mod:`trigger_webhooks`;
 """
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from webapp import audit
@@ -64,6 +64,13 @@ class Endpoint:
     consecutive_failures: int = 0
     sheds: int = 0
     failing_since: int | None = None
+
+
+class Failing(NamedTuple):
+    """Since when an endpoint fails (epoch milliseconds), and how often in a row."""
+
+    since: int
+    in_a_row: int
 
 
 SEALED = SealedColumn("endpoints", "key_sealed", owner=WHOLE_INSTALLATION)
@@ -199,17 +206,17 @@ def check_urls(service: Service, field: str, *urls: str) -> dict[str, str]:
     return not_found
 
 
-def record_failures(tx: Tx, endpoint_id: str, count: int, error: str, now: int) -> int | None:
-    """Count ``count`` failures in a row; since when it fails (epoch milliseconds), or None when it is switched off."""
+def record_failures(tx: Tx, endpoint_id: str, count: int, error: str, now: int) -> Failing | None:
+    """Count ``count`` failures in a row; None when the endpoint is switched off."""
     rows = tx.tuples(
         "UPDATE endpoints SET consecutive_failures = consecutive_failures + :failures, last_error = :error, "
         "failing_since = COALESCE(failing_since, :now), updated_at = :now, "
         "state = CASE WHEN consecutive_failures + :failures >= :many THEN 'penalty' ELSE state END, "
         "state_since = CASE WHEN state = 'happy' AND consecutive_failures + :failures >= :many THEN :now "
-        "ELSE state_since END WHERE id = :id AND active = 1 RETURNING failing_since",
+        "ELSE state_since END WHERE id = :id AND active = 1 RETURNING failing_since, consecutive_failures",
         {"failures": count, "error": error, "now": now, "many": retry.PENALTY_FROM, "id": endpoint_id},
     )
-    return rows[0][0] if rows else None
+    return Failing(*rows[0]) if rows else None
 
 
 def record_success(tx: Tx, endpoint_id: str, now: int) -> int:

@@ -64,6 +64,7 @@ def to_json(row: Row) -> dict[str, Any]:
         "attempt": row["attempt"],
         "created_at": row["created_at"],
         "next_attempt_at": row["next_at"] if waits else None,
+        "put_off": waits and row["next_at"] is None,
         "last_attempt_at": row["last_at"],
         "response_status": row["last_status"],
         "error": row["last_error"],

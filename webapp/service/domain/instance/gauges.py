@@ -32,13 +32,17 @@ def read(service: Service) -> Sequence[Gauge]:
         "AS state, COUNT(*) AS n FROM deployed_triggers GROUP BY 1"
     )
     waiting = first_row("SELECT COUNT(*) AS n, MIN(next_at) AS first FROM deliveries WHERE next_at IS NOT NULL") or {}
+    put_off = first_row("SELECT COUNT(*) AS n FROM deliveries WHERE next_at IS NULL AND status = 'waiting'") or {}
     first = waiting.get("first")
     late = max(0.0, (service.clock() - first) / SECOND) if first is not None else 0.0
     sizes = service.store.sizes()
     return (
         Gauge("accounts", "Connected accounts.", {row["state"]: row["n"] for row in accounts}, "state"),
         Gauge("triggers", "Deployed triggers.", {row["state"]: row["n"] for row in triggers}, "state"),
-        Gauge("deliveries_waiting", "Deliveries that are not done yet.", {"": waiting.get("n", 0)}),
+        Gauge("deliveries_waiting", "Deliveries that are on their way or have a time.", {"": waiting.get("n", 0)}),
+        Gauge(
+            "deliveries_put_off", "Deliveries that wait until their webhook is well again.", {"": put_off.get("n", 0)}
+        ),
         Gauge("deliveries_late_seconds", "How long the first of them has been due.", {"": late}),
         Gauge("database_bytes", "Size of the database.", {"": sizes.database}),
         Gauge("database_log_bytes", "Size of its log, which is not folded into it yet.", {"": sizes.log}),

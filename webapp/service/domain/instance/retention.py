@@ -1,5 +1,5 @@
 """How long events are kept, with their deliveries and attempts: PATCHBAY_EVENT_DAYS, and PATCHBAY_EVENTS_KEPT of each
-trigger. What still waits to be delivered is never forgotten."""
+trigger. What still waits to be delivered is never forgotten, unless it waits for a webhook that is switched off."""
 
 from typing import Any
 
@@ -8,7 +8,10 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import events
 
 AT_ONCE = 200
-_DELIVERED = "NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_id = e.id AND d.status = 'waiting')"
+_DELIVERED = (
+    "NOT EXISTS (SELECT 1 FROM deliveries d JOIN endpoints p ON p.id = d.endpoint_id "
+    "WHERE d.event_id = e.id AND d.status = 'waiting' AND (p.active = 1 OR d.lease_until > 0))"
+)
 
 
 def purge(service: Service) -> int:
