@@ -65,7 +65,9 @@ def _filled(made: Workspace, service: Service) -> Workspace:
     project, other = projects.create(service, name="Acme"), projects.create(service, name="To delete")
     scene = Scene(project.id, "development")
     users.create(service.store, now, email="ada@example.com", password="a long enough password", role="owner")
+    further = {name: clients.create(service, name=name)[0].id for name in ("OTHER_CLIENT_ID", "CLIENT_TO_DELETE_ID")}
     made.names |= {
+        **further,
         "CLIENT_ID": client.id,
         "CLIENT_SECRET": secret,
         "TOKEN": clients.issue_token(service, client, None).token,

@@ -19,7 +19,10 @@ def test_clients_are_listed_without_their_secrets(patchbay: Commands) -> None:
     assert made["client_id"] in patchbay.run("client", "list").stdout
     rotated = patchbay.json("client", "rotate", made["client_id"])
     assert rotated["client_secret"] != made["client_secret"]
+    assert patchbay.run("client", "delete", made["client_id"], input="n\n").exit_code == 1
     assert rotated["client_secret"] not in patchbay.run("client", "list", "--json").stdout
+    patchbay.json("client", "delete", "--yes", made["client_id"])
+    assert patchbay.json("client", "list")["clients"] == []
 
 
 @pytest.mark.parametrize(
@@ -28,6 +31,7 @@ def test_clients_are_listed_without_their_secrets(patchbay: Commands) -> None:
         (("create", "--project", "proj_absent"), "Error: There is no such project."),
         (("create", "--scope", "everything"), "Error: 'everything' is not a scope."),
         (("rotate", "absent"), "Error: There is no OAuth client absent."),
+        (("delete", "--yes", "absent"), "Error: There is no OAuth client absent."),
     ],
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(patchbay: Commands, words: tuple[str, ...], sentence: str) -> None:

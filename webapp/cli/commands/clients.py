@@ -56,6 +56,17 @@ def rotate(client_id: str, as_json: bool) -> None:
     show(_with_secret(rotated, secret), as_json, "The client has a new secret; the old one has ended.")
 
 
+@client.command("delete")
+@click.argument("client_id")
+@click.confirmation_option("--yes", prompt="Delete this client? Its tokens end at once.", help="Do not ask.")
+@JSON
+def delete(client_id: str, as_json: bool) -> None:
+    """Delete CLIENT_ID; every token made with it ends at once."""
+    with opened() as service:
+        clients.delete(service, client_id)
+    show({"client_id": client_id}, as_json, "The client was deleted; its tokens have ended.")
+
+
 def _with_secret(registered: clients.Client, secret: str) -> dict[str, str | None]:
     return {
         "client_id": registered.id,

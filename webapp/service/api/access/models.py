@@ -77,6 +77,18 @@ class Me(Answer):
     orgs: list[Workspace] = Field(examples=[[]])
 
 
+class OAuthClient(Answer):
+    """An OAuth client of the workspace; `project_id` is null when it sees every project."""
+
+    id: str = Field(examples=["oc_4Tf7Bn"])
+    name: str = Field(examples=["Server"])
+    scope: str = Field(examples=["*"])
+    project_id: str | None = Field(examples=["proj_8Fw3ZsKd"])
+    created_at: DateTime
+    rotated_at: DateTime
+    client_secret: str = Field("", description="Shown once, when it is made or rotated.")
+
+
 class GeneralWebhook(Answer):
     """A webhook of the workspace."""
 

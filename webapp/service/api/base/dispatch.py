@@ -92,6 +92,8 @@ def _admitted(service: Service, operation: Operation, path: Mapping[str, str], l
     if not operation.user_key:
         caller.refuse_user_key()
     caller.require(*operation.scopes)
+    if operation.workspace:
+        caller.require_workspace()
     if not operation.in_project:
         return Call(service, _request(), path, limiter, caller)
     environment = request.environ.get("HTTP_X_PD_ENVIRONMENT")

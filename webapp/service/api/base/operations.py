@@ -82,7 +82,8 @@ class Operation:
     ``scopes``: any one of them admits; without any, every valid token is admitted. ``connect``: whether a Connect token
     may call it at all (then for its own user alone). ``user_key``: whether a person's API key may call it. ``public``:
     it needs no Authorization header. ``limit``: the rate limit that it counts towards. ``errors``: statuses beyond
-    those that follow from the rest. ``extension``: whether it is Patchbay's own. ``oauth``: it follows RFC 6749, so
+    those that follow from the rest. ``extension``: whether it is Patchbay's own. ``workspace``: whether it
+    takes a client of the whole workspace, not of one project. ``oauth``: it follows RFC 6749, so
     that its body may be a form and its errors are those of section 5.2. ``proxied``: its body and answer are the app's.
     """
 
@@ -101,6 +102,7 @@ class Operation:
     limit: LimitName | None = None
     errors: tuple[int, ...] = ()
     extension: bool = False
+    workspace: bool = False
     oauth: bool = False
     proxied: bool = False
     example: Example = field(default_factory=Example)
@@ -157,7 +159,7 @@ class Operations(list[Operation]):
 
     ``@operations.get("P/accounts", answer=…)`` and the like declare the operation that the decorated handler answers;
     they take what :class:`Operation` does. What all share is said once: ``read`` are the scopes of those that only
-    read, ``write`` of the others, ``connect`` and ``extension`` as for one.
+    read, ``write`` of the others, ``connect``, ``extension`` and ``workspace`` as for one.
     """
 
     def __init__(
@@ -168,10 +170,11 @@ class Operations(list[Operation]):
         write: tuple[str, ...] = (),
         connect: bool = True,
         extension: bool = False,
+        workspace: bool = False,
     ) -> None:
         super().__init__()
         self.group, self.read, self.write = group, read, write
-        self.facts = {"connect": connect, "extension": extension}
+        self.facts = {"connect": connect, "extension": extension, "workspace": workspace}
         self.parameters = {parameter.name: parameter for parameter in (PROJECT_ID, *parameters)}
 
     def shared(self, method: Method, facts: Collection[str]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from flask import Response
 from pydantic import Field
 
-from webapp.errors import Forbidden, Invalid, TooLarge
+from webapp.errors import Invalid, TooLarge
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, answer_image, no_content
 from webapp.service.api.base.models import Body, RawContent
 from webapp.service.api.base.operations import Example, Operations
@@ -47,13 +47,12 @@ class NewLogo(Body):
     answer=models.Project,
     scopes=WRITE,
     connect=False,
+    workspace=True,
     body=NewProject,
     example=Example(body={"name": "Shop", "support_email": "help@example.com"}),
 )
 def create_project(call: Call) -> Response:
     """Make a project."""
-    if call.caller.project_id is not None:
-        raise Forbidden("This OAuth client was made for one project; another client may make projects.")
     body = call.body(NewProject)
     project = projects.create(
         call.service,

@@ -29,6 +29,8 @@ VARIABLES: Mapping[str, str] = {
     "DELIVERY_ID": "the id of a delivery of the trigger",
     "S3_KEY": "the key of a stashed file",
     "TICKET": "the last part of a file's link",
+    "OTHER_CLIENT_ID": "the id of another OAuth client",
+    "CLIENT_TO_DELETE_ID": "the id of an OAuth client that is to go",
     "SANDBOX_KEY": "an API key of the sandbox, which lists them at /keys",
     "TASK_64": "the address of a task, /api/tasks/{id}, in URL-safe base64",
     "SINCE": "a Unix time in seconds",

@@ -43,6 +43,11 @@ class Caller:
         if self.connect is not None:
             raise Forbidden("A Connect token may not do this; call it from your server with an OAuth access token.")
 
+    def require_workspace(self) -> None:
+        """Raise :class:`Forbidden` for a client that was made for one project."""
+        if self.project_id is not None:
+            raise Forbidden("This OAuth client was made for one project; this takes one of the whole workspace.")
+
     def refuse_user_key(self) -> None:
         """Raise :class:`Forbidden` for a user API key, which few operations take."""
         if self.person_id is not None:

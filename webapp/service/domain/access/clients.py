@@ -20,8 +20,10 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from webapp import audit
 from webapp.errors import NotFound, Unauthorized, Unavailable
+from webapp.kit import cursors
 from webapp.kit.clock import DAY, SECOND
 from webapp.kit.crypto import hash_token, random_base62, same
+from webapp.service.domain.access import tokens
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.base.service import Service
@@ -85,9 +87,7 @@ def rotate(service: Service, client_id: str) -> tuple[Client, str]:
     Raises :class:`NotFound`.
     """
     with service.store.write() as tx:
-        client = _CLIENTS.get(tx, client_id)
-        if client is None:
-            raise NotFound(f"There is no OAuth client {client_id}.")
+        client = get(tx, client_id)
         now = max(service.clock(), client.rotated_at + 1)
         scripted = client.origin == "init"
         secret = _derived_secret(service.keys, client.id, client.created_at, now) if scripted else random_base62(43)
@@ -97,11 +97,36 @@ def rotate(service: Service, client_id: str) -> tuple[Client, str]:
     return rotated, secret
 
 
+def delete(service: Service, client_id: str) -> None:
+    """Remove a client. Its access tokens and the Connect tokens that it asked for end at once.
+
+    Raises :class:`NotFound`.
+    """
+    with service.store.write() as tx:
+        client = get(tx, client_id)
+        tokens.revoke_all(tx, client_id=client.id)
+        _CLIENTS.delete(tx, client.id)
+        _note(tx, service.clock(), client, "deleted", "was deleted; its tokens ended")
+
+
 def derive_again(tx: Tx, keys: Keyring) -> None:
     """Give the clients of scripts the secrets that follow from another instance key."""
     for client in _CLIENTS.all(tx, "origin = 'init'"):
         secret = _derived_secret(keys, client.id, client.created_at, client.rotated_at)
         _CLIENTS.update(tx, client.id, secret_hash=hash_token(secret))
+
+
+def get(reader: Reader, client_id: str) -> Client:
+    """The client under ``client_id``. Raises :class:`NotFound`."""
+    client = _CLIENTS.get(reader, client_id)
+    if client is None:
+        raise NotFound(f"There is no OAuth client {client_id}.")
+    return client
+
+
+def page(reader: Reader, window: cursors.Window) -> cursors.Page[Client]:
+    """Clients, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    return _CLIENTS.page(reader, window, "1 = 1")
 
 
 def every(reader: Reader) -> list[Client]:

@@ -156,9 +156,12 @@ def by_hash(reader: Reader, token_hash: str) -> ConnectToken | None:
     return replace(token, expires_at=0) if token.ended else token
 
 
-def revoke_all(tx: Tx, *, user: ExternalUser | None = None, project_id: str | None = None) -> int:
-    """End every token of a user, or of a whole project; how many there were. Their pages stop at once."""
-    column, value = ("external_user_id", user.id) if user else ("project_id", project_id)
+def revoke_all(
+    tx: Tx, *, user: ExternalUser | None = None, project_id: str | None = None, client_id: str | None = None
+) -> int:
+    """End every token of a user, a project or a client; how many there were. Their pages stop at once."""
+    owners = {"external_user_id": user and user.id, "project_id": project_id, "client_id": client_id}
+    ((column, value),) = ((name, owner) for name, owner in owners.items() if owner is not None)
     return tx.run(f"DELETE FROM connect_tokens WHERE {column} = :value", {"value": value})  # noqa: S608
 
 

@@ -1,0 +1,40 @@
+"""The workspace's own OAuth clients over the API."""
+
+from typing import Any
+
+
+def grant(world: Any, client: dict[str, str]) -> Any:
+    pair = {"client_id": client["id"], "client_secret": client["client_secret"]}
+    return world.post("/v1/oauth/token", json={"grant_type": "client_credentials", **pair})
+
+
+def test_a_client_is_made_rotated_and_deleted_with_its_tokens(world: Any) -> None:
+    token = world.server()
+    made = world.post("/v1/oauth/clients", token, json={"name": "Shop", "scope": "connect:*"}).json
+    access = grant(world, made).json["access_token"]
+    ctok = world.post("P/tokens", access, json={"external_user_id": "alice"}).json["token"]
+    other = world.frontend("alice")
+    assert world.get("P/accounts", ctok).status_code == 200
+    listed = world.get("/v1/oauth/clients", token)
+    assert made["client_secret"] not in listed.text and made["id"] in [one["id"] for one in listed.json["data"]]
+    rotated = world.post(f"/v1/oauth/clients/{made['id']}/rotate", token).json
+    assert world.get("P/accounts", access).status_code == 401 and grant(world, made).status_code == 401
+    access = grant(world, rotated).json["access_token"]
+    assert world.call("DELETE", f"/v1/oauth/clients/{made['id']}", token).status_code == 204
+    for ended in (access, ctok):
+        assert world.get("P/accounts", ended).status_code == 401
+    assert grant(world, rotated).status_code == 401
+    assert world.get("P/accounts", other).status_code == 200
+    assert world.call("DELETE", f"/v1/oauth/clients/{made['id']}", token).status_code == 404
+    entries = world.service.store.all("SELECT verb FROM audit WHERE subject_id = :id ORDER BY id", {"id": made["id"]})
+    assert [entry["verb"] for entry in entries] == ["created", "rotated", "deleted"]
+
+
+def test_bad_input_is_refused(world: Any) -> None:
+    token = world.server()
+    for body, code in (
+        ({"name": ""}, 400), ({"name": "A", "scope": "all"}, 400), ({"name": "A", "project_id": "proj_absent"}, 404),
+    ):  # fmt: skip
+        assert world.post("/v1/oauth/clients", token, json=body).status_code == code
+    for method, path in (("POST", "absent/rotate"), ("DELETE", "dashboard")):
+        assert world.call(method, f"/v1/oauth/clients/{path}", token).status_code == 404
