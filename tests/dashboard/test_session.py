@@ -119,6 +119,18 @@ def test_sign_out_ends_the_session_for_good(stage: Any) -> None:
     assert browser.get("/apps").status_code == 303
 
 
+def test_who_is_disabled_is_out_and_told_so_with_the_right_password_alone(stage: Any) -> None:
+    bob = users.create(stage.store, stage.clock, email="bob@example.com", password=GOOD["password"], role="member")
+    browser = stage.signed_in("bob@example.com")
+    with stage.store.write() as tx:
+        users.set_enabled(tx, stage.clock(), bob, False)
+    assert browser.get("/apps").status_code == 303
+    refused = browser.send("/sign-in", {"email": "bob@example.com", "password": GOOD["password"]})
+    assert refused.status_code == 403 and "This login is disabled." in refused.text
+    wrong = browser.send("/sign-in", {"email": "bob@example.com", "password": "wrong password"})
+    assert wrong.status_code == 422 and "disabled" not in wrong.text
+
+
 def test_form_tokens_of_before_signing_in_are_void(stage: Any) -> None:
     browser = stage.browser()
     token = browser.get("/sign-in").text.split('name="csrf_token" value="')[1].split('"')[0]

@@ -64,9 +64,10 @@ def _filled(made: Workspace, service: Service) -> Workspace:
     client, secret = clients.create(service, name="Examples")
     project, other = projects.create(service, name="Acme"), projects.create(service, name="To delete")
     scene = Scene(project.id, "development")
-    users.create(service.store, now, email="ada@example.com", password="a long enough password", role="owner")
+    people = {name: _login(service, name) for name in ("LOGIN_ID", "OTHER_LOGIN_ID", "LOGIN_TO_DELETE_ID")}
     further = {name: clients.create(service, name=name)[0].id for name in ("OTHER_CLIENT_ID", "CLIENT_TO_DELETE_ID")}
     made.names |= {
+        **people,
         **further,
         "CLIENT_ID": client.id,
         "CLIENT_SECRET": secret,
@@ -85,6 +86,13 @@ def _filled(made: Workspace, service: Service) -> Workspace:
     _files(made, service, scene)
     _over_the_api(made)
     return made
+
+
+def _login(service: Service, name: str) -> str:
+    """A person's login; the first is the owner's."""
+    role = "member" if users.any_user(service.store) else "owner"
+    email = f"{name.lower()}@example.com"
+    return users.create(service.store, now, email=email, password="a long enough password", role=role).id
 
 
 def _account(service: Service, scene: Scene, sandbox_url: str) -> str:

@@ -65,7 +65,8 @@ def test_list_end_one_end_others(people_store: SQLiteStore, people_clock: FakeCl
     assert not sessions.end(people_store, user_id=bob.id, session_id=ids["b"])
     assert sessions.end(people_store, user_id=alice, session_id=ids["b"])
     assert sessions.find(people_store, people_clock, other) is None
-    assert sessions.end_others(people_store, user_id=alice, keep=ids["a"]) == 1
+    with people_store.write() as tx:
+        assert sessions.end_all(tx, alice, keep=ids["a"]) == 1
     assert sessions.find(people_store, people_clock, third) is None
     assert sessions.find(people_store, people_clock, kept) is not None
     assert sessions.find(people_store, people_clock, bobs) is not None

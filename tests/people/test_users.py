@@ -1,19 +1,22 @@
 """Who can sign in: addresses, passwords, and answers that do not tell who exists."""
 
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 
-from webapp.errors import Conflict, Invalid
+from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit.clock import FakeClock
-from webapp.people import users
+from webapp.people import passwords, users
+from webapp.store.contract import Tx
 from webapp.store.sqlite import SQLiteStore
 
 GOOD = "correct horse battery"
 
 
-def make(store: SQLiteStore, clock: FakeClock, email: str = "alice@example.com", password: str = GOOD) -> users.User:
-    return users.create(store, clock, email=email, password=password, role="member")
+def make(
+    store: SQLiteStore, clock: FakeClock, email: str = "alice@example.com", password: str = GOOD, role: str = "member"
+) -> users.User:
+    return users.create(store, clock, email=email, password=password, role=role)
 
 
 def test_created_person_authenticates(people_store: SQLiteStore, people_clock: FakeClock) -> None:
@@ -26,58 +29,29 @@ def test_created_person_authenticates(people_store: SQLiteStore, people_clock: F
     assert users.by_id(people_store, alice.id) == users.by_email(people_store, "alice@EXAMPLE.com") == alice
 
 
-def test_password_is_stored_as_argon2id_alone(people_store: SQLiteStore, people_clock: FakeClock) -> None:
-    make(people_store, people_clock)
-    (row,) = people_store.all("SELECT * FROM users")
-    assert row["password_hash"].startswith("$argon2id$v=19$m=19456,t=2,p=1$")
-    assert GOOD not in str(row)
-
-
 def test_unknown_and_known_address_do_the_same_work(
     people_store: SQLiteStore, people_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make(people_store, people_clock)
-    seen: list[Any] = []
-    verify = users._verify
+    alice = make(people_store, people_clock)
+    checked: list[tuple[str | None, str]] = []
 
-    def watched(stored: Any, given: Any) -> Any:
-        seen.append(stored)
-        return verify(stored, given)
+    def watched(stored: str | None, password: str) -> bool:
+        checked.append((stored, password))
+        return False
 
-    monkeypatch.setattr(users, "_verify", watched)
-    users.authenticate(people_store, email="alice@example.com", password="wrong password")
-    users.authenticate(people_store, email="nobody@example.com", password="wrong password")
-    assert len(seen) == 2
-    known, unknown = (stored.rsplit("$", 2)[0] for stored in seen)
-    assert known == unknown  # same algorithm, version, memory, passes and lanes: the same cost
-
-
-@pytest.mark.parametrize(
-    "password", ["пароль подлиннее", "🔑" * 10, "tab\tand\x00nul inside", "x" * 1_000, " " * 10, "ﬁve ﬁne ﬁsh"]
-)
-def test_any_unicode_makes_a_password(people_store: SQLiteStore, people_clock: FakeClock, password: str) -> None:
-    alice = make(people_store, people_clock, password=password)
-    assert users.authenticate(people_store, email=alice.email, password=password) == alice
-
-
-def test_composed_and_decomposed_password_are_the_same(people_store: SQLiteStore, people_clock: FakeClock) -> None:
-    alice = make(people_store, people_clock, password="café au lait")
-    assert users.authenticate(people_store, email=alice.email, password="café au lait") == alice
+    monkeypatch.setattr(passwords, "matches", watched)
+    for email in ("alice@example.com", "nobody@example.com"):
+        assert users.authenticate(people_store, email=email, password="wrong password") is None
+    (row,) = people_store.all("SELECT password_hash FROM users WHERE id = :id", {"id": alice.id})
+    assert checked == [(row["password_hash"], "wrong password"), (None, "wrong password")]
 
 
 @pytest.mark.parametrize(
     ("email", "password", "field", "says"),
     [
         ("a@example.com", "short", "password", "at least 10"),
-        ("a@example.com", "x" * 1_001, "password", "at most 1,000"),
-        ("a@example.com", "lone surrogate \ud800", "password", "cannot be stored"),
         ("", GOOD, "email", "Enter your e-mail"),
         ("nobody", GOOD, "email", "name@example.com"),
-        ("a b@example.com", GOOD, "email", "name@example.com"),
-        ("a@b@example.com", GOOD, "email", "name@example.com"),
-        ("a\n@example.com", GOOD, "email", "name@example.com"),
-        ("<script>@example.com", GOOD, "email", "name@example.com"),
-        ("a@" + "x" * 260, GOOD, "email", "name@example.com"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_a_sentence(
@@ -106,12 +80,56 @@ def test_unknown_role_is_refused(people_store: SQLiteStore, people_clock: FakeCl
 def test_set_password_replaces_the_old_one(people_store: SQLiteStore, people_clock: FakeClock) -> None:
     alice = make(people_store, people_clock)
     people_clock.advance(5)
-    users.set_password(people_store, people_clock, user_id=alice.id, password="another fine one")
+    with people_store.write() as tx:
+        users.set_password(tx, people_clock(), alice.id, users.prepare_password("another fine one"))
     assert users.authenticate(people_store, email=alice.email, password=GOOD) is None
     assert users.has_password(people_store, alice.id, "another fine one")
     assert not users.has_password(people_store, "u_nobody", GOOD)
     with pytest.raises(Invalid):
-        users.set_password(people_store, people_clock, user_id=alice.id, password="short")
+        users.prepare_password("short")
+
+
+Change = Callable[[Tx, users.User], object]
+CHANGES: dict[str, Change] = {
+    "demoted": lambda tx, user: users.set_role(tx, 5, user, "member"),
+    "disabled": lambda tx, user: users.set_enabled(tx, 5, user, False),
+    "removed": lambda tx, user: users.remove(tx, 5, user),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_the_last_owner_stays(people_store: SQLiteStore, people_clock: FakeClock, change: Change) -> None:
+    """Another owner who is disabled does not count."""
+    alice = make(people_store, people_clock, role="owner")
+    bob = make(people_store, people_clock, email="bob@example.com", role="owner")
+    with people_store.write() as tx:
+        bob = users.set_enabled(tx, 5, bob, False)
+    with pytest.raises(Conflict, match="is the only owner"), people_store.write() as tx:
+        change(tx, alice)
+    assert users.by_id(people_store, alice.id) == alice
+    with people_store.write() as tx:
+        users.set_enabled(tx, 5, bob, True)
+        change(tx, alice)
+    assert users.by_id(people_store, alice.id) != alice
+
+
+def test_changes_of_a_login_are_audited_and_the_same_again_is_none(
+    people_store: SQLiteStore, people_clock: FakeClock
+) -> None:
+    bob = make(people_store, people_clock)
+    with people_store.write() as tx:
+        for _ in range(2):
+            bob = users.set_role(tx, 5, bob, "developer")
+            bob = users.set_enabled(tx, 5, bob, False)
+        with pytest.raises(Invalid, match="owner, developer or member"):
+            users.set_role(tx, 5, bob, "king")
+        assert not bob.enabled and users.get(tx, bob.id) == bob
+        bob = users.set_enabled(tx, 5, bob, True)
+        users.remove(tx, 5, bob)
+    with pytest.raises(NotFound, match="no such login"):
+        users.get(people_store, bob.id)
+    entries = people_store.all("SELECT verb FROM audit WHERE subject_id = :id ORDER BY id", {"id": bob.id})
+    assert [entry["verb"] for entry in entries] == ["created", "role_changed", "disabled", "enabled", "deleted"]
 
 
 @pytest.mark.parametrize("email", ["\ud800@example.com", "a'; DROP TABLE users;--", "\x00", "x" * 100_000])

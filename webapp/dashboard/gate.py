@@ -25,7 +25,14 @@ from webapp.settings import Settings
 
 # What somebody who is not signed in may open.
 OPEN = frozenset(
-    {"dashboard.start.page", "dashboard.start.create", "dashboard.session.page", "dashboard.session.create"}
+    {
+        "dashboard.start.page",
+        "dashboard.start.create",
+        "dashboard.session.page",
+        "dashboard.session.create",
+        "dashboard.new_password.page",
+        "dashboard.new_password.save",
+    }
 )
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -152,7 +159,7 @@ def _recognise() -> None:
     token = request.cookies.get(f"{board.settings.host_cookie}patchbay_session")
     session = sessions.find(board.store, board.clock, token) if token else None
     person = users.by_id(board.store, session.user_id) if session else None
-    if session and person:
+    if session and person and person.enabled:
         g.person, g.person_session, g.person_token = person, session, token
         g.acting = audit.acting(Actor("person", person.id))
         g.acting.__enter__()

@@ -15,12 +15,13 @@ from webapp.dashboard.pages import go, safe_next
 from webapp.errors import Forbidden, Invalid
 from webapp.kit.translation import duration, gettext
 from webapp.kit.translation import lazy as _
-from webapp.people import attempts, preferences, sessions, start_tokens, users
+from webapp.people import attempts, emails, preferences, sessions, start_tokens, users
 from webapp.people.users import User
 
 blueprint = Blueprint("session", __name__)
 first_start = Blueprint("start", __name__)
 
+DISABLED = _("This login is disabled. Ask an owner of this installation to enable it.")
 WRONG = _("The e-mail or the password is wrong. Check both and try again.")
 
 
@@ -47,6 +48,8 @@ def create() -> AnyResponse:
     if person is None:
         return _form(next_url, email, WRONG, 422)
     attempts.succeeded(board.store, email=email, address=address)
+    if not person.enabled:
+        return _form(next_url, email, DISABLED, 403)
     return _sign_in(person, next_url)
 
 
@@ -113,7 +116,7 @@ def _sign_in(person: User, next_url: str) -> Response:
 def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait: int = 0) -> Response:
     first = not users.any_user(dashboard().store)
     page = render_template(
-        "dashboard/session/page.html", email=email[: users.MAX_EMAIL], error=error, next_url=next_url, first=first
+        "dashboard/session/page.html", email=email[: emails.MAX_EMAIL], error=error, next_url=next_url, first=first
     )
     response = make_response(page, code)
     if wait:

@@ -72,10 +72,12 @@ def password() -> AnyResponse:
         return _page({"current": gettext("That is not your password now. Try again.")}, 422)
     attempts.succeeded(board.store, **attempt)
     try:
-        users.set_password(board.store, board.clock, user_id=me.id, password=request.form.get("password", ""))
+        chosen_hash = users.prepare_password(request.form.get("password", ""))
     except Invalid as error:
         return _page({detail.field: detail.message for detail in error.details}, 422)
-    sessions.end_others(board.store, user_id=me.id, keep=session_now().id)
+    with board.store.write() as tx:
+        users.set_password(tx, board.clock(), me.id, chosen_hash)
+        sessions.end_all(tx, me.id, keep=session_now().id)
     flash(gettext("The password is changed. Other browsers are signed out."), "ok")
     return go(url_for("dashboard.settings.page"))
 
@@ -99,7 +101,8 @@ def end_session(session_id: str) -> AnyResponse:
 @blueprint.post("/settings/sessions/end-others")
 def end_others() -> AnyResponse:
     """Sign every other browser out."""
-    count = sessions.end_others(dashboard().store, user_id=person().id, keep=session_now().id)
+    with dashboard().store.write() as tx:
+        count = sessions.end_all(tx, person().id, keep=session_now().id)
     sentence = gettext("All other browsers are signed out.") if count else gettext("No other browser was signed in.")
     flash(sentence, "ok")
     return go(url_for("dashboard.settings.page"))

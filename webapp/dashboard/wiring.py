@@ -17,6 +17,7 @@ from webapp.dashboard import (
     connections,
     errors,
     gate,
+    new_password,
     session,
     shell,
 )
@@ -36,7 +37,7 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, apps, connections, accounts, account, activity, audit, settings_pages, component, runs,
+    session, new_password, apps, connections, accounts, account, activity, audit, settings_pages, component, runs,
     deploying, index, trigger, deletion, webhooks, deliveries,
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ nothing.
 from webapp.kit.clock import HOUR, MINUTE, SECOND, Clock
 from webapp.kit.crypto import hash_token
 from webapp.kit.networks import network_of
-from webapp.people.users import normal_email
+from webapp.people import emails
 from webapp.store.contract import Row, Store, Tx
 
 # (failures from, wait before the next try), the last fitting row counts
@@ -56,7 +56,7 @@ def _row(tx: Tx, subject: str) -> Row | None:
 
 
 def _email(email: str) -> str:
-    return hash_token("email:" + normal_email(email))
+    return hash_token("email:" + emails.normal(email))
 
 
 def _address(address: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from webapp.kit.clock import DAY, MINUTE, Clock
 from webapp.kit.crypto import hash_token
-from webapp.store.contract import Store
+from webapp.store.contract import Store, Tx
 from webapp.store.table import Table
 
 LIFETIME = 14 * DAY
@@ -80,10 +80,9 @@ def end(store: Store, *, user_id: str, session_id: str) -> bool:
         )
 
 
-def end_others(store: Store, *, user_id: str, keep: str) -> int:
-    """End all of a person's sessions but the one with the id ``keep``; how many there were."""
-    with store.write() as tx:
-        return tx.run(
-            "DELETE FROM sessions WHERE user_id = :user AND substr(token_hash, 1, :length) <> :id",
-            {"user": user_id, "length": _ID_LENGTH, "id": keep},
-        )
+def end_all(tx: Tx, user_id: str, *, keep: str = "") -> int:
+    """End a person's sessions but the one with the id ``keep``; how many there were."""
+    return tx.run(
+        "DELETE FROM sessions WHERE user_id = :user AND substr(token_hash, 1, :length) <> :id",
+        {"user": user_id, "length": _ID_LENGTH, "id": keep},
+    )

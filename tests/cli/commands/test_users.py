@@ -17,6 +17,24 @@ def test_a_user(patchbay: Commands) -> None:
     assert [one["email"] for one in patchbay.json("user", "list")["users"]] == ["alice@example.com"]
 
 
+def test_a_login_is_changed_and_removed(patchbay: Commands) -> None:
+    owner, member = ("--email", "ada@example.com"), ("--email", "bob@example.com")
+    patchbay.json("user", "create", *owner, "--password", "a good long one", "--role", "owner")
+    patchbay.json("user", "create", *member, "--password", "a good long one")
+    assert patchbay.json("user", "role", *member, "--role", "developer")["role"] == "developer"
+    assert patchbay.json("user", "disable", *member)["enabled"] is False
+    assert "is disabled" in patchbay.refused("user", "reset-link", *member)
+    assert patchbay.json("user", "enable", *member)["enabled"] is True
+    assert "/new-password?token=" in patchbay.json("user", "reset-link", *member)["url"]
+    assert patchbay.json("user", "end-sessions", *member)["ended"] == 0
+    for words in (("role", *owner, "--role", "member"), ("disable", *owner), ("remove", "--yes", *owner)):
+        assert "only owner" in patchbay.refused("user", *words)
+    assert patchbay.run("user", "remove", *member, input="n\n").exit_code == 1
+    patchbay.json("user", "remove", "--yes", *member)
+    assert [one["email"] for one in patchbay.json("user", "list")["users"]] == ["ada@example.com"]
+    assert "Nobody signs in as" in patchbay.refused("user", "disable", *member)
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

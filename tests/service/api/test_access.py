@@ -23,7 +23,7 @@ GUARDED = [operation for operation in OPERATIONS if not operation.public]
 IN_PROJECT = [operation for operation in GUARDED if operation.in_project]
 
 KNOWN = {"app": "tinykeys", "external_user_id": "alice", "component_id": "~/none", "project_id": "proj_none",
-         "url_64": "L2VjaG8"}  # fmt: skip
+         "url_64": "L2VjaG8", "user_id": "u_none0"}  # fmt: skip
 
 
 def name(operation: Operation) -> str:

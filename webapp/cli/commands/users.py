@@ -6,6 +6,11 @@ from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import NotFound
 from webapp.kit.clock import iso
 from webapp.people import api_keys, users
+from webapp.people.users import User
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import logins
+
+EMAIL = click.option("--email", required=True, help="Whose login.")
 
 
 @click.group()
@@ -29,26 +34,105 @@ def create(email: str, password: str | None, role: str, as_json: bool) -> None:
 
 
 @user.command("api-key")
-@click.option("--email", required=True, help="Whose key.")
+@EMAIL
 @JSON
 def api_key(email: str, as_json: bool) -> None:
     """Give somebody another API key; the one before ends at once."""
     with opened() as service:
-        person = users.by_email(service.store, email)
-        if person is None:
-            raise NotFound(f"Nobody signs in as {email}; `patchbay user list` shows who does.")
+        person = _person(service, email)
         key = api_keys.give(service.store, service.clock, person.id)
     show({"id": person.id, "email": person.email, "api_key": key}, as_json, "The key is shown this once.")
+
+
+@user.command("role")
+@EMAIL
+@click.option("--role", type=click.Choice(users.ROLES), required=True, help="What they may do from now on.")
+@JSON
+def role_(email: str, role: str, as_json: bool) -> None:
+    """Give somebody another role."""
+    with opened() as service:
+        person = logins.change(service, _person(service, email).id, role=role)
+    show(_facts(person), as_json, "The role was changed.")
+
+
+@user.command("disable")
+@EMAIL
+@JSON
+def disable(email: str, as_json: bool) -> None:
+    """Keep somebody out; their sessions and API key end at once, their accounts and triggers go on."""
+    with opened() as service:
+        person = logins.change(service, _person(service, email).id, enabled=False)
+    show(_facts(person), as_json, "The login was disabled. `patchbay user enable` lets them sign in again.")
+
+
+@user.command("enable")
+@EMAIL
+@JSON
+def enable(email: str, as_json: bool) -> None:
+    """Let somebody sign in again."""
+    with opened() as service:
+        person = logins.change(service, _person(service, email).id, enabled=True)
+    show(_facts(person), as_json, "The login was enabled.")
+
+
+@user.command("remove")
+@EMAIL
+@click.confirmation_option(
+    "--yes", prompt="Remove this login with its accounts, triggers and runs?", help="Do not ask."
+)
+@JSON
+def remove(email: str, as_json: bool) -> None:
+    """Remove a login, with the accounts, triggers and runs of its person."""
+    with opened() as service:
+        person = _person(service, email)
+        logins.remove(service, person.id)
+    show({"id": person.id, "email": person.email}, as_json, "The login was removed.")
+
+
+@user.command("end-sessions")
+@EMAIL
+@JSON
+def end_sessions(email: str, as_json: bool) -> None:
+    """Sign somebody out of every browser."""
+    with opened() as service:
+        person = _person(service, email)
+        count = logins.end_sessions(service, person.id)
+    show({"id": person.id, "email": person.email, "ended": count}, as_json, "They are signed out everywhere.")
+
+
+@user.command("reset-link")
+@EMAIL
+@JSON
+def reset_link(email: str, as_json: bool) -> None:
+    """Make a link with which somebody sets a new password, once, within 24 hours."""
+    with opened() as service:
+        person = _person(service, email)
+        url, expires_at = logins.reset_link(service, person.id)
+    facts = {"id": person.id, "email": person.email, "url": url, "expires_at": iso(expires_at)}
+    show(facts, as_json, "Give them this link over a safe way; it is shown this once.")
 
 
 @user.command("list")
 @JSON
 def list_(as_json: bool) -> None:
-    """Everybody who can sign in, oldest first."""
+    """Everybody who has a login, oldest first."""
     with opened() as service:
         people = users.all_users(service.store)
-    rows = [
-        {"id": person.id, "email": person.email, "role": person.role, "created_at": iso(person.created_at)}
-        for person in people
-    ]
-    table(rows, as_json, "users", "Nobody can sign in yet; `patchbay user create` makes a login.")
+    table(
+        [_facts(person) for person in people],
+        as_json,
+        "users",
+        "Nobody can sign in yet; `patchbay user create` makes a login.",
+    )
+
+
+def _person(service: Service, email: str) -> User:
+    person = users.by_email(service.store, email)
+    if person is None:
+        raise NotFound(f"Nobody signs in as {email}; `patchbay user list` shows who does.")
+    return person
+
+
+def _facts(person: User) -> dict[str, str | bool]:
+    facts = {"id": person.id, "email": person.email, "role": person.role, "created_at": iso(person.created_at)}
+    return {**facts, "enabled": person.enabled}

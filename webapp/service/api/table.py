@@ -4,7 +4,7 @@ A new operation stands in the module of its noun; only a new module needs a line
 operations in this order.
 """
 
-from webapp.service.api.access import general_webhooks, me, oauth_clients, oauth_tokens, rate_limits, tokens
+from webapp.service.api.access import general_webhooks, logins, me, oauth_clients, oauth_tokens, rate_limits, tokens
 from webapp.service.api.accounts import (
     accounts,
     activity,
@@ -50,6 +50,7 @@ MODULES = (
     events,
     deliveries,
     general_webhooks,
+    logins,
     oauth_clients,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(operation for module in MODULES for operation in module.operations)

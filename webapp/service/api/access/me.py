@@ -57,7 +57,7 @@ def _person(call: Call) -> User | None:
 
 
 def _owner(call: Call) -> User | None:
-    return next((user for user in users.all_users(call.store) if user.role == "owner"), None)
+    return next((user for user in users.all_users(call.store) if user.role == "owner" and user.enabled), None)
 
 
 def _placeholder_id(call: Call) -> str:

@@ -77,6 +77,24 @@ class Me(Answer):
     orgs: list[Workspace] = Field(examples=[[]])
 
 
+class Login(Answer):
+    """The login of a person. `disabled_at` is null while they may sign in."""
+
+    id: str = Field(examples=["u_1Wq6Df"])
+    email: str = Field(examples=["ada@example.com"])
+    role: Literal["owner", "developer", "member"]
+    created_at: DateTime
+    updated_at: DateTime
+    disabled_at: DateTime | None
+
+
+class PasswordReset(Answer):
+    """A link with which a person chooses another password, once. It is shown this once."""
+
+    url: str = Field(examples=["https://connect.example.com/new-password?token=…"])
+    expires_at: DateTime
+
+
 class OAuthClient(Answer):
     """An OAuth client of the workspace; `project_id` is null when it sees every project."""
 

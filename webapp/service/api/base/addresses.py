@@ -42,6 +42,12 @@ class DeliveryConverter(BaseConverter):
     part_isolating = True
 
 
+class LoginConverter(BaseConverter):
+    """A person's id (contract "Ids"); never the word that stands in the same place."""
+
+    regex = "u_[a-zA-Z0-9]+"
+
+
 class RestConverter(BaseConverter):
     """Whatever is left of a path: slashes and, unlike with the framework's own converter, line breaks too."""
 
@@ -53,6 +59,7 @@ CONVERTERS = {
     "project": ProjectConverter,
     "component": ComponentConverter,
     "delivery": DeliveryConverter,
+    "login": LoginConverter,
     "rest": RestConverter,
 }
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from webapp.audit import Actor
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
-from webapp.people import api_keys
+from webapp.people import api_keys, users
 from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.base import scopes
@@ -81,9 +81,10 @@ def authenticate(service: Service, bearer: str) -> Caller:
 
 def _person(service: Service, key: str) -> str:
     person_id = api_keys.owner(service.store, key)
-    if person_id is None:
+    person = users.by_id(service.store, person_id) if person_id is not None else None
+    if person is None or not person.enabled:
         raise Unauthorized("The user API key is not known or was replaced; look in Settings.")
-    return person_id
+    return person.id
 
 
 def scene(service: Service, caller: Caller, project_id: str | None, environment: str | None) -> Scene:

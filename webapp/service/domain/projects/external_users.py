@@ -81,6 +81,13 @@ def find(reader: Reader, scene: Scene, external_id: str) -> ExternalUser | None:
     return ExternalUser(row["id"], external_id, scene) if row else None
 
 
+def of_id(reader: Reader, external_id: str) -> list[ExternalUser]:
+    """The users of that id, of every project and environment."""
+    where = "project_id IN (SELECT id FROM projects) AND environment IN ('development', 'production')"
+    rows = _USERS.all(reader, f"{where} AND external_id = :external_id", {"external_id": external_id})
+    return [ExternalUser(row.id, row.external_id, row.scene) for row in rows]
+
+
 def get(reader: Reader, scene: Scene, external_id: str) -> ExternalUser:
     """The user ``external_id`` of ``scene``. Raises :class:`NotFound`."""
     user = find(reader, scene, external_id)

@@ -1,0 +1,39 @@
+"""Passwords: which may be chosen, how one is kept, and checks that take the same time."""
+
+import pytest
+
+from webapp.people import passwords
+
+GOOD = "correct horse battery"
+
+
+def test_a_password_is_kept_as_argon2id() -> None:
+    stored = passwords.hashed(GOOD)
+    assert stored.startswith("$argon2id$v=19$m=19456,t=2,p=1$") and GOOD not in stored
+    assert passwords.matches(stored, GOOD) and not passwords.matches(stored, GOOD + "!")
+
+
+def test_nobodys_password_costs_as_much_and_never_matches() -> None:
+    assert passwords.hashed(GOOD).rsplit("$", 2)[0] == passwords._DUMMY.rsplit("$", 2)[0]  # what decides the cost
+    assert not passwords.matches(None, GOOD)
+
+
+@pytest.mark.parametrize(
+    "password", ["пароль подлиннее", "🔑" * 10, "tab\tand\x00nul inside", "x" * 1_000, " " * 10, "ﬁve ﬁne ﬁsh"]
+)
+def test_any_unicode_makes_a_password(password: str) -> None:
+    normal, problems = passwords.checked(password)
+    assert problems == [] and passwords.matches(passwords.hashed(normal), password)
+
+
+def test_composed_and_decomposed_are_the_same() -> None:
+    assert passwords.checked("cafe\u0301 au lait") == passwords.checked("caf\u00e9 au lait")
+
+
+@pytest.mark.parametrize(
+    ("password", "says"),
+    [("short", "at least 10"), ("x" * 1_001, "at most 1,000"), ("lone surrogate \ud800", "cannot be stored")],
+)
+def test_what_cannot_be_used_is_refused_with_a_sentence(password: str, says: str) -> None:
+    (problem,) = passwords.checked(password)[1]
+    assert problem.field == "password" and says in problem.message

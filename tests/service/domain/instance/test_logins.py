@@ -1,0 +1,75 @@
+"""What is done to a login, and what ends with it."""
+
+from typing import Any
+
+import pytest
+
+from webapp.errors import Conflict, NotFound, Unauthorized
+from webapp.people import api_keys, password_resets, sessions, users
+from webapp.people.users import User
+from webapp.service.domain.access import callers, tokens
+from webapp.service.domain.access.tokens import TokenRequest
+from webapp.service.domain.accounts import accounts
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import logins
+from webapp.service.domain.projects import external_users
+from webapp.service.domain.projects.projects import Scene
+
+
+@pytest.fixture
+def bob(service: Service) -> User:
+    return users.create(service.store, service.clock, email="bob@example.com", password="a long one", role="member")
+
+
+def signed_in(service: Service, bob: User) -> str:
+    return sessions.start(service.store, service.clock, user_id=bob.id, user_agent="", address="")
+
+
+def test_who_is_disabled_is_out_everywhere_and_keeps_what_is_connected(
+    service: Service, scene: Scene, bob: User, plant: Any
+) -> None:
+    account = plant(bob.id)
+    session, key = signed_in(service, bob), api_keys.give(service.store, service.clock, bob.id)
+    token = tokens.create(service, scene, TokenRequest(bob.id), client_id=None)["token"]
+    link, _ = logins.reset_link(service, bob.id)
+    assert not logins.change(service, bob.id, enabled=False).enabled
+    assert sessions.find(service.store, service.clock, session) is None
+    for bearer in (key, token):
+        with pytest.raises(Unauthorized):
+            callers.authenticate(service, bearer)
+    assert logins.change(service, bob.id, enabled=True, role="developer").role == "developer"
+    assert callers.authenticate(service, key).person_id == bob.id
+    assert password_resets.whose(service.store, service.clock, link.partition("=")[2]) is None
+    assert accounts.get(service.store, scene, account.id) == account
+
+
+def test_who_is_removed_leaves_nothing_behind(service: Service, scene: Scene, bob: User, plant: Any) -> None:
+    plant(bob.id)
+    session, key = signed_in(service, bob), api_keys.give(service.store, service.clock, bob.id)
+    logins.remove(service, bob.id)
+    assert sessions.find(service.store, service.clock, session) is None
+    assert api_keys.owner(service.store, key) is None
+    assert external_users.of_id(service.store, bob.id) == []
+    with pytest.raises(NotFound):
+        logins.remove(service, bob.id)
+
+
+def test_the_last_owner_keeps_login_and_accounts(service: Service, plant: Any) -> None:
+    store, clock = service.store, service.clock
+    ada = users.create(store, clock, email="ada@example.com", password="a long one", role="owner")
+    plant(ada.id)
+    with pytest.raises(Conflict, match="only owner"):
+        logins.remove(service, ada.id)
+    with pytest.raises(Conflict, match="only owner"):
+        logins.change(service, ada.id, enabled=False)
+    assert len(external_users.of_id(store, ada.id)) == 1 and users.get(store, ada.id) == ada
+
+
+def test_sessions_end_and_are_audited(service: Service, bob: User) -> None:
+    session = signed_in(service, bob)
+    assert logins.end_sessions(service, bob.id) == 1
+    assert sessions.find(service.store, service.clock, session) is None
+    (entry,) = service.store.all(
+        "SELECT verb FROM audit WHERE subject_id = :id AND verb = 'signed_out'", {"id": bob.id}
+    )
+    assert entry

@@ -1,0 +1,56 @@
+"""Passwords: which ones may be chosen, and how one is kept and checked.
+
+A password is kept as an Argon2id hash alone. Checking one takes the same time whether there is a hash of it or not.
+"""
+
+import threading
+import unicodedata
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerificationError
+
+from webapp.errors import Detail
+from webapp.kit.translation import gettext
+
+MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
+
+# OWASP's Password Storage Cheat Sheet: Argon2id with 19 MiB, two passes, one lane. Two at a time bound the memory.
+_hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
+_turns = threading.BoundedSemaphore(2)
+# The hash of a random password nobody kept: what an unknown address is checked against.
+_DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$EBz7Q1ksCSDdBjRWMKEUDw$knR+6ut4ShpHTvVSy5gfRwLl2SdnxE3JsgO/kt121AY"
+
+
+def checked(password: str) -> tuple[str, list[Detail]]:
+    """``password`` as it is hashed (NIST SP 800-63B: the same keys give the same password), and what is wrong."""
+    if not _encodes(password):
+        sentence = gettext("The password has a character that cannot be stored; leave it out.")
+        return password, [Detail("password", sentence)]
+    password = unicodedata.normalize("NFKC", password)
+    if len(password) < MIN_PASSWORD:
+        sentence = gettext("Use at least {count} characters; a few words make a good one.").format(count=MIN_PASSWORD)
+        return password, [Detail("password", sentence)]
+    if len(password) > MAX_PASSWORD:
+        sentence = gettext("Use at most {count} characters.").format(count=f"{MAX_PASSWORD:,}")
+        return password, [Detail("password", sentence)]
+    return password, []
+
+
+def hashed(password: str) -> str:
+    """The hash of a :func:`checked` password. It is slow on purpose: ask for it outside transactions."""
+    with _turns:
+        return _hasher.hash(password)
+
+
+def matches(stored: str | None, password: str) -> bool:
+    """Whether ``stored`` is the hash of ``password``; without one the answer is no, and takes as long."""
+    password = unicodedata.normalize("NFKC", password)[:MAX_PASSWORD] if _encodes(password) else ""
+    with _turns:
+        try:
+            return _hasher.verify(stored or _DUMMY, password) and stored is not None
+        except VerificationError:
+            return False
+
+
+def _encodes(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
