@@ -1,13 +1,9 @@
-"""Identifiers, tokens, sealed values and signatures, as pure functions. No keys are kept here.
+"""Identifiers, tokens, keys and sealed values, as pure functions. No keys are kept here.
 
 An identifier is a prefix that names the kind, then base62: random, or a stable hash of what it names. A token is random
 and is stored as its hash. A value is sealed by AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce and the
 caller's context as additional data, so that it opens only in the row and field it was made for; keys are derived by
 HKDF-SHA256 (RFC 5869).
-
-What is delivered is signed (contract "Deliveries") with a key that is shown as ``whsec_`` and base64.
-``x-pd-signature`` is keyed with the UTF-8 bytes of the key as shown, the headers of Standard Webhooks 1.0 with the
-decoded bytes after ``whsec_``; both stand side by side on every request.
 
 Here is also the id of the request that this thread answers, by which its log lines, its answer and its errors are
 matched.
@@ -98,22 +94,8 @@ def open_sealed(key: bytes, sealed: bytes, context: str) -> bytes:
 
 
 def new_signing_key() -> str:
-    """A fresh key, such as ``whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…``."""
+    """A fresh key that deliveries are signed with, such as ``whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw…``."""
     return SIGNING_KEY + base64.b64encode(secrets.token_bytes(KEY_BYTES)).decode()
-
-
-def signed_headers(key: str, message_id: str, at_s: int, body: bytes) -> dict[str, str]:
-    """The headers that sign ``body`` with ``key`` at ``at_s`` (Unix seconds); ``message_id`` must hold no dot."""
-    stamp = str(at_s)
-    shown = hmac.new(key.encode(), f"{stamp}.".encode() + body, hashlib.sha256).hexdigest()
-    raw = base64.b64decode(key.removeprefix(SIGNING_KEY))
-    standard = hmac.new(raw, f"{message_id}.{stamp}.".encode() + body, hashlib.sha256).digest()
-    return {
-        "x-pd-signature": f"t={stamp},v1={shown}",
-        "webhook-id": message_id,
-        "webhook-timestamp": stamp,
-        "webhook-signature": f"v1,{base64.b64encode(standard).decode()}",
-    }
 
 
 def begin_request(shared: str | None = None) -> str:

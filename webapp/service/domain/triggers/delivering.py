@@ -16,12 +16,13 @@ from typing import Any
 
 from webapp.errors import Unavailable
 from webapp.kit.clock import SECOND
-from webapp.kit.crypto import CannotOpen, signed_headers
+from webapp.kit.crypto import CannotOpen
 from webapp.service.components.masking import Mask
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, events, retry
 from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.deliveries.signatures import signed_headers
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.outbound.outcomes import Failure, Response, one_line
 
