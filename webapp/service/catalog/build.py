@@ -44,16 +44,16 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
     ``declare`` asks a runner that is there already, without which one is started for the build.
     """
     fingerprint = _fingerprint(places)
-    found = sources.read(places)
-    verdict = judge(found)
+    catalog_sources = sources.read(places)
+    verdict = judge(catalog_sources)
     target.parent.mkdir(parents=True, exist_ok=True)
-    files = [component for source in verdict.sound for component in source.components] + found.components
+    files = [component for source in verdict.sound for component in source.components] + catalog_sources.components
     declared, problems = _declared(files, declare)
     report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), fingerprint, built=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".catalog-") as folder:
         draft = Path(folder) / "catalog.db"
         with closing(Database(draft)) as database:
-            _write(database, verdict, found.categories, declared, target.absolute().parent)
+            _write(database, verdict, catalog_sources.categories, declared, target.absolute().parent)
             facts = {"apps": report.apps, "problems": report.problems, "fingerprint": fingerprint}
             database.table("build").insert({"report": json.dumps(facts)})
         draft.replace(target)
@@ -103,9 +103,9 @@ def _write(
     database.table("apps").insert_all(rows)
     database.table("categories").insert_all(category.model_dump() for category in categories.values())
     database.table("components").insert_all(components)
-    found = database.table("words")
-    found.insert_all(_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
-    found.enable_fts(SEARCHED, tokenize="unicode61")
+    words_table = database.table("words")
+    words_table.insert_all(_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
+    words_table.enable_fts(SEARCHED, tokenize="unicode61")
 
 
 def create_tables(database: Database) -> None:

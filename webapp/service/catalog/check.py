@@ -35,11 +35,11 @@ def judge(sources: Sources) -> Verdict:
     taken: dict[str, Source] = {}
     sound, rows, problems = [], [], list(sources.problems)
     for source in sources.apps:
-        found = [*_place(source, taken), *rules.problems(source.spec, sources.categories, own=source.own)]
+        app_problems = [*_place(source, taken), *rules.problems(source.spec, sources.categories, own=source.own)]
         taken.setdefault(source.spec.slug, source)
-        rows.append(_row(source, len(found)))
-        problems += [f"{source.path}: {sentence}" for sentence in found]
-        if not found:
+        rows.append(_row(source, len(app_problems)))
+        problems += [f"{source.path}: {sentence}" for sentence in app_problems]
+        if not app_problems:
             sound.append(source)
     return Verdict(tuple(sound), tuple(rows), tuple(problems))
 

@@ -65,8 +65,8 @@ class ComponentInfo:
     @property
     def props(self) -> list[dict[str, Any]]:
         """A fresh copy of its configurable props, as on the wire."""
-        found: list[dict[str, Any]] = orjson.loads(self.json)["configurable_props"]
-        return found
+        props: list[dict[str, Any]] = orjson.loads(self.json)["configurable_props"]
+        return props
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +97,10 @@ class ComponentFilter:
 class Components:
     """All components of one installation, every version of each."""
 
-    def __init__(self, found: Iterable[ComponentInfo]) -> None:
+    def __init__(self, components: Iterable[ComponentInfo]) -> None:
         self._by_id: dict[str, ComponentInfo] = {}
         self._by_key: dict[str, dict[str, ComponentInfo]] = {}
-        for info in found:
+        for info in components:
             self._by_id[info.id] = info
             self._by_key.setdefault(info.key, {})[info.version] = info
         newest = [max(versions.values(), key=lambda info: info.release) for versions in self._by_key.values()]
@@ -110,8 +110,8 @@ class Components:
     def get(self, key_or_id: str, version: str | None = None) -> ComponentInfo | None:
         """The component with that key or ``sc_…``: in exactly that version, or the highest release of a key."""
         if key_or_id in self._by_id:
-            found = self._by_id[key_or_id]
-            return found if version in (None, found.version) else None
+            info = self._by_id[key_or_id]
+            return info if version in (None, info.version) else None
         if version is None:
             return self._newest.get(key_or_id)
         return self._by_key.get(key_or_id, {}).get(version)
@@ -164,10 +164,10 @@ def component(row: Mapping[str, Any], app_name: str | None, folder: Path) -> Com
 
 def release(version: str) -> tuple[int, int, int]:
     """``version`` as numbers, so that 1.10.0 is above 1.9.0. Raises ``ValueError``."""
-    found = _VERSION.fullmatch(version)
-    if found is None:
+    match = _VERSION.fullmatch(version)
+    if match is None:
         raise ValueError(f"{version!r} is not a version such as 1.0.0")
-    return int(found[1]), int(found[2]), int(found[3])
+    return int(match[1]), int(match[2]), int(match[3])
 
 
 def _order(typed: tuple[str, ...]) -> Order[ComponentInfo]:

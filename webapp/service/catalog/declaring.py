@@ -66,7 +66,7 @@ def declared(components: Iterable[Component], declare: Declare) -> tuple[list[De
     Raises :class:`Unavailable` when the runner cannot be asked: that says nothing of any component, so no catalog
     without them may come of it.
     """
-    files, found, problems = list(components), list[Declared](), list[str]()
+    files, declarations, problems = list(components), list[Declared](), list[str]()
     for component, reply in zip(files, _replies(files, declare), strict=True):
         if reply.error is not None:
             problems.append(f"{component.path}: {reply.error.message}")
@@ -74,8 +74,8 @@ def declared(components: Iterable[Component], declare: Declare) -> tuple[list[De
         wrong = list(_problems(component, reply.value))
         problems += [f"{component.path}: {sentence}" for sentence in wrong]
         if not wrong:
-            found.append(Declared(component, _KINDS[reply.value["kind"]], reply.value))
-    return found, problems
+            declarations.append(Declared(component, _KINDS[reply.value["kind"]], reply.value))
+    return declarations, problems
 
 
 def faults(components: Iterable[Component], declare: Declare) -> list[str]:

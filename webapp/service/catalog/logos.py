@@ -48,10 +48,10 @@ def svg(name: str, logo: Logo) -> str:
     """The SVG document for the app called ``name``. Raises ``ValueError`` for an icon that does not exist."""
     if logo.icon is None:
         return _SVG.format(title=escape(name), drawing=_tile(logo.letter or "", logo.color or "#000000"))
-    found = icon(logo.icon)
-    if found is None:
+    shape = icon(logo.icon)
+    if shape is None:
         raise ValueError(f"there is no icon {logo.icon}")
-    return _SVG.format(title=escape(name), drawing=f'<path fill="{logo.color or found.color}" d="{found.path}"/>')
+    return _SVG.format(title=escape(name), drawing=f'<path fill="{logo.color or shape.color}" d="{shape.path}"/>')
 
 
 def icon(slug: str) -> Icon | None:
@@ -67,8 +67,8 @@ def load(slugs: Iterable[str]) -> None:
         return
     from simpleicons.all import icons
 
-    found = {icon.slug: icon for icon in icons.values() if icon.slug in missing}
-    _loaded.update({slug: _plain(found[slug]) if slug in found else None for slug in missing})
+    by_slug = {icon.slug: icon for icon in icons.values() if icon.slug in missing}
+    _loaded.update({slug: _plain(by_slug[slug]) if slug in by_slug else None for slug in missing})
     for name in ("simpleicons.all", "simpleicons"):
         sys.modules.pop(name, None)
 
@@ -78,9 +78,9 @@ def digest(document: str) -> str:
     return hashlib.sha256(document.encode()).hexdigest()[:10]
 
 
-def _plain(found: Any) -> Icon | None:
-    paths = _ICON_PATH.findall(found.svg)
-    return Icon(paths[0], f"#{found.hex}") if len(paths) == 1 and _PATH.fullmatch(paths[0]) else None
+def _plain(simple_icon: Any) -> Icon | None:
+    paths = _ICON_PATH.findall(simple_icon.svg)
+    return Icon(paths[0], f"#{simple_icon.hex}") if len(paths) == 1 and _PATH.fullmatch(paths[0]) else None
 
 
 def _tile(letter: str, color: str) -> str:

@@ -90,15 +90,15 @@ class Sources:
 
 def read(places: Places) -> Sources:
     """Read the built-in folder, then the operator's own, each in the order of its names."""
-    found = Sources()
+    sources = Sources()
     for folder in places.folders:
-        _read_categories(found, folder)
+        _read_categories(sources, folder)
         for file in _app_files(folder):
-            _read_app(found, file, own=folder != places.built_in)
+            _read_app(sources, file, own=folder != places.built_in)
     if places.components is not None:
         files = sorted(places.components.glob("*/*.py"))
-        found.components += _components(found, files, places.components, None)
-    return found
+        sources.components += _components(sources, files, places.components, None)
+    return sources
 
 
 def fingerprint(places: Places) -> str:
@@ -132,52 +132,52 @@ def _app_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob("*/app.toml") if file.is_file())
 
 
-def _read_categories(found: Sources, folder: Path) -> None:
+def _read_categories(sources: Sources, folder: Path) -> None:
     file = folder / CATEGORIES
     if not file.is_file():
         return
-    for fields in (_load(found, file, CATEGORIES) or {}).get("categories", []):
+    for fields in (_load(sources, file, CATEGORIES) or {}).get("categories", []):
         try:
             category = Category.model_validate(fields)
         except ValidationError as error:
-            found.problems += _sentences(CATEGORIES, error)
+            sources.problems += _sentences(CATEGORIES, error)
             continue
-        if category.slug in found.categories:
-            found.problems.append(f"{CATEGORIES}: the category {category.slug} stands here twice.")
-        found.categories.setdefault(category.slug, category)
+        if category.slug in sources.categories:
+            sources.problems.append(f"{CATEGORIES}: the category {category.slug} stands here twice.")
+        sources.categories.setdefault(category.slug, category)
 
 
-def _read_app(found: Sources, file: Path, *, own: bool) -> None:
+def _read_app(sources: Sources, file: Path, *, own: bool) -> None:
     label = f"{file.parent.name}/{file.name}"
-    fields = _load(found, file, label)
+    fields = _load(sources, file, label)
     if fields is None:
         return
     try:
         spec = AppSpec.model_validate(fields)
     except ValidationError as error:
-        found.problems += _sentences(label, error)
+        sources.problems += _sentences(label, error)
         return
     files = sorted(path for kinds in _KINDS for path in file.parent.glob(f"{kinds}/*/*.py"))
-    components = _components(found, files, file.parent.parent, spec.slug)
-    found.apps.append(Source(label, spec, own, tuple(components)))
+    components = _components(sources, files, file.parent.parent, spec.slug)
+    sources.apps.append(Source(label, spec, own, tuple(components)))
 
 
-def _components(found: Sources, files: Iterable[Path], root: Path, slug: str | None) -> Iterator[Component]:
+def _components(sources: Sources, files: Iterable[Path], root: Path, slug: str | None) -> Iterator[Component]:
     """The components in ``files`` below ``root``, of the app ``slug`` or of none."""
     for file in files:
         name, version, label = file.parent.name, file.stem, file.relative_to(root).as_posix()
         if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
-            found.problems.append(f"{label}: a component stands at <name-in-lower-case>/<major.minor.patch>.py.")
+            sources.problems.append(f"{label}: a component stands at <name-in-lower-case>/<major.minor.patch>.py.")
             continue
         key = f"{slug}-{name}" if slug else f"~/{name}"
         yield Component(key, version, _KINDS[file.parent.parent.name] if slug else None, slug, label, root)
 
 
-def _load(found: Sources, file: Path, label: str) -> dict[str, Any] | None:
+def _load(sources: Sources, file: Path, label: str) -> dict[str, Any] | None:
     try:
         return tomllib.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        found.problems.append(f"{label}: it cannot be read as TOML ({error}).")
+        sources.problems.append(f"{label}: it cannot be read as TOML ({error}).")
         return None
 
 

@@ -41,8 +41,8 @@ class Option(Facts):
 
     @model_validator(mode="before")
     @classmethod
-    def _from_text(cls, found: Any) -> Any:
-        return {"label": found, "value": found} if isinstance(found, str) else found
+    def _from_text(cls, value: Any) -> Any:
+        return {"label": value, "value": value} if isinstance(value, str) else value
 
 
 class CustomField(Facts):
@@ -60,7 +60,7 @@ class CustomField(Facts):
 
     def to_json(self) -> dict[str, Any]:
         """As the wire has it (contract "Apps"); what is not set is left out."""
-        found: dict[str, Any] = {
+        document: dict[str, Any] = {
             "name": self.name,
             "label": self.label,
             "description": self.description,
@@ -68,14 +68,14 @@ class CustomField(Facts):
             "optional": self.optional,
         }
         if self.secret:
-            found["secret"] = True
+            document["secret"] = True
         if self.format:
-            found["format"] = self.format
+            document["format"] = self.format
         if self.options:
-            found["options"] = [{"label": option.label, "value": option.value} for option in self.options]
+            document["options"] = [{"label": option.label, "value": option.value} for option in self.options]
         if self.docs_url:
-            found["docs_url"] = self.docs_url
-        return found
+            document["docs_url"] = self.docs_url
+        return document
 
 
 class Logo(Facts):

@@ -29,9 +29,9 @@ SPENDS: Final = _hints(reads=False, destroys=True, repeats=False)
 """Cannot be taken back, and running it twice does it twice."""
 
 
-def counted(things: Sized | int, noun: str) -> str:
-    """``1 row``, ``2 rows``: how many ``things`` there are; the plural of ``noun`` takes an s."""
-    count = things if isinstance(things, int) else len(things)
+def counted(items: Sized | int, noun: str) -> str:
+    """``1 row``, ``2 rows``: how many ``items`` there are; the plural of ``noun`` takes an s."""
+    count = items if isinstance(items, int) else len(items)
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 

@@ -14,7 +14,7 @@ from webapp.service.components.authoring import (
     string,
 )
 
-Found = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def find_bases(ctx: Context) -> Options:
@@ -57,16 +57,16 @@ def find_records(ctx: Context) -> Options:
     return Options(_options(ctx, named), {"offset": following} if following else None)
 
 
-def _options(ctx: Context, found: list[Found]) -> list[Option]:
-    return [Option(table["name"], table["id"]) for table in found if ctx.query.lower() in table["name"].lower()]
+def _options(ctx: Context, tables: list[JsonObject]) -> list[Option]:
+    return [Option(table["name"], table["id"]) for table in tables if ctx.query.lower() in table["name"].lower()]
 
 
-def _tables(ctx: Context) -> list[Found]:
-    tables: list[Found] = ctx.http.get(f"/meta/bases/{quote(ctx.props.base_id, safe='')}/tables").json()["tables"]
+def _tables(ctx: Context) -> list[JsonObject]:
+    tables: list[JsonObject] = ctx.http.get(f"/meta/bases/{quote(ctx.props.base_id, safe='')}/tables").json()["tables"]
     return tables
 
 
-def table(ctx: Context) -> Found:
+def table(ctx: Context) -> JsonObject:
     """The chosen table with its fields and views. Raises :class:`ComponentError`."""
     for table in _tables(ctx):
         if ctx.props.table_id in (table["id"], table["name"]):

@@ -9,7 +9,7 @@ from typing import Any
 from webapp.service.catalog.shared.hints import number
 from webapp.service.components.authoring import ComponentError, Context, Prop, boolean, integer, string, string_list
 
-from .common import Found, table
+from .common import JsonObject, table
 
 
 def field_props(ctx: Context) -> dict[str, Prop]:
@@ -23,10 +23,10 @@ def field_props(ctx: Context) -> dict[str, Prop]:
 def field_values(ctx: Context) -> dict[str, Any]:
     """What the person gave for these props, as Airtable takes it. Raises :class:`ComponentError` for nothing."""
     types = {field["id"]: field["type"] for field in table(ctx)["fields"]}
-    given = {name: value for name, value in ctx.extra.items() if name in types and value is not None}
-    if not given:
+    values = {name: value for name, value in ctx.extra.items() if name in types and value is not None}
+    if not values:
         raise ComponentError("The record is empty. Fill in at least one field.")
-    return {name: _WRITE.get(types[name], _as_is)(value) for name, value in given.items()}
+    return {name: _WRITE.get(types[name], _as_is)(value) for name, value in values.items()}
 
 
 def _as_is(value: Any) -> Any:
@@ -41,11 +41,11 @@ _WRITE: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def _asking(prop: Callable[..., Prop], description: str | None = None) -> Callable[[Found], Prop]:
+def _asking(prop: Callable[..., Prop], description: str | None = None) -> Callable[[JsonObject], Prop]:
     return lambda field: prop(label=field["name"], description=description, optional=True)
 
 
-def _choosing(prop: Callable[..., Prop]) -> Callable[[Found], Prop]:
+def _choosing(prop: Callable[..., Prop]) -> Callable[[JsonObject], Prop]:
     return lambda field: prop(
         label=field["name"],
         options=[choice["name"] for choice in field.get("options", {}).get("choices", [])] or None,
@@ -54,7 +54,7 @@ def _choosing(prop: Callable[..., Prop]) -> Callable[[Found], Prop]:
 
 
 # https://airtable.com/developers/web/api/field-model; what is not here is computed, or names a person.
-_KINDS: Mapping[str, Callable[[Found], Prop]] = {
+_KINDS: Mapping[str, Callable[[JsonObject], Prop]] = {
     **dict.fromkeys(("singleLineText", "multilineText", "richText", "email", "url", "phoneNumber"), _asking(string)),
     **dict.fromkeys(("number", "currency"), _asking(string, "A number.")),
     "percent": _asking(string, "A number: 0.5 for 50 %."),

@@ -28,13 +28,13 @@ def find_repositories(ctx: Context) -> Options:
     """The person's repositories, the last pushed to first. GitHub cannot search in them, so a query looks itself."""
     if not ctx.query:
         return _names(_repositories(ctx, ctx.page + 1), "full_name")
-    found: list[Any] = []
+    repositories: list[Any] = []
     for page in range(1, PAGES_SEARCHED + 1) if ctx.page == 0 else ():
         rows = _repositories(ctx, page)
-        found += [row for row in rows if ctx.query.lower() in row["full_name"].lower()]
+        repositories += [row for row in rows if ctx.query.lower() in row["full_name"].lower()]
         if len(rows) < PER_PAGE:
             break
-    return _names(found, "full_name")
+    return _names(repositories, "full_name")
 
 
 def of_the_repository(kind: str, key: str = "name") -> FindOptions:
@@ -44,8 +44,8 @@ def of_the_repository(kind: str, key: str = "name") -> FindOptions:
 
 def find_issues(ctx: Context) -> Options:
     """The open issues and pull requests of the chosen repository, the newest first."""
-    found = _page(ctx, of_repository(ctx, "issues"))
-    return Options([Option(f"#{issue['number']} {issue['title']}", issue["number"]) for issue in found])
+    issues = _page(ctx, of_repository(ctx, "issues"))
+    return Options([Option(f"#{issue['number']} {issue['title']}", issue["number"]) for issue in issues])
 
 
 repository = string(label="Repository", description="As owner/name.", options=find_repositories, use_query=True)
@@ -70,7 +70,7 @@ def of_issue(ctx: Context, *rest: str) -> str:
     return of_repository(ctx, "issues", str(ctx.props.issue_number), *rest)
 
 
-def given(ctx: Context, *names: str) -> dict[str, Any]:
+def filled(ctx: Context, *names: str) -> dict[str, Any]:
     """Those of the props ``names`` that have a value, as members of a request."""
     return {name: ctx.props[name] for name in names if ctx.props[name] is not None}
 
@@ -113,13 +113,13 @@ def delivery(ctx: Context) -> str:
 
 def _repositories(ctx: Context, page: int) -> list[Any]:
     params = {"sort": "pushed", "per_page": PER_PAGE, "page": page}
-    found: list[Any] = ctx.http.get("/user/repos", params=params).json()
-    return found
+    rows: list[Any] = ctx.http.get("/user/repos", params=params).json()
+    return rows
 
 
 def _page(ctx: Context, address: str) -> list[Any]:
-    found: list[Any] = ctx.http.get(address, params={"per_page": PER_PAGE, "page": ctx.page + 1}).json()
-    return found
+    rows: list[Any] = ctx.http.get(address, params={"per_page": PER_PAGE, "page": ctx.page + 1}).json()
+    return rows
 
 
 def _names(rows: list[Any], key: str) -> Options:

@@ -32,14 +32,14 @@ def project_url(ctx: Context, rest: str) -> str:
 
 def listed(ctx: Context, path: str, most: int, **params: Any) -> list[dict[str, Any]]:
     """Up to ``most`` of a list."""
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     page = 1
     while True:
         some = ctx.http.get(path, params={**params, "per_page": _PAGE, "page": page}).json()
-        found += some
+        rows += some
         page += 1
-        if len(some) < _PAGE or len(found) >= most:
-            return found[:most]
+        if len(some) < _PAGE or len(rows) >= most:
+            return rows[:most]
 
 
 account = app("gitlab")

@@ -40,12 +40,12 @@ def added(before: Sequence[str], now: Sequence[str]) -> list[int]:
     Of a longer worksheet, ``before`` and ``now`` are the last :data:`MOST` rows: what stands above the first known
     row has only moved down from above.
     """
-    found = _between(before, now)
+    positions = _between(before, now)
     if len(before) < MOST:
-        return found
+        return positions
     known = set(before)
-    first = next((at for at, one in enumerate(now) if one in known), 0)
-    return [at for at in found if at > first]
+    first = next((at for at, row in enumerate(now) if row in known), 0)
+    return [at for at in positions if at > first]
 
 
 def _between(before: Sequence[str], now: Sequence[str]) -> list[int]:
@@ -63,25 +63,25 @@ def _added(old: Sequence[str], new: Sequence[str]) -> list[int]:
     unknown = _unknown(old, new)
     if not old or not unknown or max(len(old), len(new)) > _COMPARED:
         return unknown
-    found: list[int] = []
+    positions: list[int] = []
     for tag, old_start, old_end, new_start, new_end in SequenceMatcher(None, old, new, False).get_opcodes():
         if tag in ("insert", "replace"):
             here = [at for at in unknown if new_start <= at < new_end]
             edited = min(len(here), old_end - old_start)
-            found += here[edited:]
-    return found
+            positions += here[edited:]
+    return positions
 
 
 def _unknown(old: Sequence[str], new: Sequence[str]) -> list[int]:
     """Where ``new`` has something that ``old`` has not, or not as often."""
     left = Counter(old)
-    found = []
-    for at, one in enumerate(new):
-        if left[one]:
-            left[one] -= 1
+    positions = []
+    for at, row in enumerate(new):
+        if left[row]:
+            left[row] -= 1
         else:
-            found.append(at)
-    return found
+            positions.append(at)
+    return positions
 
 
 def _hash(row: Sequence[Any]) -> str:

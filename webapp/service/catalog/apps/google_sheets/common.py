@@ -34,8 +34,8 @@ def find_spreadsheets(ctx: Context) -> Options:
         },
     ).json()
     following = answer.get("nextPageToken")
-    found = [Option(file["name"], file["id"]) for file in answer.get("files", [])]
-    return Options(found, {"token": following} if following else None)
+    options = [Option(file["name"], file["id"]) for file in answer.get("files", [])]
+    return Options(options, {"token": following} if following else None)
 
 
 def find_worksheets(ctx: Context) -> Options:
@@ -79,18 +79,18 @@ def column_props(ctx: Context) -> dict[str, Prop]:
     """A prop for each column; one for the whole row where the first row is empty."""
     if not ctx.props.spreadsheet_id or not ctx.props.worksheet:
         return {}
-    found = columns(ctx)
-    if not found:
+    titles = columns(ctx)
+    if not titles:
         return {"values": string_list(label="Values", description="The cells of the row, from column A on.")}
-    return {f"{_PREFIX}{at}": string(label=title, optional=True) for at, title in found.items()}
+    return {f"{_PREFIX}{at}": string(label=title, optional=True) for at, title in titles.items()}
 
 
 def filled_row(extra: Mapping[str, Any]) -> list[str | None]:
     """The cells that the person filled in; None for those between that stay as they are. Raises where all are empty."""
     if extra.get("values"):
         return list(extra["values"])
-    given = {name.removeprefix(_PREFIX): value for name, value in extra.items() if name.startswith(_PREFIX)}
-    filled = {index(at): value for at, value in given.items() if value is not None}
+    by_column = {name.removeprefix(_PREFIX): value for name, value in extra.items() if name.startswith(_PREFIX)}
+    filled = {index(at): value for at, value in by_column.items() if value is not None}
     if not filled:
         raise ComponentError("The row is empty. Fill in at least one column.")
     return [filled.get(at) for at in range(max(filled) + 1)]

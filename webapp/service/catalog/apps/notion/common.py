@@ -11,10 +11,10 @@ from webapp.service.components.authoring import Context, Option, Options, app, s
 
 _BLOCKS_AT_ONCE, _CHARACTERS = 100, 2000  # https://developers.notion.com/reference/request-limits
 _MARKS = {"# ": "heading_1", "## ": "heading_2", "### ": "heading_3", "- ": "bulleted_list_item"}
-Found = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def search(ctx: Context, kind: str | None, query: str, cursor: str | None = None, most: int = 100) -> Found:
+def search(ctx: Context, kind: str | None, query: str, cursor: str | None = None, most: int = 100) -> JsonObject:
     """One page of what was shared with the connection, last edited first; ``kind`` is ``page`` or ``database``."""
     search = {
         "query": query,
@@ -23,7 +23,7 @@ def search(ctx: Context, kind: str | None, query: str, cursor: str | None = None
         "start_cursor": cursor,
         "page_size": most,
     }
-    answer: Found = ctx.http.post("/v1/search", json=given(search)).json()
+    answer: JsonObject = ctx.http.post("/v1/search", json=filled(search)).json()
     return answer
 
 
@@ -43,20 +43,20 @@ def _find(ctx: Context, kind: str) -> Options:
         return Options([])
     answer = search(ctx, kind, ctx.query, cursor)
     following = answer.get("next_cursor")
-    found = [Option(title(result), result["id"]) for result in answer["results"]]
-    return Options(found, {"cursor": following} if following else None)
+    options = [Option(title(result), result["id"]) for result in answer["results"]]
+    return Options(options, {"cursor": following} if following else None)
 
 
-def title(found: Found) -> str:
+def title(result: JsonObject) -> str:
     """What a page or database is called."""
-    properties = found.get("properties", {}).values()
-    texts: list[Found] = found.get("title") or next(
+    properties = result.get("properties", {}).values()
+    texts: list[JsonObject] = result.get("title") or next(
         (property_["title"] for property_ in properties if property_.get("type") == "title"), []
     )
     return "".join(text["plain_text"] for text in texts) or "Untitled"
 
 
-def given(fields: Mapping[str, Any]) -> dict[str, Any]:
+def filled(fields: Mapping[str, Any]) -> dict[str, Any]:
     """``fields`` without those that are None or empty."""
     return {name: value for name, value in fields.items() if value not in (None, "", [], {})}
 

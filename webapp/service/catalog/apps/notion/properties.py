@@ -8,7 +8,7 @@ from urllib.parse import quote
 from webapp.service.catalog.shared.hints import number
 from webapp.service.components.authoring import Context, Prop, boolean, string, string_list
 
-from .common import Found, rich_text
+from .common import JsonObject, rich_text
 
 
 def property_props(ctx: Context) -> dict[str, Prop]:
@@ -29,11 +29,11 @@ def property_values(ctx: Context) -> dict[str, Any]:
 class _Kind:
     """How one type of property is asked for, and written."""
 
-    def __init__(self, prop: Callable[[Found], Prop], write: Callable[[Any], Any] = lambda value: value) -> None:
+    def __init__(self, prop: Callable[[JsonObject], Prop], write: Callable[[Any], Any] = lambda value: value) -> None:
         self.prop, self.write = prop, write
 
 
-def _properties(ctx: Context) -> Iterator[tuple[str, Found, _Kind]]:
+def _properties(ctx: Context) -> Iterator[tuple[str, JsonObject, _Kind]]:
     """Name of the prop, property and kind, the title first."""
     database = ctx.http.get(f"/v1/databases/{quote(ctx.props.database_id, safe='')}").json()
     for property_ in sorted(database["properties"].values(), key=lambda property_: property_["type"] != "title"):
@@ -46,11 +46,11 @@ def _properties(ctx: Context) -> Iterator[tuple[str, Found, _Kind]]:
             )
 
 
-def _text(property_: Found) -> Prop:
+def _text(property_: JsonObject) -> Prop:
     return string(label=property_["name"], optional=True)
 
 
-def _choosing(prop: Callable[..., Prop]) -> Callable[[Found], Prop]:
+def _choosing(prop: Callable[..., Prop]) -> Callable[[JsonObject], Prop]:
     return lambda property_: prop(
         label=property_["name"],
         options=[choice["name"] for choice in property_[property_["type"]]["options"]] or None,

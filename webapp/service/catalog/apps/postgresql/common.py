@@ -37,32 +37,32 @@ class Column:
 
 def ask(ctx: Context, statement: str, params: Sequence[Any] = ()) -> Rows:
     """Run a statement at the account's server. Raises :class:`ComponentError` with the server's own words."""
-    found = query(ctx.guard, _account(ctx), statement, params)
-    if isinstance(found, Failure):
-        raise ComponentError(found.sentence)
-    return found
+    result = query(ctx.guard, _account(ctx), statement, params)
+    if isinstance(result, Failure):
+        raise ComponentError(result.sentence)
+    return result
 
 
 def find_tables(ctx: Context) -> Options:
     """The tables and views that the account may see, those of its own schema first."""
-    found = ask(ctx, _TABLES, (ctx.query, PER_PAGE, ctx.page * PER_PAGE)).rows
-    return Options([Option(table["label"], table["value"]) for table in found])
+    tables = ask(ctx, _TABLES, (ctx.query, PER_PAGE, ctx.page * PER_PAGE)).rows
+    return Options([Option(table["label"], table["value"]) for table in tables])
 
 
 def find_columns(ctx: Context) -> Options:
     """The columns of the chosen table, in one page."""
-    found = columns(ctx, ctx.props.table) if ctx.page == 0 else []
-    return Options([Option(column.name, column.quoted) for column in found])
+    table_columns = columns(ctx, ctx.props.table) if ctx.page == 0 else []
+    return Options([Option(column.name, column.quoted) for column in table_columns])
 
 
 def columns(ctx: Context, table: str | None) -> list[Column]:
     """The columns of a table. Raises :class:`ComponentError` unless ``table`` is one of :func:`find_tables`."""
     if not table:
         raise ComponentError("No table is chosen yet. Choose one first.")
-    found = [Column(**row) for row in ask(ctx, _COLUMNS, (table,)).rows]
-    if not found:
+    table_columns = [Column(**row) for row in ask(ctx, _COLUMNS, (table,)).rows]
+    if not table_columns:
         raise ComponentError(f"There is no table {table} that this account may use. Choose one from the list.")
-    return found
+    return table_columns
 
 
 def known(column: str, among: Sequence[Column]) -> str:

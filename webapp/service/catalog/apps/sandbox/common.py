@@ -14,15 +14,15 @@ FIELD = "field_"
 def find_projects(ctx: Context) -> Options:
     """The projects whose name holds the query, page by page."""
     params = {"q": ctx.query, "page": ctx.page + 1, "per_page": PER_PAGE}
-    found = ctx.http.get("/api/projects", params=params).json()["data"]
-    return Options([Option(project["name"], project["id"]) for project in found])
+    projects = ctx.http.get("/api/projects", params=params).json()["data"]
+    return Options([Option(project["name"], project["id"]) for project in projects])
 
 
 def find_tasks(ctx: Context) -> Options:
     """The tasks of the chosen project whose title holds the query, newest first."""
     params = {"q": ctx.query, "page": ctx.page + 1, "per_page": PER_PAGE}
-    found = ctx.http.get(in_project(ctx.props.project_id, "tasks"), params=params).json()["data"]
-    return Options([Option(task["title"], task["id"]) for task in found])
+    tasks = ctx.http.get(in_project(ctx.props.project_id, "tasks"), params=params).json()["data"]
+    return Options([Option(task["title"], task["id"]) for task in tasks])
 
 
 project = string(label="Project", options=find_projects, use_query=True, with_label=True)
@@ -48,19 +48,19 @@ def of_task(task_id: str) -> str:
 def listed_tasks(ctx: Context, **params: Any) -> list[dict[str, Any]]:
     """One page of the tasks of the chosen project, or of all when none is chosen, the newest first."""
     place = in_project(ctx.props.project_id, "tasks") if ctx.props.project_id else "/api/tasks"
-    found: list[dict[str, Any]] = ctx.http.get(place, params=params).json()["data"]
-    return found
+    tasks: list[dict[str, Any]] = ctx.http.get(place, params=params).json()["data"]
+    return tasks
 
 
 def all_tasks(ctx: Context, **params: Any) -> list[dict[str, Any]]:
     """All pages of :func:`listed_tasks`. One that is created meanwhile may make another stand in it twice."""
-    found: list[dict[str, Any]] = []
+    tasks: list[dict[str, Any]] = []
     for page in range(1, MOST_PAGES + 1):
         rows = listed_tasks(ctx, per_page=MOST_PER_PAGE, page=page, **params)
-        found += rows
+        tasks += rows
         if len(rows) < MOST_PER_PAGE:
             break
-    return found
+    return tasks
 
 
 def field_props(ctx: Context, project_id: str, values: Mapping[str, Any] | None = None) -> dict[str, Prop]:
@@ -71,8 +71,8 @@ def field_props(ctx: Context, project_id: str, values: Mapping[str, Any] | None 
 
 def field_values(ctx: Context) -> dict[str, Any]:
     """What was given for the props of :func:`field_props`, by the keys of the fields."""
-    given = {name.removeprefix(FIELD): value for name, value in ctx.extra.items() if name.startswith(FIELD)}
-    return {key: value for key, value in given.items() if value is not None}
+    values = {name.removeprefix(FIELD): value for name, value in ctx.extra.items() if name.startswith(FIELD)}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def _field(field: Mapping[str, Any], values: Mapping[str, Any] | None) -> Prop:

@@ -42,19 +42,19 @@ def channels(ctx: Context, cursor: str | None = None) -> tuple[list[dict[str, An
 def find_channels(ctx: Context) -> Options:
     """Channels to choose from. Slack has no search for them, so pages are read until one holds a match."""
     cursor = ctx.previous.get("cursor")
-    found: list[Option] = []
+    options: list[Option] = []
     if ctx.page and not cursor:
         return Options([])
     for _ in range(_PAGES_AT_ONCE):
         page, cursor = channels(ctx, cursor)
-        found = [
+        options = [
             Option(f"#{channel['name']}", channel["id"])
             for channel in page
             if ctx.query.lower() in channel["name"].lower()
         ]
-        if found or not cursor:
+        if options or not cursor:
             break
-    return Options(found, {"cursor": cursor} if cursor else None)
+    return Options(options, {"cursor": cursor} if cursor else None)
 
 
 def signed_by_slack(ctx: Context, secret: str) -> bool:

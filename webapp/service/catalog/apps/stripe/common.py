@@ -31,7 +31,7 @@ _EVENT_TYPES = (
     "refund.created", "refund.failed", "refund.updated",
     "setup_intent.setup_failed", "setup_intent.succeeded",
 )  # fmt: skip
-Found = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
 def money(amount: int, currency: str) -> str:
@@ -40,16 +40,16 @@ def money(amount: int, currency: str) -> str:
     return f"{amount / 10**decimals:.{decimals}f} {currency.upper()}"
 
 
-def listed(ctx: Context, path: str, most: int, **params: Any) -> list[Found]:
+def listed(ctx: Context, path: str, most: int, **params: Any) -> list[JsonObject]:
     """Up to ``most`` of a list, newest first."""
-    found: list[Found] = []
+    rows: list[JsonObject] = []
     while True:
-        after = found[-1]["id"] if found else None
-        page = {**params, "limit": min(_PAGE, most - len(found)), "starting_after": after}
+        after = rows[-1]["id"] if rows else None
+        page = {**params, "limit": min(_PAGE, most - len(rows)), "starting_after": after}
         answer = ctx.http.get(path, params=page).json()
-        found += answer["data"]
-        if not answer["has_more"] or len(found) >= most or not answer["data"]:
-            return found
+        rows += answer["data"]
+        if not answer["has_more"] or len(rows) >= most or not answer["data"]:
+            return rows
 
 
 def as_metadata(fields: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -84,27 +84,27 @@ def signed_by_stripe(ctx: Context, secret: str) -> bool:
     return any(fits) and webhooks.is_recent(ctx, sent)
 
 
-def _find(ctx: Context, path: str, name: Callable[[Found], str | None]) -> Options:
+def _find(ctx: Context, path: str, name: Callable[[JsonObject], str | None]) -> Options:
     """Read pages until one holds something that fits the query. What has no ``name`` is not offered."""
     after = ctx.previous.get("after")
-    found: list[Option] = []
+    options: list[Option] = []
     if ctx.page and not after:
         return Options([])
     for _ in range(_PAGES_AT_ONCE):
         answer = ctx.http.get(path, params={"limit": _PAGE, "starting_after": after}).json()
         named = ((row["id"], name(row)) for row in answer["data"])
-        found = [Option(label, id) for id, label in named if label and ctx.query.lower() in label.lower()]
+        options = [Option(label, id) for id, label in named if label and ctx.query.lower() in label.lower()]
         after = answer["data"][-1]["id"] if answer["has_more"] and answer["data"] else None
-        if found or not after:
+        if options or not after:
             break
-    return Options(found, {"after": after} if after else None)
+    return Options(options, {"after": after} if after else None)
 
 
-def _customer(customer: Found) -> str:
+def _customer(customer: JsonObject) -> str:
     return " · ".join(filter(None, (customer.get("name"), customer.get("email")))) or str(customer["id"])
 
 
-def _payment(payment: Found) -> str | None:
+def _payment(payment: JsonObject) -> str | None:
     if payment["status"] != "succeeded":
         return None
     return f"{money(payment['amount'], payment['currency'])} · {payment.get('description') or payment['id']}"

@@ -9,8 +9,8 @@ _SOURCES = ("message", "edited_message", "channel_post", "edited_channel_post", 
 
 def call(ctx: Context, method: str, **arguments: Any) -> Any:
     """Call a method of the Bot API; its result. Raises :class:`ComponentError` with what Telegram says."""
-    given = {name: value for name, value in arguments.items() if value is not None}
-    answer = ctx.http.post(f"/{method}", json=given, check=False).json()
+    body = {name: value for name, value in arguments.items() if value is not None}
+    answer = ctx.http.post(f"/{method}", json=body, check=False).json()
     if answer.get("ok"):
         return answer["result"]
     raise ComponentError(f"Telegram refused: {answer.get('description', 'it does not say why')}.")

@@ -6,20 +6,20 @@ from webapp.service.components.authoring import Context, Option, Options, app, s
 
 _PAGE = 200
 _PAGES_AT_ONCE = 5
-Found = dict[str, Any]
+JsonObject = dict[str, Any]
 
 
-def listed(ctx: Context, path: str, most: int, **params: Any) -> list[Found]:
+def listed(ctx: Context, path: str, most: int, **params: Any) -> list[JsonObject]:
     """Up to ``most`` of a list."""
-    found: list[Found] = []
+    items: list[JsonObject] = []
     cursor = None
     while True:
-        page = {**params, "limit": min(_PAGE, most - len(found)), "cursor": cursor}
+        page = {**params, "limit": min(_PAGE, most - len(items)), "cursor": cursor}
         answer = ctx.http.get(path, params=page).json()
-        found += answer["results"]
+        items += answer["results"]
         cursor = answer["next_cursor"]
-        if not cursor or len(found) >= most:
-            return found
+        if not cursor or len(items) >= most:
+            return items
 
 
 def find_projects(ctx: Context) -> Options:
@@ -35,16 +35,17 @@ def find_tasks(ctx: Context) -> Options:
 def _find(ctx: Context, path: str, named_by: str) -> Options:
     """Read pages until one holds something that fits the query."""
     cursor = ctx.previous.get("cursor")
-    found: list[Option] = []
+    options: list[Option] = []
     if ctx.page and not cursor:
         return Options([])
     for _ in range(_PAGES_AT_ONCE):
         answer = ctx.http.get(path, params={"limit": _PAGE, "cursor": cursor}).json()
         named = [Option(result[named_by], result["id"]) for result in answer["results"]]
-        found, cursor = [option for option in named if ctx.query.lower() in option.label.lower()], answer["next_cursor"]
-        if found or not cursor:
+        options = [option for option in named if ctx.query.lower() in option.label.lower()]
+        cursor = answer["next_cursor"]
+        if options or not cursor:
             break
-    return Options(found, {"cursor": cursor} if cursor else None)
+    return Options(options, {"cursor": cursor} if cursor else None)
 
 
 account = app("todoist")

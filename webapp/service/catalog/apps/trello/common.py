@@ -25,8 +25,8 @@ def _find(ctx: Context, path: str, **params: str) -> Options:
     """Trello answers with the whole list."""
     if ctx.page:
         return Options([])
-    found: list[dict[str, Any]] = ctx.http.get(path, params={**params, "fields": "name"}).json()
-    return Options([Option(row["name"], row["id"]) for row in found if ctx.query.lower() in row["name"].lower()])
+    rows: list[dict[str, Any]] = ctx.http.get(path, params={**params, "fields": "name"}).json()
+    return Options([Option(row["name"], row["id"]) for row in rows if ctx.query.lower() in row["name"].lower()])
 
 
 account = app("trello")

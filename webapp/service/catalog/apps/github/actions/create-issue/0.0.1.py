@@ -24,7 +24,7 @@ class CreateIssue(Action):
     assignees = common.assignees
 
     def run(self, ctx: Context) -> Any:
-        issue = common.given(ctx, "title", "body", "labels", "assignees")
+        issue = common.filled(ctx, "title", "body", "labels", "assignees")
         created = ctx.http.post(common.of_repository(ctx, "issues"), json=issue).json()
         ctx.export("$summary", f"Created issue #{created['number']}: {created['title']}")
         return created

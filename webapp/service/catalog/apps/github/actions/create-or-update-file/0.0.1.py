@@ -27,7 +27,7 @@ class CreateOrUpdateFile(Action):
 
     def run(self, ctx: Context) -> Any:
         address = common.of_repository(ctx, "contents", quote(ctx.props.path.strip("/")))
-        commit = common.given(ctx, "message", "branch") | self._replaced(ctx, address)
+        commit = common.filled(ctx, "message", "branch") | self._replaced(ctx, address)
         commit["content"] = base64.b64encode(ctx.props.content.encode()).decode("ascii")
         written = ctx.http.put(address, json=commit).json()
         ctx.export("$summary", f"{'Updated' if 'sha' in commit else 'Created'} {written['content']['path']}")
@@ -36,11 +36,11 @@ class CreateOrUpdateFile(Action):
     def _replaced(self, ctx: Context, address: str) -> dict[str, str]:
         """The blob that the new content replaces, which GitHub wants to hear; nothing for a new file."""
         try:
-            found = ctx.http.get(address, params={"ref": ctx.props.branch}).json()
+            entry = ctx.http.get(address, params={"ref": ctx.props.branch}).json()
         except HttpError as error:
             if error.status != 404:
                 raise
             return {}
-        if isinstance(found, list):
+        if isinstance(entry, list):
             raise ComponentError(f"{ctx.props.path} is a folder. Give the path of a file.")
-        return {"sha": found["sha"]}
+        return {"sha": entry["sha"]}

@@ -25,7 +25,7 @@ class CreatePullRequest(Action):
     draft = boolean(label="Draft", optional=True, default=False)
 
     def run(self, ctx: Context) -> Any:
-        pull = common.given(ctx, "head", "base", "title", "body", "draft")
+        pull = common.filled(ctx, "head", "base", "title", "body", "draft")
         created = ctx.http.post(common.of_repository(ctx, "pulls"), json=pull).json()
         ctx.export("$summary", f"Created pull request #{created['number']}: {created['title']}")
         return created

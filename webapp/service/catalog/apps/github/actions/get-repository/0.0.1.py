@@ -20,6 +20,6 @@ class GetRepository(Action):
     repository = common.repository
 
     def run(self, ctx: Context) -> Any:
-        found = ctx.http.get(common.of_repository(ctx)).json()
-        ctx.export("$summary", f"Read the repository {found['full_name']}")
-        return found
+        repository = ctx.http.get(common.of_repository(ctx)).json()
+        ctx.export("$summary", f"Read the repository {repository['full_name']}")
+        return repository

@@ -25,7 +25,7 @@ class ListCommits(Action):
     limit = integer(label="At most", description="How many to return.", min=1, max=100, default=30)
 
     def run(self, ctx: Context) -> Any:
-        params = common.given(ctx, "path", "since", "until") | {"sha": ctx.props.branch, "per_page": ctx.props.limit}
-        found = ctx.http.get(common.of_repository(ctx, "commits"), params=params).json()
-        ctx.export("$summary", f"Listed {counted(found, 'commit')}")
-        return found
+        params = common.filled(ctx, "path", "since", "until") | {"sha": ctx.props.branch, "per_page": ctx.props.limit}
+        commits = ctx.http.get(common.of_repository(ctx, "commits"), params=params).json()
+        ctx.export("$summary", f"Listed {counted(commits, 'commit')}")
+        return commits

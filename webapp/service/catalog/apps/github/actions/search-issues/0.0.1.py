@@ -37,6 +37,6 @@ class SearchIssues(Action):
         terms = [props.text, f"is:{props.kind}", f"state:{props.state}" if props.state else None]
         terms.append(f"repo:{props.repository}" if props.repository else None)
         params = {"q": " ".join(filter(None, terms)), "sort": props.sort, "per_page": props.limit}
-        found = ctx.http.get("/search/issues", params=params).json()
-        ctx.export("$summary", f"Found {found['total_count']}, returned {len(found['items'])}")
-        return found
+        results = ctx.http.get("/search/issues", params=params).json()
+        ctx.export("$summary", f"Found {results['total_count']}, returned {len(results['items'])}")
+        return results

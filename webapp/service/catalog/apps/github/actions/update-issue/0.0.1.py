@@ -35,7 +35,7 @@ class UpdateIssue(Action):
     assignees = common.assignees.but(description="These replace the people who are assigned.")
 
     def run(self, ctx: Context) -> Any:
-        change = common.given(ctx, "title", "body", "state", "state_reason", "labels", "assignees")
+        change = common.filled(ctx, "title", "body", "state", "state_reason", "labels", "assignees")
         issue = ctx.http.patch(common.of_issue(ctx), json=change).json()
         ctx.export("$summary", f"Updated issue #{issue['number']}, which is {issue['state']}")
         return issue

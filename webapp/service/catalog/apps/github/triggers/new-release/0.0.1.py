@@ -33,10 +33,10 @@ class NewRelease(Trigger):
             _emit(ctx, release)
 
     def _new(self, ctx: Context) -> Iterator[Mapping[str, Any]]:
-        found = ctx.http.get(common.of_repository(ctx, "releases"), params={"per_page": common.PER_PAGE}).json()
+        releases = ctx.http.get(common.of_repository(ctx, "releases"), params={"per_page": common.PER_PAGE}).json()
         published = [
             release
-            for release in found
+            for release in releases
             if not release["draft"] and (ctx.props.prereleases or not release["prerelease"])
         ]
         return unseen(ctx, published, at=lambda release: release["published_at"])

@@ -28,7 +28,7 @@ class CreateIssue(Action):
             "labels": ",".join(props.labels or []) or None,
             "confidential": props.confidential,
         }
-        given = {name: value for name, value in fields.items() if value is not None}
-        issue = ctx.http.post(project_url(ctx, "issues"), json=given).json()
+        body = {name: value for name, value in fields.items() if value is not None}
+        issue = ctx.http.post(project_url(ctx, "issues"), json=body).json()
         ctx.export("$summary", f"Created issue #{issue['iid']} {issue['title']}")
         return issue

@@ -33,6 +33,6 @@ class ListMergeRequests(Action):
 
     def run(self, ctx: Context) -> Any:
         path = project_url(ctx, "merge_requests")
-        found = listed(ctx, path, ctx.props.most, state=ctx.props.state)
-        ctx.export("$summary", f"Listed {counted(found, 'merge request')}")
-        return found
+        merge_requests = listed(ctx, path, ctx.props.most, state=ctx.props.state)
+        ctx.export("$summary", f"Listed {counted(merge_requests, 'merge request')}")
+        return merge_requests

@@ -22,7 +22,7 @@ class CreateSpreadsheet(Action):
 
     def run(self, ctx: Context) -> Any:
         titles = [{"userEnteredValue": {"stringValue": column}} for column in ctx.props.columns or []]
-        made = ctx.http.post(
+        spreadsheet = ctx.http.post(
             "/v4/spreadsheets",
             json={
                 "properties": {"title": ctx.props.title},
@@ -30,4 +30,4 @@ class CreateSpreadsheet(Action):
             },
         ).json()
         ctx.export("$summary", f"Created the spreadsheet {ctx.props.title}")
-        return {"spreadsheetId": made["spreadsheetId"], "spreadsheetUrl": made["spreadsheetUrl"]}
+        return {"spreadsheetId": spreadsheet["spreadsheetId"], "spreadsheetUrl": spreadsheet["spreadsheetUrl"]}

@@ -63,6 +63,6 @@ def _emit(ctx: Context, titles: list[str], rows: list[tuple[int, list[Any]]]) ->
 def _named(titles: list[str], row: list[Any]) -> dict[str, Any]:
     """The cells by the titles of their columns; by their letters, where a title is missing or stands there twice."""
     wide = max(len(titles), len(row))
-    given = titles + [""] * (wide - len(titles))
-    names = [title if title and given.count(title) == 1 else letters(at) for at, title in enumerate(given)]
+    padded = titles + [""] * (wide - len(titles))
+    names = [title if title and padded.count(title) == 1 else letters(at) for at, title in enumerate(padded)]
     return {name: row[at] if at < len(row) else "" for at, name in enumerate(names)}

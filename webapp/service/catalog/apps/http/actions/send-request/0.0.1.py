@@ -27,12 +27,12 @@ class SendRequest(Action):
         method = (request.get("method") or "GET").upper()
         data, content_type = _body(request.get("body") or {})
         user, bearer = _auth(request.get("auth") or {})
-        given = _joined(request.get("headers"))
+        headers = _joined(request.get("headers"))
         answer = ctx.http.request(
             method,
             request["url"].strip(),
             params=_listed(request.get("params")),
-            headers=_without(content_type | bearer, given) | given,
+            headers=_without(content_type | bearer, headers) | headers,
             data=data,
             auth=user,
             check=False,
@@ -70,11 +70,11 @@ def _auth(auth: Mapping[str, Any]) -> tuple[tuple[str, str] | None, dict[str, st
 
 def _listed(pairs: Any) -> dict[str, list[str]]:
     """Every value by its name, because a parameter may stand several times."""
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for pair in pairs or []:
         if pair.get("name"):
-            found.setdefault(pair["name"], []).append(pair.get("value") or "")
-    return found
+            values.setdefault(pair["name"], []).append(pair.get("value") or "")
+    return values
 
 
 def _joined(pairs: Any) -> dict[str, str]:
@@ -82,9 +82,9 @@ def _joined(pairs: Any) -> dict[str, str]:
     return {name: ", ".join(values) for name, values in _listed(pairs).items()}
 
 
-def _without(headers: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
-    """Those of ``headers`` that were not ``given`` by hand, in whatever case."""
-    named = {name.lower() for name in given}
+def _without(headers: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """Those of ``headers`` that are not among the person's ``own``, in whatever case."""
+    named = {name.lower() for name in own}
     return {name: value for name, value in headers.items() if name.lower() not in named}
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from webapp.service.catalog.shared.hints import CREATES
 from webapp.service.components.authoring import Action, Context, string
 
-from ..common import account, append, blocks, content_prop, given, page_prop, rich_text
+from ..common import account, append, blocks, content_prop, filled, page_prop, rich_text
 
 
 class CreatePage(Action):
@@ -25,7 +25,7 @@ class CreatePage(Action):
         text = blocks(ctx.props.content or "")
         page = ctx.http.post(
             "/v1/pages",
-            json=given(
+            json=filled(
                 {
                     "parent": {"page_id": ctx.props.parent_id},
                     "properties": {"title": {"title": rich_text(ctx.props.title)}},

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from webapp.service.catalog.shared.hints import READS, counted
 from webapp.service.components.authoring import Action, Context, integer, object_
 
-from ..common import account, database_prop, given
+from ..common import account, database_prop, filled
 
 
 class QueryDatabase(Action):
@@ -28,17 +28,17 @@ class QueryDatabase(Action):
 
     def run(self, ctx: Context) -> Any:
         path, cursor = f"/v1/databases/{quote(ctx.props.database_id, safe='')}/query", None
-        found: list[Any] = []
+        items: list[Any] = []
         while True:
             query = {
                 "filter": ctx.props.filter,
                 "start_cursor": cursor,
-                "page_size": min(100, ctx.props.most - len(found)),
+                "page_size": min(100, ctx.props.most - len(items)),
             }
-            answer = ctx.http.post(path, json=given(query)).json()
-            found += answer["results"]
+            answer = ctx.http.post(path, json=filled(query)).json()
+            items += answer["results"]
             cursor = answer.get("next_cursor")
-            if not cursor or len(found) >= ctx.props.most:
+            if not cursor or len(items) >= ctx.props.most:
                 break
-        ctx.export("$summary", f"Found {counted(found, 'item')}")
-        return found
+        ctx.export("$summary", f"Found {counted(items, 'item')}")
+        return items

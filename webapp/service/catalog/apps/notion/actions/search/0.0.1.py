@@ -22,9 +22,9 @@ class Search(Action):
     most = integer(label="At most", default=20, min=1, max=100, optional=True)
 
     def run(self, ctx: Context) -> Any:
-        found = search(ctx, ctx.props.kind, ctx.props.query or "", most=ctx.props.most)["results"]
-        ctx.export("$summary", f"Found {counted(found, 'page')}")
+        results = search(ctx, ctx.props.kind, ctx.props.query or "", most=ctx.props.most)["results"]
+        ctx.export("$summary", f"Found {counted(results, 'page')}")
         return [
             {"object": result["object"], "id": result["id"], "title": title(result), "url": result["url"]}
-            for result in found
+            for result in results
         ]

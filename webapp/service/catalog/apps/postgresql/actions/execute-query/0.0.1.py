@@ -22,6 +22,6 @@ class ExecuteQuery(Action):
     def run(self, ctx: Context) -> Any:
         query = ctx.props.sql
         result = common.ask(ctx, query.get("query") or query.get("value") or "", query.get("params") or [])
-        done = f"{result.command}: {counted(result.count, 'row')}"
-        ctx.export("$summary", f"{done}, of which {len(result.rows)} are shown" if result.cut else done)
+        summary = f"{result.command}: {counted(result.count, 'row')}"
+        ctx.export("$summary", f"{summary}, of which {len(result.rows)} are shown" if result.cut else summary)
         return {"rows": list(result.rows), "row_count": result.count, "command": result.command}

@@ -33,6 +33,6 @@ class FindRows(Action):
             params += [] if props.value is None else [props.value]
         if props.order_by:
             parts.append(f"order by {common.known(props.order_by, columns)}")
-        found = common.ask(ctx, " ".join([*parts, "limit $1"]), params).rows
-        ctx.export("$summary", f"Found {counted(found, 'row')} in {props.table}")
-        return list(found)
+        rows = common.ask(ctx, " ".join([*parts, "limit $1"]), params).rows
+        ctx.export("$summary", f"Found {counted(rows, 'row')} in {props.table}")
+        return list(rows)

@@ -36,18 +36,18 @@ class InsertRow(Action):
         return {COLUMN + column.name: _field(column) for column in columns if column.writable}
 
     def run(self, ctx: Context) -> Any:
-        given = {
+        values = {
             column: value
             for column in common.columns(ctx, ctx.props.table)
             if (value := _value(ctx, column)) is not None
         }
-        names = ", ".join(column.quoted for column in given)
-        places = ", ".join(f"${place}" for place in range(1, len(given) + 1))
-        filled = f"({names}) values ({places})" if given else "default values"
+        names = ", ".join(column.quoted for column in values)
+        places = ", ".join(f"${place}" for place in range(1, len(values) + 1))
+        filled = f"({names}) values ({places})" if values else "default values"
         # The names come from the server's own list, quoted by it; the values go as parameters.
-        made = common.ask(ctx, f"insert into {ctx.props.table} {filled} returning *", list(given.values()))
-        ctx.export("$summary", f"Inserted {counted(made.count, 'row')} into {ctx.props.table}")
-        return made.rows[0] if made.rows else None
+        result = common.ask(ctx, f"insert into {ctx.props.table} {filled} returning *", list(values.values()))
+        ctx.export("$summary", f"Inserted {counted(result.count, 'row')} into {ctx.props.table}")
+        return result.rows[0] if result.rows else None
 
 
 def _field(column: common.Column) -> Prop:

@@ -21,8 +21,8 @@ class FetchFeed(Action):
 
     def run(self, ctx: Context) -> Any:
         answer = ctx.http.get(ctx.props.url.strip(), headers={"Accept": common.ACCEPT})
-        found = common.parsed(answer)
-        entries = [common.entry(entry) for entry in found.entries[: ctx.props.limit]]
-        title = found.feed.get("title") or answer.url
+        document = common.parsed(answer)
+        entries = [common.entry(entry) for entry in document.entries[: ctx.props.limit]]
+        title = document.feed.get("title") or answer.url
         ctx.export("$summary", f"Fetched {len(entries)} entr{'y' if len(entries) == 1 else 'ies'} of {title}")
-        return {"title": title, "link": found.feed.get("link"), "entries": entries}
+        return {"title": title, "link": document.feed.get("link"), "entries": entries}

@@ -25,8 +25,8 @@ class CreateTask(Action):
         return common.field_props(ctx, ctx.props.project_id) if ctx.props.project_id else {}
 
     def run(self, ctx: Context) -> Any:
-        given = {name: ctx.props[name] for name in ("title", "notes", "due", "done") if ctx.props[name] is not None}
-        new = given | {"fields": common.field_values(ctx)}
+        values = {name: ctx.props[name] for name in ("title", "notes", "due", "done") if ctx.props[name] is not None}
+        new = values | {"fields": common.field_values(ctx)}
         task = ctx.http.post(common.in_project(ctx.props.project_id, "tasks"), json=new).json()
         ctx.export("$summary", f"Created task {task['title']} in {ctx.label('project_id') or task['project_id']}")
         return task

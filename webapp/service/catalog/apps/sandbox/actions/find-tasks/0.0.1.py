@@ -28,6 +28,6 @@ class FindTasks(Action):
         props = ctx.props
         params = {"q": props.text, "since": props.since, "sort": props.sort, "per_page": props.limit}
         place = common.in_project(props.project_id, "tasks") if props.project_id else "/api/tasks"
-        found = ctx.http.get(place, params=params).json()
-        ctx.export("$summary", f"Found {counted(found['total'], 'task')}")
-        return {"tasks": found["data"], "total": found["total"]}
+        answer = ctx.http.get(place, params=params).json()
+        ctx.export("$summary", f"Found {counted(answer['total'], 'task')}")
+        return {"tasks": answer["data"], "total": answer["total"]}

@@ -18,6 +18,6 @@ class ListProjects(Action):
 
     def run(self, ctx: Context) -> Any:
         params = {"q": ctx.props.text, "page": ctx.props.page, "per_page": ctx.props.per_page}
-        found = ctx.http.get("/api/projects", params=params).json()
-        ctx.export("$summary", f"Listed {len(found['data'])} of {found['total']} projects")
-        return {"projects": found["data"], "total": found["total"]}
+        answer = ctx.http.get("/api/projects", params=params).json()
+        ctx.export("$summary", f"Listed {len(answer['data'])} of {answer['total']} projects")
+        return {"projects": answer["data"], "total": answer["total"]}

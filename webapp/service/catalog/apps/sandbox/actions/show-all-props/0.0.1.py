@@ -43,14 +43,14 @@ TABLES = {"tasks": {"metadata": {"rowCount": 3}, "schema": {"title": {"dataType"
 
 def find_fields(ctx: Context) -> Options:
     """The custom fields of the project that plays the base."""
-    found = ctx.http.get(common.in_project(ctx.props.base, "fields")).json()["data"]
-    return Options([Option(field["label"], field["key"]) for field in found])
+    fields = ctx.http.get(common.in_project(ctx.props.base, "fields")).json()["data"]
+    return Options([Option(field["label"], field["key"]) for field in fields])
 
 
 def find_base_tasks(ctx: Context) -> Options:
     """The tasks of the project that plays the base."""
-    found = ctx.http.get(common.in_project(ctx.props.base, "tasks")).json()["data"]
-    return Options([Option(task["title"], task["id"]) for task in found])
+    tasks = ctx.http.get(common.in_project(ctx.props.base, "tasks")).json()["data"]
+    return Options([Option(task["title"], task["id"]) for task in tasks])
 
 
 def count_up(ctx: Context) -> Options:
@@ -123,8 +123,8 @@ class ShowAllProps(Action):
         return {f"field_{number}": string(label=f"Field {number}", optional=True) for number in count}
 
     def run(self, ctx: Context) -> Any:
-        given = {name: value for name, value in {**ctx.props, **ctx.extra}.items() if value is not None}
-        if "text_secret" in given:
-            given["text_secret"] = f"{len(given['text_secret'])} characters"
-        ctx.export("$summary", f"Received {len(given)} values")
-        return {"values": given, "labels": {name: label for name in given if (label := ctx.label(name))}}
+        values = {name: value for name, value in {**ctx.props, **ctx.extra}.items() if value is not None}
+        if "text_secret" in values:
+            values["text_secret"] = f"{len(values['text_secret'])} characters"
+        ctx.export("$summary", f"Received {len(values)} values")
+        return {"values": values, "labels": {name: label for name in values if (label := ctx.label(name))}}

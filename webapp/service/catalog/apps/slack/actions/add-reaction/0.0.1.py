@@ -23,6 +23,6 @@ class AddReaction(Action):
 
     def run(self, ctx: Context) -> Any:
         emoji = ctx.props.emoji.strip(": ")
-        done = call(ctx, "reactions.add", channel=ctx.props.channel, timestamp=ctx.props.ts, name=emoji)
+        answer = call(ctx, "reactions.add", channel=ctx.props.channel, timestamp=ctx.props.ts, name=emoji)
         ctx.export("$summary", f"Added :{emoji}: to the message")
-        return done
+        return answer

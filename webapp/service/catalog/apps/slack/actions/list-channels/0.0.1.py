@@ -20,10 +20,10 @@ class ListChannels(Action):
     most = integer(label="At most", default=200, min=1, max=1000, optional=True)
 
     def run(self, ctx: Context) -> Any:
-        found, cursor = channels(ctx)
-        while cursor and len(found) < ctx.props.most:
+        rows, cursor = channels(ctx)
+        while cursor and len(rows) < ctx.props.most:
             page, cursor = channels(ctx, cursor)
-            found += page
-        found = found[: ctx.props.most]
-        ctx.export("$summary", f"Listed {counted(found, 'channel')}")
-        return found
+            rows += page
+        rows = rows[: ctx.props.most]
+        ctx.export("$summary", f"Listed {counted(rows, 'channel')}")
+        return rows

@@ -21,7 +21,7 @@ class CreateCustomer(Action):
     metadata = object_(label="Metadata", description="Names and texts of your own to keep with it.", optional=True)
 
     def run(self, ctx: Context) -> Any:
-        given = {name: ctx.props[name] for name in ("email", "name", "phone", "description")}
-        customer = ctx.http.post("/v1/customers", data={**given, **as_metadata(ctx.props.metadata)}).json()
+        fields = {name: ctx.props[name] for name in ("email", "name", "phone", "description")}
+        customer = ctx.http.post("/v1/customers", data={**fields, **as_metadata(ctx.props.metadata)}).json()
         ctx.export("$summary", f"Created the customer {customer.get('email') or customer['id']}")
         return customer

@@ -20,6 +20,6 @@ class FindCustomers(Action):
     email = string(label="E-mail address")
 
     def run(self, ctx: Context) -> Any:
-        found = listed(ctx, "/v1/customers", 100, email=ctx.props.email)
-        ctx.export("$summary", f"Found {counted(found, 'customer')}")
-        return found
+        customers = listed(ctx, "/v1/customers", 100, email=ctx.props.email)
+        ctx.export("$summary", f"Found {counted(customers, 'customer')}")
+        return customers

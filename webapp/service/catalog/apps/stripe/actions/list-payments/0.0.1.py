@@ -21,6 +21,6 @@ class ListPayments(Action):
     most = integer(label="At most", default=20, min=1, max=1000, optional=True)
 
     def run(self, ctx: Context) -> Any:
-        found = listed(ctx, "/v1/payment_intents", ctx.props.most, customer=ctx.props.customer)
-        ctx.export("$summary", f"Listed {counted(found, 'payment')}")
-        return found
+        payments = listed(ctx, "/v1/payment_intents", ctx.props.most, customer=ctx.props.customer)
+        ctx.export("$summary", f"Listed {counted(payments, 'payment')}")
+        return payments
