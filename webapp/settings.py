@@ -53,6 +53,11 @@ class Settings:
     trusted_proxies: tuple[str, ...] = _setting(
         (), read.networks, "Addresses or networks whose X-Forwarded-* headers count."
     )
+    workflow_domain: str | None = _setting(
+        None,
+        read.domain,
+        "Domain below which each HTTP trigger has a host of its own (PUBLIC_URL/h/KEY when unset).",
+    )
     project: str | None = _setting(None, read.project, "Project that the dashboard works in (the first one).")
     environment: str = _setting(
         "development", read.choice("development", "production"), "Environment the dashboard works in."
@@ -113,6 +118,14 @@ class Settings:
     def database(self) -> Path:
         """The file of the embedded database."""
         return self.data / "patchbay.db"
+
+    def trigger_url(self, key: str) -> str:
+        """The address of the trigger with ``key``. A key from earlier versions, with capitals, is no name of a host."""
+        if self.workflow_domain is None or key != key.lower():
+            return f"{self.public_url}/h/{key}"
+        parts = urlsplit(self.public_url)
+        port = f":{parts.port}" if parts.port else ""
+        return f"{parts.scheme}://{key}.{self.workflow_domain}{port}"
 
     @cached_property
     def secure(self) -> bool:

@@ -1,7 +1,7 @@
 """Which parts of a request the web server trusts: its Host, and who forwarded it.
 
-``Host`` must be the public address's. ``X-Forwarded-For``, ``-Proto`` and ``-Host`` count only when the peer is one
-of the trusted proxies; from anyone else they are dropped.
+``Host`` must be the public address's, or a trigger's own below the domain for them. ``X-Forwarded-For``, ``-Proto`` and
+``-Host`` count only when the peer is one of the trusted proxies; from anyone else they are dropped.
 """
 
 import ipaddress
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from webapp.service.inbound.hosts import TriggerHosts
 from webapp.setting_completion import LOOPBACK_NAMES
 from webapp.settings import Settings
 
@@ -22,6 +23,7 @@ _PROBES = ("/healthz", "/readyz")
 def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":
     """``wsgi`` behind the checks of this module."""
     hosts = allowed_hosts(settings)
+    triggers = TriggerHosts(settings)
     networks = [ipaddress.ip_network(entry) for entry in settings.trusted_proxies]
 
     def checked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
@@ -30,7 +32,7 @@ def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":
         for name in _FORWARDED:
             environ.pop(name, None)
         host = environ.get("HTTP_HOST", "").lower()
-        if host not in hosts and environ.get("PATH_INFO") not in _PROBES:
+        if host not in hosts and not triggers.route(environ, host) and environ.get("PATH_INFO") not in _PROBES:
             return _misdirected(start_response, settings)
         return wsgi(environ, start_response)
 

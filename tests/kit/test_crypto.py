@@ -34,6 +34,11 @@ def test_a_stable_id_depends_on_prefix_and_on_where_the_parts_end() -> None:
     assert len({one.partition("_")[2] for one in found}) == 3
 
 
+def test_a_name_holds_lower_case_letters_and_digits() -> None:
+    assert "".join(sorted(set(crypto.random_name(20_000)))) == "0123456789abcdefghijklmnopqrstuvwxyz"
+    assert len(crypto.random_name(32)) == 32
+
+
 def test_random_base62_has_the_length_asked_for() -> None:
     assert [len(crypto.random_base62(n)) for n in (0, 1, 43)] == [0, 1, 43]
 

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_NAME_ALPHABET = ALPHABET[:10] + ALPHABET[36:]
 KEY_BYTES = 32
 SIGNING_KEY = "whsec_"
 _RANDOM_LENGTH = 14  # 62**14 is about 2**83: no collision in any installation's life
@@ -57,6 +58,11 @@ def stable_id(prefix: str, *parts: str) -> str:
 def random_base62(length: int) -> str:
     """``length`` random base62 characters from the system's secure source."""
     return "".join(secrets.choice(ALPHABET) for _ in range(length))
+
+
+def random_name(length: int) -> str:
+    """``length`` random lower-case letters and digits, for addresses, whose letter case gets lost on the way."""
+    return "".join(secrets.choice(_NAME_ALPHABET) for _ in range(length))
 
 
 def hash_token(token: str) -> str:

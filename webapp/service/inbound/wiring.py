@@ -1,4 +1,5 @@
-"""Hangs ``/h/<key>`` into the web application: the URLs of triggers, open to any method from anywhere.
+"""Hangs ``/h/<key>`` into the web application: the URLs of triggers, open to any method from anywhere. Their own hosts
+lead here as well (:mod:`hosts`).
 
 The key is all that a caller needs, so it is never logged; nor is there a cookie, a form or CORS. Whatever goes wrong is
 answered here, before the framework would log the address.
@@ -19,6 +20,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import receiving
 from webapp.service.domain.triggers.requests import InboundRequest
 from webapp.service.inbound import answering
+from webapp.service.inbound.hosts import OWN_HOST
 
 NAME = "inbound"
 log = logging.getLogger(__name__)
@@ -68,7 +70,8 @@ class Receiver:
     def _received(self, key: str, rest: str) -> Response:
         service = self._service
         trigger = receiving.listener(service, key)
-        base = f"{service.settings.public_url}/h/{key}"
+        settings = service.settings
+        base = settings.trigger_url(key) if OWN_HOST in current.environ else f"{settings.public_url}/h/{key}"
         received = read(current, base, rest, service.clock())
         if not receiving.answers_synchronously(trigger):
             return answering.answer(receiving.receive_request(service, trigger, received))

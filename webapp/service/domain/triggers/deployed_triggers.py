@@ -173,7 +173,7 @@ def configured(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
 
 
 def endpoint_key(service: Service, trigger: DeployedTrigger) -> str | None:
-    """The key in its own URL, ``/h/<key>``; None for one without a URL."""
+    """The key in its own URL; None for one without a URL."""
     if trigger.endpoint_sealed is None:
         return None
     return _open(ENDPOINT, service, trigger, trigger.endpoint_sealed).decode()
@@ -182,7 +182,7 @@ def endpoint_key(service: Service, trigger: DeployedTrigger) -> str | None:
 def endpoint_url(service: Service, trigger: DeployedTrigger) -> str | None:
     """Its own URL; None for one without."""
     key = endpoint_key(service, trigger)
-    return f"{service.settings.public_url}/h/{key}" if key else None
+    return service.settings.trigger_url(key) if key else None
 
 
 def seal_configured(service: Service, tx: Tx, scene: Scene, trigger_id: str, values: Mapping[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from webapp.errors import Conflict, NotFound
-from webapp.kit.crypto import new_id, random_base62
+from webapp.kit.crypto import new_id, random_name
 from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import accounts
@@ -122,7 +122,7 @@ def _begin(
     now, trigger_id = service.clock(), new_id(kind.prefix)
     scene, component = deployment.scene, deployment.component
     name = configuration.checked_name(deployment.name or component.name)
-    key = random_base62(ENDPOINT_KEY_LENGTH) if any(prop["type"] in _ADDRESSED for prop in props) else None
+    key = random_name(ENDPOINT_KEY_LENGTH) if any(prop["type"] in _ADDRESSED for prop in props) else None
     with service.store.write() as tx:
         user = external_users.ensure(tx, scene, deployment.external_id, now)
         deployed_triggers.hold_quotas(service, tx, user)
@@ -145,7 +145,7 @@ def _begin(
             schedule=values.schedule,
             schedule_changed_at=now if values.schedule else None,
             endpoint_sealed=ENDPOINT.seal(service, tx, scene.project_id, trigger_id, key.encode()) if key else None,
-            email_local=random_base62(EMAIL_LENGTH).lower() if kind.emitter == "email" else None,
+            email_local=random_name(EMAIL_LENGTH) if kind.emitter == "email" else None,
             created_at=now,
             updated_at=now,
         )
