@@ -154,4 +154,6 @@ def _places(filters: Filter) -> list[tuple[str, dict[str, Any]]]:
         projects.append(("project_id IS NULL", {}))
     if filters.environment is None:
         return [*projects]
-    return [(f"{one} AND {other}", {**ours, **theirs}) for one, ours in projects for other, theirs in environments]
+    return [
+        (f"{project} AND {place}", {**ours, **theirs}) for project, ours in projects for place, theirs in environments
+    ]

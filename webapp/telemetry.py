@@ -78,8 +78,8 @@ def _measured(app: Flask, token: str, service: Service) -> Observe:
 
     @app.get("/metrics")
     def metrics() -> Response:
-        kind, _, given = request.headers.get("Authorization", "").partition(" ")
-        if kind.lower() != "bearer" or not same(given.strip(), token):
+        kind, _, credential = request.headers.get("Authorization", "").partition(" ")
+        if kind.lower() != "bearer" or not same(credential.strip(), token):
             abort(401)
         return Response(generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8")
 

@@ -58,7 +58,7 @@ def joined(file: Path) -> bytes:
     """The content of ``file`` with its imports in it; any file but a style sheet as it is. Raises OSError."""
     if file.suffix != ".css":
         return file.read_bytes()
-    return _IMPORT.sub(lambda found: (file.parent / found[1].decode()).read_bytes(), file.read_bytes())
+    return _IMPORT.sub(lambda match: (file.parent / match[1].decode()).read_bytes(), file.read_bytes())
 
 
 def state(file: Path) -> tuple[tuple[int, int], ...]:
@@ -75,8 +75,8 @@ def _parts(file: Path, mtime_ns: int, size: int) -> tuple[Path, ...]:
 
 
 def _state(file: Path) -> tuple[int, int]:
-    found = file.stat()
-    return found.st_mtime_ns, found.st_size
+    status = file.stat()
+    return status.st_mtime_ns, status.st_size
 
 
 @functools.cache

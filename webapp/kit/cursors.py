@@ -58,16 +58,16 @@ def decode(mark: str, cursor: str, size: int) -> Key:
     """The sort key in ``cursor``. Raises :class:`BadCursor` unless it was made for ``mark`` with ``size`` parts."""
     try:
         raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        found = json.loads(raw)
+        parts = json.loads(raw)
     except (binascii.Error, ValueError, RecursionError) as error:
         raise BadCursor("The cursor is broken; start again without it.") from error
-    if not isinstance(found, list) or len(found) != size + 1:
+    if not isinstance(parts, list) or len(parts) != size + 1:
         raise BadCursor("The cursor is broken; start again without it.")
-    if found[0] != mark:
+    if parts[0] != mark:
         raise BadCursor("The cursor belongs to another list, sort or filter; start again without it.")
-    if not all(_storable(part) for part in found[1:]):
+    if not all(_storable(part) for part in parts[1:]):
         raise BadCursor("The cursor is broken; start again without it.")
-    return tuple(found[1:])
+    return tuple(parts[1:])
 
 
 def _storable(part: object) -> bool:

@@ -73,8 +73,8 @@ def _authenticate() -> Caller:
         return _of_key(current().keys.by_key(key), None)
     basic = request.authorization
     if basic is not None and basic.type == "basic":
-        found = current().keys.by_account(basic.username or "", basic.password or "")
-        return _of_key(found, f"Basic {REALM}")
+        account_key = current().keys.by_account(basic.username or "", basic.password or "")
+        return _of_key(account_key, f"Basic {REALM}")
     return _of_token()
 
 
@@ -102,8 +102,8 @@ class _Validator(BearerTokenValidator):
     """Looks bearer tokens up in ``grants``; Authlib judges expiry and revocation (RFC 6750)."""
 
     def authenticate_token(self, token_string: str) -> Token | None:
-        found = current().grants.find_access(token_string)
-        return found if found and found.check_client(current().client) else None
+        token = current().grants.find_access(token_string)
+        return token if token and token.check_client(current().client) else None
 
 
 _protector: Any = ResourceProtector()  # its stubs leave the methods untyped

@@ -71,8 +71,8 @@ class Grants:
         if row["used_at"] is not None:
             self.revoke(row["grant_id"], "A refresh token was used twice.")
             return None
-        found = self._of_row(row)
-        return None if found.expired or found.is_revoked() else found
+        refresh = self._of_row(row)
+        return None if refresh.expired or refresh.is_revoked() else refresh
 
     def rotate(self, old: Token, token: Mapping[str, Any]) -> bool:
         """Replace the refresh token ``old`` by the pair in ``token``. False when another request was first."""

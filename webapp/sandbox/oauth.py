@@ -95,9 +95,9 @@ class CodeGrant(AuthorizationCodeGrant):
         )
 
     def query_authorization_code(self, code: str, client: Any) -> Code | None:
-        found = current().grants.find_code(code, client.client_id)
-        g.behaviour = found.grant.behaviour if found else None
-        return found
+        authorization_code = current().grants.find_code(code, client.client_id)
+        g.behaviour = authorization_code.grant.behaviour if authorization_code else None
+        return authorization_code
 
     def delete_authorization_code(self, authorization_code: Any) -> None:
         """Nothing to do: redeeming marked it, in the transaction that stored the tokens."""
@@ -114,9 +114,9 @@ class RefreshGrant(RefreshTokenGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = AUTH_METHODS
 
     def authenticate_refresh_token(self, refresh_token: str) -> Any:
-        found = current().grants.find_refresh(refresh_token)
-        g.behaviour = found.grant.behaviour if found else None
-        return found
+        token = current().grants.find_refresh(refresh_token)
+        g.behaviour = token.grant.behaviour if token else None
+        return token
 
     def authenticate_user(self, refresh_token: Token) -> Grant:
         return refresh_token.grant

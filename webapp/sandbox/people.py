@@ -72,8 +72,8 @@ class Keys:
 
     def by_account(self, account_id: str, key: str) -> Key | None:
         """The key as HTTP Basic carries it: it must be the account's own."""
-        found = self.by_key(key)
-        return found if found and found.person.account_id == account_id else None
+        api_key = self.by_key(key)
+        return api_key if api_key and api_key.person.account_id == account_id else None
 
 
 def _derive(secret: bytes, name: str) -> str:

@@ -55,12 +55,12 @@ def key_bytes(key: str) -> bytes:
 
 def check_pd(key: str | None, headers: Mapping[str, str], body: bytes, at: float) -> Verdict:
     """The verdict on ``x-pd-signature``; ``headers`` in lower case, ``at`` the arrival in unix seconds."""
-    given = headers.get("x-pd-signature")
-    if given is None:
+    header = headers.get("x-pd-signature")
+    if header is None:
         return MISSING
     if key is None:
         return UNCHECKED
-    parts = dict(part.partition("=")[::2] for part in given.replace(" ", "").split(","))
+    parts = dict(part.partition("=")[::2] for part in header.replace(" ", "").split(","))
     stamp = parts.get("t", "")
     expected = hmac.new(key.encode(), f"{stamp}.".encode() + body, hashlib.sha256).hexdigest()
     return _verdict(_same(expected, parts.get("v1", "")), stamp, at)
@@ -68,14 +68,14 @@ def check_pd(key: str | None, headers: Mapping[str, str], body: bytes, at: float
 
 def check_standard(key: str | None, headers: Mapping[str, str], body: bytes, at: float) -> Verdict:
     """The verdict on the Standard Webhooks headers; arguments as in :func:`check_pd`."""
-    event_id, stamp, given = (headers.get(f"webhook-{name}") for name in ("id", "timestamp", "signature"))
-    if event_id is None or stamp is None or given is None:
+    event_id, stamp, signatures = (headers.get(f"webhook-{name}") for name in ("id", "timestamp", "signature"))
+    if event_id is None or stamp is None or signatures is None:
         return MISSING
     if key is None:
         return UNCHECKED
     digest = hmac.new(key_bytes(key), f"{event_id}.{stamp}.".encode() + body, hashlib.sha256).digest()
     expected = f"v1,{base64.b64encode(digest).decode()}"
-    return _verdict(any(_same(expected, signature) for signature in given.split()), stamp, at)
+    return _verdict(any(_same(expected, signature) for signature in signatures.split()), stamp, at)
 
 
 def _verdict(fits: bool, stamp: str, at: float) -> Verdict:

@@ -118,8 +118,8 @@ def first_tables(db: Database) -> None:
     db.table("grants").create(grants, pk="id")
     once = {"expires_at": int, "used_at": int}
     for name, columns in (("codes", ("redirect_uri", "challenge")), ("tokens", ("kind", "scope"))):
-        made = db.table(name).create(_columns("hash", "grant_id", *columns, **once), pk="hash")
-        made.add_foreign_key("grant_id", "grants", "id")
+        table = db.table(name).create(_columns("hash", "grant_id", *columns, **once), pk="hash")
+        table.add_foreign_key("grant_id", "grants", "id")
     db.table("projects").create(_columns("id", "name", "fields"), pk="id")
     texts = ("id", "project_id", "person_id", "title", "notes", "due", "fields")
     tasks = db.table("tasks").create(_columns(*texts, done=int, created_at=int, updated_at=int), pk="id")

@@ -111,16 +111,16 @@ class Tasks:
 
     def change(self, task_id: str, project: Project, change: TaskChange) -> Task | None:
         """Apply ``change`` to a task of ``project``, or None when it is gone. Raises :class:`BadField`."""
-        given = change.model_dump(exclude_unset=True, mode="json")
+        values = change.model_dump(exclude_unset=True, mode="json")
         with self._store.write() as db:
             rows = list(db.query("SELECT * FROM tasks WHERE id = ?", [task_id]))
             if not rows:
                 return None
             task = _task(rows[0])
-            fields = {**task.fields, **(given.get("fields") or {})}
+            fields = {**task.fields, **(values.get("fields") or {})}
             kept = {key: value for key, value in fields.items() if value is not None}
-            row = _row(task) | {key: given[key] for key in ("title", "notes", "done") if given.get(key) is not None}
-            row |= {"due": given["due"]} if "due" in given else {}
+            row = _row(task) | {key: values[key] for key in ("title", "notes", "done") if values.get(key) is not None}
+            row |= {"due": values["due"]} if "due" in values else {}
             row |= {"fields": json.dumps(checked(project, kept)), "updated_at": max(self._clock(), task.updated_at)}
             db.table("tasks").update(task_id, row)
         return _task(row)

@@ -52,8 +52,8 @@ class Schema:
 
     def __init__(self, folder: Traversable) -> None:
         self.folder = folder
-        found = sorted(file.name for file in folder.iterdir() if _FILE.fullmatch(file.name))
-        migrations = [Migration(name.removesuffix(".sql"), (folder / name).read_text("utf-8")) for name in found]
+        names = sorted(file.name for file in folder.iterdir() if _FILE.fullmatch(file.name))
+        migrations = [Migration(name.removesuffix(".sql"), (folder / name).read_text("utf-8")) for name in names]
         self._by_name = {migration.name: migration for migration in migrations}
         self._set = Migrations("patchbay")
         for migration in migrations:

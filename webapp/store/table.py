@@ -41,13 +41,13 @@ class Column(NamedTuple):
 
 def columns(record: type[Any], path: str = "") -> list[Column]:
     """The columns of ``record``, in the order of its fields. Raises ``TypeError`` for a field that no column holds."""
-    made = []
+    table_columns = []
     for name, hint in _fields(record).items():
         if _is_record(hint):
-            made += columns(hint, f"{path}{name}.")
+            table_columns += columns(hint, f"{path}{name}.")
         else:
-            made.append(Column(name, attrgetter(path + name), *_conversion(hint)))
-    return made
+            table_columns.append(Column(name, attrgetter(path + name), *_conversion(hint)))
+    return table_columns
 
 
 def maker(record: type[T]) -> Callable[[Values], T]:
@@ -140,10 +140,10 @@ def by_one_index(
     them and are checked on the rows that were found: without statistics, a planner would choose among indexes by the
     number of their columns, and read the whole scope.
     """
-    given = {column: value for column, value in filters.items() if value is not None}
-    first = next(iter(given), None)
+    values = {column: value for column, value in filters.items() if value is not None}
+    first = next(iter(values), None)
     looked_up = {first} if first in alone else {first, *scope}
-    params = {**scope, **given}
+    params = {**scope, **values}
     conditions = [f"{name} = :{name}" if name in looked_up else _checked(name, value) for name, value in params.items()]
     return " AND ".join(conditions), params
 

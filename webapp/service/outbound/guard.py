@@ -122,8 +122,8 @@ def resolve(host: str, timeout_s: float) -> list[Address]:
 
 def _look_up(host: str, answers: "SimpleQueue[list[Address] | OSError]") -> None:
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        answers.put(list(dict.fromkeys(ip_address(entry[4][0]) for entry in found)))
+        entries = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        answers.put(list(dict.fromkeys(ip_address(entry[4][0]) for entry in entries)))
     except OSError as error:
         answers.put(error)
     except (UnicodeError, ValueError) as error:
@@ -188,12 +188,12 @@ class Guard:
         """Look the name of a checked URL up, once, and pin the answers when all of them are permitted."""
         literal = _literal(url.host)
         try:
-            found = [literal] if literal else self._resolver(url.host, deadline.remaining())
+            addresses = [literal] if literal else self._resolver(url.host, deadline.remaining())
         except TimeoutError:
             return Failure("dns", f"Looking up {url.host} took too long. Try again later.")
         except OSError:
             return Failure("dns", f"There is no server named {url.host}. Check how the address is written.")
-        return self._permitted(url.host, url.port, found) or Target(url, tuple(found))
+        return self._permitted(url.host, url.port, addresses) or Target(url, tuple(addresses))
 
     def pin_host(
         self, host: str, port: int, deadline: Deadline, usual: frozenset[int] = DATABASE_PORTS
@@ -207,11 +207,11 @@ class Guard:
         target = self.pin(Url("https", name, port, "/"), deadline)
         return target if isinstance(target, Failure) else target.addresses
 
-    def _permitted(self, host: str, port: int, found: list[Address]) -> Failure | None:
-        if not found:
+    def _permitted(self, host: str, port: int, addresses: list[Address]) -> Failure | None:
+        if not addresses:
             return Failure("dns", f"There is no server named {host}. Check how the address is written.")
         named = self._names(host, port)
-        if all(is_public(address) or (named and is_nameable(address)) for address in found):
+        if all(is_public(address) or (named and is_nameable(address)) for address in addresses):
             return None
         return _no(f"{host} is not on the public internet, so it may not be reached. Use a public address.")
 

@@ -132,8 +132,8 @@ def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
 
 def _discreet(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:
     """`result`, without an error code that repeats a secret which was sent: codes are shown, stored and logged."""
-    found = result.error_code if isinstance(result, OAuthFailure) else None
-    if found and any(secret and secret in found for secret in (provider.client_secret, *sent)):
+    code = result.error_code if isinstance(result, OAuthFailure) else None
+    if code and any(secret and secret in code for secret in (provider.client_secret, *sent)):
         return failure_for(None)
     return result
 

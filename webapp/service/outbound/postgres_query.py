@@ -72,8 +72,8 @@ def query(
     Without params there may be several: they succeed or fail as one, and the last one's rows come back. A Failure's
     sentence is the server's own word on the statement, or why no server could be asked.
     """
-    found = connected(guard, account, deadline_s, lambda link, left: _run(link, left, statement, params, max_rows))
-    return Failure("connect", found.sentence) if isinstance(found, PostgresOutcome) else found
+    result = connected(guard, account, deadline_s, lambda link, left: _run(link, left, statement, params, max_rows))
+    return Failure("connect", result.sentence) if isinstance(result, PostgresOutcome) else result
 
 
 def _run(
@@ -170,7 +170,7 @@ def tables(guard: Guard, account: PostgresAccount, *, deadline_s: float = 15.0) 
 
 def _tables(rows: Iterable[tuple[Any, ...]]) -> Iterable[Table]:
     """The rows of `_COLUMNS`, which stand in the order of their tables, put together."""
-    for (schema, name, own, count), found in itertools.groupby(rows, lambda row: (row[0], row[1], row[6], row[7])):
-        columns = tuple(Column(row[2], row[3], row[4], row[5]) for row in found)
+    for (schema, name, own, count), group in itertools.groupby(rows, lambda row: (row[0], row[1], row[6], row[7])):
+        columns = tuple(Column(row[2], row[3], row[4], row[5]) for row in group)
         rows_known = count if count is not None and count >= 0 else None  # -1: never counted
         yield Table(schema, name, name if own else f"{schema}.{name}", rows_known, columns)

@@ -126,11 +126,11 @@ def identity(body: Any, id_path: str, name_path: str = "", email_path: str = "")
 
     All are made fit to be shown (:func:`one_line`): a provider may let people choose any name.
     """
-    found = _text(at_path(body, id_path))
-    if not found:
+    known_id = _text(at_path(body, id_path))
+    if not known_id:
         return None
     name, email = (_text(at_path(body, path)) if path else None for path in (name_path, email_path))
-    return Identity(found, one_line(name or found, MAX_NAME), one_line(email or name or found, MAX_NAME))
+    return Identity(known_id, one_line(name or known_id, MAX_NAME), one_line(email or name or known_id, MAX_NAME))
 
 
 def _options(spec: RequestSpec, fields: Fields) -> dict[str, Any]:
