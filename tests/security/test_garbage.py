@@ -220,7 +220,7 @@ def test_large_events_come_in_pages(installation: Installation) -> None:
     trigger, _ = plant_trigger_of(service, installation.scene, "http-new-requests")
     for size in (1, 6, 6, 6, 17, 1):
         firing.emit(service, trigger, [Emitted("x" * size * 2**20, None, None, service.clock())])
-    pages, after = list[int](), None
+    pages, after = list[int](), ""
     while found := events.page_of_trigger(service.store, trigger.id, after=after):
         assert sum(len(one.body or b"") for one in found) <= events.MAX_PAGE_BYTES or len(found) == 1
         pages, after = [*pages, len(found)], found[-1].id

@@ -7,7 +7,7 @@ own exceptions stop here: a broken unique or foreign key raises :class:`webapp.e
 unreachable database :class:`webapp.errors.Unavailable`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +48,12 @@ class Sizes:
 def megabytes(size: int) -> str:
     """A number of bytes for people, such as ``1,024 MB``."""
     return f"{size / (1 << 20):,.0f} MB"
+
+
+def among(values: Sequence[object]) -> tuple[str, Row]:
+    """What stands inside of ``IN (…)`` for ``values``, and its parameters."""
+    params: Row = {f"among_{number}": value for number, value in enumerate(values)}
+    return ", ".join(f":{name}" for name in params), params
 
 
 class Reader(Protocol):

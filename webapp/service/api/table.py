@@ -18,7 +18,7 @@ from webapp.service.api.accounts import (
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.components import calls, components, file_stash, proxy, runs
 from webapp.service.api.projects import audit, projects, usage, users, webhook, writes
-from webapp.service.api.triggers import deliveries, deploy, deployed_triggers, events, webhooks
+from webapp.service.api.triggers import deliveries, deploy, deployed_triggers, events, overviews, webhooks
 
 MODULES = (
     oauth_tokens,
@@ -49,6 +49,7 @@ MODULES = (
     webhook,
     events,
     deliveries,
+    overviews,
     general_webhooks,
     logins,
     oauth_clients,

@@ -11,7 +11,7 @@ from tests.fakes.receiver import Mood
 from webapp.kit import cursors
 from webapp.kit.clock import DAY
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.deliveries import counts, events, log
+from webapp.service.domain.deliveries import counts, events, log, stats
 from webapp.service.domain.deliveries.log import Filter
 from webapp.service.domain.instance import retention
 
@@ -40,7 +40,7 @@ def test_newest_first_page_by_page(post: DeliveryHarness) -> None:
     first = events.page_of_trigger(store, trigger.id, limit=2)
     second = events.page_of_trigger(store, trigger.id, limit=9, after=first[-1].id)
     assert [one.id for one in (*first, *second)] == made[::-1]
-    assert [one.id for one in events.page_of_trigger(store, trigger.id, event_id=made[2])] == [made[2]]
+    assert [one.id for one in events.page_of_trigger(store, trigger.id, only=made[2])] == [made[2]]
     assert events.page_of_trigger(store, trigger.id, after="evt_nothing") == []
 
 
@@ -89,7 +89,7 @@ def test_the_last_24_hours(post: DeliveryHarness) -> None:
     post.turn()
     post.clock.advance(DAY)
     post.emit(trigger, 2)
-    found = log.stats(post.service, trigger.id)
+    found = stats.day(post.service, trigger.id)
     assert len(found["hours"]) == 24
     assert (found["failed"], found["delivered"], found["waiting"], found["events"]) == (0, 0, 1, 1)
     assert found["hours"][-1]["waiting"] == 1

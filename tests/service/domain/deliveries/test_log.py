@@ -1,4 +1,4 @@
-"""Deliveries as the owner of a trigger sees them: filtered, in detail, by the hour, and none of another trigger."""
+"""Deliveries as the owner of a trigger sees them: filtered, in detail, and none of another trigger."""
 
 import pytest
 
@@ -48,12 +48,3 @@ def test_one_in_detail_and_none_of_another_trigger(post: DeliveryHarness, trigge
     for trigger_id, other_id in (("dc_other", delivery_id), (trigger.id, "del_none")):
         with pytest.raises(NotFound):
             log.details(post.service, trigger_id, other_id)
-
-
-def test_the_last_24_hours(post: DeliveryHarness, trigger: DeployedTrigger) -> None:
-    stats = log.stats(post.service, trigger.id)
-    assert len(stats["hours"]) == log.HOURS
-    assert (stats["delivered"], stats["waiting"], stats["failed"], stats["events"]) == (1, 1, 0, 2)
-    assert stats["last_error"]
-    post.clock.advance(25 * HOUR)
-    assert log.stats(post.service, trigger.id)["delivered"] == 0

@@ -10,7 +10,7 @@ from webapp.service.api.base.models import Body, Data, Page
 from webapp.service.api.base.operations import OWNER, Example, Operations, PathParameter
 from webapp.service.api.triggers import delivery_models
 from webapp.service.api.triggers.owned import DEPLOYED_TRIGGERS, PATH, READ, TRIGGER_ID, WRITE, Owned, OwnedList, load
-from webapp.service.domain.deliveries import log, resending
+from webapp.service.domain.deliveries import log, resending, stats
 from webapp.service.domain.deliveries.log import Filter
 
 operations = Operations(
@@ -112,4 +112,4 @@ def resend_deliveries(call: Call) -> Response:
 def get_trigger_stats(call: Call) -> Response:
     """The last 24 hours."""
     trigger = load(call, call.query(Owned))
-    return answer({"data": log.stats(call.service, trigger.id)})
+    return answer({"data": stats.day(call.service, trigger.id)})

@@ -7,7 +7,7 @@ from flask import Response
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Body, Data, Extensions
+from webapp.service.api.base.models import Body, Data, Extensions, Flag
 from webapp.service.api.base.operations import OWNER, Example, Operations
 from webapp.service.api.triggers import models
 from webapp.service.api.triggers.owned import DEPLOYED_TRIGGERS, PATH, READ, TRIGGER_ID, WRITE, Owned, load
@@ -27,13 +27,15 @@ def _count(text: str) -> int:
 
 
 class EventList(Owned):
-    """Which events. Fewer than ``n`` are listed where they are large; ``extensions`` adds how many there are."""
+    """Which events. Fewer than ``n`` are listed where they are large, unless ``brief``; ``extensions`` adds how many
+    there are."""
 
     n: Annotated[
         int, BeforeValidator(_count), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": events.MAX_LISTED})
     ] = Field(events.MAX_LISTED, description="How many at most.")
-    after: str | None = Field(None, description="An event's id; older ones follow.")
-    event_id: str | None = Field(None, description="Only this event.")
+    after: str = Field("", description="An event's id; older ones follow.")
+    event_id: str = Field("", description="Only this event.")
+    brief: Flag = Field(False, description="Leave out what the events hold: `e` is null.")
     extensions: Extensions = False
 
 
@@ -71,7 +73,7 @@ def list_trigger_events(call: Call) -> Response:
     query = call.query(EventList)
     trigger = load(call, query)
     rows = events.page_of_trigger(
-        call.store, trigger.id, limit=query.n, after=query.after or None, event_id=query.event_id or None
+        call.store, trigger.id, limit=query.n, after=query.after, only=query.event_id, brief=query.brief
     )
     data: dict[str, Any] = {"data": [events.to_json(event) for event in events.opened(call.service, rows)]}
     if query.extensions:

@@ -8,6 +8,7 @@ from webapp.service.api.base.models import Extensions, ExternalUserId, Paged, Qu
 from webapp.service.api.base.operations import Group, PathParameter
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import external_users
+from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers.deployed_triggers import ABSENT, DeployedTrigger
 
@@ -38,6 +39,11 @@ class OwnedList(Owned, Paged):
 
 def load(call: Call, query: Owned) -> DeployedTrigger:
     """The trigger of the path, if it is the named user's. Raises :class:`Invalid`, :class:`NotFound`, Forbidden."""
+    return deployed_triggers.get(call.store, call.scene, call.path["trigger_id"], user=owner(call, query))
+
+
+def owner(call: Call, query: Owned) -> ExternalUser:
+    """The named user. Raises :class:`Invalid`, :class:`NotFound`, Forbidden."""
     external_id = call.caller.user_filter(query.external_user_id)
     if external_id is None:
         message = "Name the trigger's owner."
@@ -45,4 +51,4 @@ def load(call: Call, query: Owned) -> DeployedTrigger:
     user = call.user or external_users.find(call.store, call.scene, external_id)
     if user is None:
         raise NotFound(ABSENT)
-    return deployed_triggers.get(call.store, call.scene, call.path["trigger_id"], user=user)
+    return user

@@ -105,10 +105,11 @@ def reset_delivery_state(call: Call) -> Response:
 def list_pipelines(call: Call) -> Response:
     """The workflows of a trigger."""
     query = call.query(WorkflowList)
-    rows = trigger_webhooks.workflows_of(call.store, load(call, query).id)
+    trigger = load(call, query)
+    rows = trigger_webhooks.workflows_of(call.store, trigger.id)
     data: dict[str, Any] = {"workflow_ids": [workflow.id for workflow in rows]}
     if query.extensions:
-        data["workflows"] = [_workflow_to_json(workflow) for workflow in rows]
+        data["workflows"] = [workflow_to_json(workflow) for workflow in rows]
     return answer(data)
 
 
@@ -137,16 +138,16 @@ def _webhook(call: Call) -> Endpoint:
 def _answer(call: Call, webhook: Endpoint) -> Response:
     """A webhook that is shown alone: with its times in epoch seconds, as clients expect it there."""
     times = {"created_at": webhook.created_at // SECOND, "updated_at": webhook.updated_at // SECOND}
-    return answer({"data": _to_json(call, webhook) | times})
+    return answer({"data": to_json(call, webhook) | times})
 
 
 def _answer_list(call: Call, trigger: DeployedTrigger) -> Response:
     rows = trigger_webhooks.of_trigger(call.store, trigger.id)
-    entries = [_to_json(call, webhook) for webhook in rows]
+    entries = [to_json(call, webhook) for webhook in rows]
     return answer({"webhook_urls": [webhook.url for webhook in rows], "webhooks": entries})
 
 
-def _to_json(call: Call, endpoint: Endpoint) -> dict[str, Any]:
+def to_json(call: Call, endpoint: Endpoint) -> dict[str, Any]:
     """A webhook in a list (contract "Trigger webhooks")."""
     data: dict[str, Any] = {"id": endpoint.id, "url": endpoint.url, "signing_key_set": True}
     if call.caller.connect is None:
@@ -154,7 +155,7 @@ def _to_json(call: Call, endpoint: Endpoint) -> dict[str, Any]:
     return data | _state_to_json(endpoint)
 
 
-def _workflow_to_json(endpoint: Endpoint) -> dict[str, Any]:
+def workflow_to_json(endpoint: Endpoint) -> dict[str, Any]:
     """A workflow as those see it whose events go there: its name and how it does, not where it is."""
     return {"id": endpoint.id, "name": endpoint.name, **_state_to_json(endpoint)}
 

@@ -53,6 +53,7 @@ class Event:
 
 SEALED = SealedColumn("events", "body_sealed")
 _EVENTS = Table("events", Event)
+_BRIEF = ", ".join("NULL" if column.name.startswith("body") else column.name for column in _EVENTS.fields)
 
 
 def record(
@@ -95,17 +96,17 @@ def notify(
 
 
 def page_of_trigger(
-    reader: Reader, trigger_id: str, *, limit: int = MAX_LISTED, after: str | None = None, event_id: str | None = None
+    reader: Reader, trigger_id: str, *, limit: int = MAX_LISTED, after: str = "", only: str = "", brief: bool = False
 ) -> list[Event]:
-    """Events of a trigger, newest first: at most ``limit``, older than the event ``after``, or the one ``event_id``.
+    """Events of a trigger, newest first: at most ``limit``, older than the event ``after``, or ``only`` one.
 
     They are shown once they are :func:`opened`. Large ones come one page after another: fewer than ``limit``, so that
-    nobody who sends them can fill the memory of whoever looks.
+    nobody who sends them can fill the memory of whoever looks; ``brief`` reads none of their bodies.
     """
     where, params = "trigger_id = :trigger", {"trigger": trigger_id, "limit": min(limit, MAX_LISTED)}
-    if event_id is not None:
-        where, params["event"] = f"{where} AND id = :event", event_id
-    if after is not None:
+    if only:
+        where, params["event"] = f"{where} AND id = :event", only
+    if after:
         mark = reader.one(
             "SELECT at, id FROM events WHERE id = :id AND trigger_id = :trigger", {"id": after, "trigger": trigger_id}
         )
@@ -113,6 +114,8 @@ def page_of_trigger(
             return []
         where, params = f"{where} AND (at, id) < (:at, :id)", {**params, **mark}
     where = f"{where} ORDER BY at DESC, id DESC LIMIT :limit"
+    if brief:
+        return [_EVENTS.make(row) for row in reader.tuples(f"SELECT {_BRIEF} FROM events WHERE {where}", params)]  # noqa: S608
     params["limit"] = _fitting(reader.tuples(f"SELECT {_SIZE} FROM events WHERE {where}", params))  # noqa: S608
     return _EVENTS.all(reader, where, params)
 

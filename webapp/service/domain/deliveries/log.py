@@ -1,4 +1,4 @@
-"""Deliveries as the owner of a trigger sees them: the list, one with its request and every answer, and 24 hours."""
+"""Deliveries as the owner of a trigger sees them: the list, and one with its request and every answer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,12 +7,10 @@ import orjson
 
 from webapp.errors import Invalid, NotFound
 from webapp.kit import cursors
-from webapp.kit.clock import HOUR
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import counts, events
 from webapp.store.contract import Reader, Row
 
-HOURS = 24
 _SELECT = (
     "SELECT d.*, p.url, e.summary FROM deliveries d "
     "JOIN events e ON e.id = d.event_id JOIN endpoints p ON p.id = d.endpoint_id"
@@ -85,27 +83,6 @@ def details(service: Service, trigger_id: str, delivery_id: str) -> dict[str, An
     return {**to_json(row), "request": request, "attempts": [_attempt(attempt) for attempt in attempts]}
 
 
-def stats(service: Service, trigger_id: str) -> dict[str, Any]:
-    """What became of the deliveries of the last 24 hours, hour by hour in UTC; the last hour is the running one."""
-    now = service.clock()
-    first = now // HOUR * HOUR - (HOURS - 1) * HOUR
-    rows = service.store.tuples(
-        "SELECT (created_at - :first) / :hour, status, COUNT(*) FROM deliveries "
-        "WHERE trigger_id = :trigger AND created_at >= :first GROUP BY 1, 2",
-        {"first": first, "hour": HOUR, "trigger": trigger_id},
-    )
-    hours = [{"start": first + n * HOUR, **dict.fromkeys(counts.STATUSES, 0)} for n in range(HOURS)]
-    for hour, status, count in rows:
-        hours[min(int(hour), HOURS - 1)][status] += count
-    totals = {status: sum(hour[status] for hour in hours) for status in counts.STATUSES}
-    seen = service.store.one(
-        "SELECT COUNT(*) AS events, (SELECT MAX(at) FROM events WHERE trigger_id = :trigger) AS last_event_at "
-        "FROM events WHERE trigger_id = :trigger AND at >= :first",
-        {"trigger": trigger_id, "first": first},
-    )
-    return {"hours": hours, **totals, **(seen or {}), "last_error": _last_error(service.store, trigger_id)}
-
-
 def check_status(status: str | None) -> None:
     """Raise :class:`Invalid` for a status that deliveries never have."""
     if status is not None and status not in counts.STATUSES:
@@ -135,16 +112,6 @@ def _count(reader: Reader, trigger_id: str, filters: Filter) -> int:
     where, params = where_of(trigger_id, filters)
     row = reader.one(f"SELECT COUNT(*) AS n FROM deliveries d WHERE {where}", params)  # noqa: S608
     return int(row["n"]) if row else 0
-
-
-def _last_error(reader: Reader, trigger_id: str) -> str | None:
-    """Why the newest delivery that was tried has not succeeded; None when it has."""
-    row = reader.one(
-        "SELECT status, last_error FROM deliveries WHERE trigger_id = :trigger AND (status <> 'waiting' OR tries > 0) "
-        "ORDER BY created_at DESC, id DESC LIMIT 1",
-        {"trigger": trigger_id},
-    )
-    return row["last_error"] if row else None
 
 
 def _attempt(row: Row) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import Reader, Tx
+from webapp.store.contract import Reader, Tx, among
 
 MAX_URLS = 20
 
@@ -91,6 +91,16 @@ def of_trigger(reader: Reader, trigger_id: str) -> list[Endpoint]:
     return endpoints.select(reader, where, {"trigger": trigger_id})
 
 
+def webhooks_of(reader: Reader, trigger_ids: Sequence[str]) -> dict[str, list[Endpoint]]:
+    """The same of several triggers, by their ids."""
+    those, params = among(trigger_ids)
+    by_trigger: dict[str, list[Endpoint]] = {trigger_id: [] for trigger_id in trigger_ids}
+    where = f"trigger_id IN ({those}) ORDER BY trigger_id, position, created_at, id"
+    for webhook in endpoints.select(reader, where, params):
+        by_trigger[str(webhook.trigger_id)].append(webhook)
+    return by_trigger
+
+
 def workflows_of(reader: Reader, trigger_id: str) -> list[Endpoint]:
     """The workflows that a trigger's events go to, in the order in which they were given."""
     rows = reader.tuples(
@@ -124,8 +134,8 @@ def get(reader: Reader, trigger_id: str, webhook_id: str) -> Endpoint:
 def first_signing_keys(service: Service, trigger_ids: Sequence[str]) -> dict[str, str]:
     """The key (``whsec_…``) of each trigger's first webhook, for those of the triggers that have one."""
     names = {f"id_{number}": trigger_id for number, trigger_id in enumerate(trigger_ids)}
-    among = ", ".join(f":{name}" for name in names)
-    where = f"trigger_id IN ({among}) ORDER BY trigger_id, position DESC, created_at DESC, id DESC"
+    those = ", ".join(f":{name}" for name in names)
+    where = f"trigger_id IN ({those}) ORDER BY trigger_id, position DESC, created_at DESC, id DESC"
     webhooks = endpoints.select(service.store, where, names)
     firsts = {webhook.trigger_id: webhook for webhook in webhooks}  # of one trigger's, the last one here stays
     return {str(trigger_id): endpoints.key_of(service, webhook) for trigger_id, webhook in firsts.items()}

@@ -5,14 +5,13 @@ was removed is switched off, with the reason.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from webapp.kit import cursors
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import deployed_triggers, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.store.contract import Reader, Tx
+from webapp.store.contract import Reader, Tx, among
 
 WAITS = "It waits, because its account needs you: reconnect the account."
 _USING = "id IN (SELECT trigger_id FROM trigger_accounts WHERE account_id = :account) AND deployed = 1"
@@ -31,7 +30,7 @@ def put(tx: Tx, trigger_id: str, accounts: Mapping[str, str]) -> None:
 def of_triggers(reader: Reader, trigger_ids: Sequence[str]) -> dict[str, list[dict[str, str]]]:
     """The accounts of each trigger, as ``{"prop", "id"}``."""
     accounts: dict[str, list[dict[str, str]]] = {trigger_id: [] for trigger_id in trigger_ids}
-    listed, params = _listed(trigger_ids)
+    listed, params = among(trigger_ids)
     sql = f"SELECT trigger_id, prop, account_id FROM trigger_accounts WHERE trigger_id IN ({listed}) ORDER BY prop"  # noqa: S608
     for row in reader.all(sql, params):
         accounts[row["trigger_id"]].append({"prop": row["prop"], "id": row["account_id"]})
@@ -40,7 +39,7 @@ def of_triggers(reader: Reader, trigger_ids: Sequence[str]) -> dict[str, list[di
 
 def waiting(reader: Reader, trigger_ids: Sequence[str]) -> set[str]:
     """Those of the triggers that wait for a person to reconnect an account."""
-    listed, params = _listed(trigger_ids)
+    listed, params = among(trigger_ids)
     rows = reader.all(
         "SELECT DISTINCT trigger_id FROM trigger_accounts JOIN accounts ON accounts.id = account_id "  # noqa: S608
         f"WHERE trigger_id IN ({listed}) AND accounts.dead = 1",
@@ -69,8 +68,3 @@ def account_removed(tx: Tx, service: Service, account: Account) -> list[str]:
     for trigger in triggers:
         lifecycle.switch_off(tx, service, trigger, reason)
     return [trigger.name for trigger in triggers]
-
-
-def _listed(trigger_ids: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    names = [f"id_{number}" for number in range(len(trigger_ids))]
-    return ", ".join(f":{name}" for name in names), dict(zip(names, trigger_ids, strict=True))

@@ -5,7 +5,7 @@ Every look-up by id goes through an owner: a scene, and for a Connect token its 
 hooks are still running at its deployment is found by its endpoint alone, since the provider may call it back at once.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import Reader, Tx
+from webapp.store.contract import Reader, Tx, among
 from webapp.store.table import Rows, by_one_index
 
 Emitter = Literal["source", "http", "timer", "email"]
@@ -144,6 +144,16 @@ def of_user(reader: Reader, user: ExternalUser) -> list[DeployedTrigger]:
     """Every trigger of one user, oldest first."""
     where = "external_user_id = :user AND deployed = 1 ORDER BY created_at, id"
     return ROWS.all(reader, where, {"user": user.id})
+
+
+def own_ids(reader: Reader, user: ExternalUser, trigger_ids: Sequence[str]) -> list[str]:
+    """Those of ``trigger_ids`` that are triggers of ``user``."""
+    those, params = among(trigger_ids)
+    rows = reader.tuples(
+        f"SELECT id FROM {TABLE} WHERE id IN ({those}) AND external_user_id = :user AND deployed = 1",  # noqa: S608
+        {**params, "user": user.id},
+    )
+    return [trigger_id for (trigger_id,) in rows]
 
 
 def of_project(reader: Reader, project_id: str) -> list[DeployedTrigger]:

@@ -1,0 +1,78 @@
+"""How deliveries have gone: by the hour for one trigger and for several, and of late at each webhook."""
+
+import pytest
+
+from tests.fakes.delivery_harness import DeliveryHarness
+from tests.fakes.receiver import Mood
+from webapp.kit.clock import DAY, HOUR
+from webapp.service.domain.deliveries import stats, trigger_webhooks
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+
+
+@pytest.fixture
+def trigger(post: DeliveryHarness) -> DeployedTrigger:
+    """A trigger with a delivery that arrived, and an hour later one that did not."""
+    made = post.trigger(post.receiver.url())
+    post.emit(made, "first")
+    post.turn()
+    post.clock.advance(HOUR)
+    post.receiver.moods["/"] = Mood(500)
+    post.emit(made, "second")
+    post.turn()
+    return made
+
+
+def of_late(post: DeliveryHarness, trigger: DeployedTrigger) -> dict[str, object]:
+    (facts,) = stats.of_late(
+        post.service.store, trigger.id, trigger_webhooks.of_trigger(post.service.store, trigger.id)
+    ).values()
+    return facts
+
+
+def test_the_last_24_hours(post: DeliveryHarness, trigger: DeployedTrigger) -> None:
+    of_day = stats.day(post.service, trigger.id)
+    assert len(of_day["hours"]) == stats.HOURS
+    assert (of_day["delivered"], of_day["waiting"], of_day["failed"], of_day["events"]) == (1, 1, 0, 2)
+    assert of_day["last_error"]
+    post.clock.advance(25 * HOUR)
+    assert stats.day(post.service, trigger.id)["delivered"] == 0
+
+
+def test_several_at_once_each_with_its_own(post: DeliveryHarness, trigger: DeployedTrigger) -> None:
+    other = post.trigger(post.receiver.url("/other"))
+    post.emit(other)
+    days = stats.days(post.service, [trigger.id, other.id])
+    assert [(days[one.id]["delivered"], days[one.id]["waiting"]) for one in (trigger, other)] == [(1, 1), (0, 1)]
+    assert days[other.id]["hours"][-1]["waiting"] == 1
+    assert stats.days(post.service, []) == {}
+
+
+def test_a_webhook_tells_when_something_arrived_how_fast_and_when_it_is_tried_next(
+    post: DeliveryHarness, trigger: DeployedTrigger
+) -> None:
+    facts, waiting = of_late(post, trigger), post.rows()[-1]
+    assert facts["last_success_at"] == post.clock.at - HOUR
+    assert isinstance(facts["median_ms"], int)
+    assert facts["next_attempt_at"] == waiting["next_at"] > post.clock.at
+
+
+def test_what_arrived_before_it_failed_for_long_is_still_known(
+    post: DeliveryHarness, trigger: DeployedTrigger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stats, "NEWEST", 2)
+    with post.service.store.write() as tx:
+        urls = [post.receiver.url(), post.receiver.url("/other")]
+        trigger_webhooks.set_urls(tx, post.service, trigger, urls)
+    before = post.clock.at - HOUR
+    for _ in range(3):
+        post.clock.advance(DAY)
+        post.emit(trigger)
+        post.turn()
+    first, _ = trigger_webhooks.of_trigger(post.service.store, trigger.id)
+    assert stats.of_late(post.service.store, trigger.id, [first])[first.id]["last_success_at"] == before
+
+
+def test_one_that_nothing_was_sent_to_has_nothing_to_tell(post: DeliveryHarness) -> None:
+    assert of_late(post, post.trigger(post.receiver.url())) == {
+        "last_success_at": None, "median_ms": None, "next_attempt_at": None,
+    }  # fmt: skip

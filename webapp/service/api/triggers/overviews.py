@@ -1,0 +1,94 @@
+"""What a page about triggers shows, in one call: a trigger with its webhooks, workflows and last day; and the last day
+of several."""
+
+from typing import Any, ClassVar
+
+from flask import Response
+from pydantic import Field
+
+from webapp.errors import Invalid
+from webapp.service.api.base.call import Call, answer
+from webapp.service.api.base.models import Answer, Data, Milliseconds
+from webapp.service.api.base.operations import OWNER, Example, Operations
+from webapp.service.api.triggers import delivery_models, models, webhooks
+from webapp.service.api.triggers.owned import DEPLOYED_TRIGGERS, PATH, READ, TRIGGER_ID, Owned, load, owner
+from webapp.service.domain.deliveries import stats, trigger_webhooks
+from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.triggers import deployed_triggers, serialization
+
+operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID, read=READ, extension=True)
+MAX_IDS = 100
+
+
+class WebhookOfLate(models.Webhook):
+    """A webhook, and how it has done of late."""
+
+    last_success_at: Milliseconds | None = Field(description="When something arrived there last.")
+    median_ms: int | None = Field(description="How long an answer usually takes, of the newest that arrived.")
+    next_attempt_at: Milliseconds | None = Field(description="When what waits is tried next.")
+
+
+class Overview(Answer):
+    """A trigger with what stands around it."""
+
+    trigger: models.DeployedTrigger
+    webhooks: list[WebhookOfLate]
+    workflows: list[models.Workflow]
+    stats: delivery_models.Stats
+
+
+class Chosen(Owned):
+    """Which triggers, by their ids; those of others are left out."""
+
+    lists: ClassVar[frozenset[str]] = frozenset({"ids"})
+    ids: list[str] = Field(description="The ids of the triggers, at most 100.")
+
+
+class LastDay(Answer):
+    """The last 24 hours of one trigger, and its webhooks that fail."""
+
+    id: str = Field(examples=["dc_6Gt1Nv"])
+    hours: list[delivery_models.Hour]
+    waiting: int
+    delivered: int
+    failed: int
+    failing: list[models.Webhook]
+
+
+@operations.get(f"{PATH}/overview", answer=Data[Overview], query=Owned, example=Example(query=OWNER))
+def get_trigger_overview(call: Call) -> Response:
+    """A trigger with its webhooks, its workflows and its last day."""
+    trigger = load(call, call.query(Owned))
+    own = trigger_webhooks.of_trigger(call.store, trigger.id)
+    of_late = stats.of_late(call.store, trigger.id, own)
+    workflows = trigger_webhooks.workflows_of(call.store, trigger.id)
+    data = {
+        "trigger": serialization.to_json(call.service, trigger, extensions=True),
+        "webhooks": [webhooks.to_json(call, webhook) | of_late[webhook.id] for webhook in own],
+        "workflows": [webhooks.workflow_to_json(workflow) for workflow in workflows],
+        "stats": stats.day(call.service, trigger.id),
+    }
+    return answer({"data": data})
+
+
+@operations.get(
+    "P/deployed-triggers/stats",
+    answer=Data[list[LastDay]],
+    query=Chosen,
+    example=Example(query={**OWNER, "ids": "$TRIGGER_ID"}),
+)
+def list_trigger_stats(call: Call) -> Response:
+    """The last 24 hours of several triggers."""
+    query = call.query(Chosen)
+    if len(query.ids) > MAX_IDS:
+        raise Invalid.of("ids", f"Name at most {MAX_IDS} triggers.")
+    ids = deployed_triggers.own_ids(call.store, owner(call, query), query.ids)
+    of_triggers = trigger_webhooks.webhooks_of(call.store, ids)
+    return answer({"data": [_last_day(call, of_triggers, *day) for day in stats.days(call.service, ids).items()]})
+
+
+def _last_day(
+    call: Call, of_triggers: dict[str, list[Endpoint]], trigger_id: str, day: dict[str, Any]
+) -> dict[str, Any]:
+    failing = [webhook for webhook in of_triggers[trigger_id] if not webhook.active or webhook.consecutive_failures]
+    return {"id": trigger_id, **day, "failing": [webhooks.to_json(call, webhook) for webhook in failing]}
