@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from webapp.kit.networks import UNNAMED_PROXY
 from webapp.settings import Settings
 from webapp.trust import allowed_hosts, trusted
 
@@ -110,3 +111,27 @@ def test_a_proxy_cannot_name_a_foreign_host(data: Path) -> None:
 def test_a_peer_without_an_address_is_not_trusted(data: Path, peer: str) -> None:
     made = settings(data, "https://connect.example.com", "0.0.0.0/0")
     assert ask(made, peer, **FORWARDED, HTTP_HOST="connect.example.com")[1]["REMOTE_ADDR"] == peer
+
+
+@pytest.mark.parametrize(
+    ("public_url", "peer", "headers", "proxies", "unnamed"),
+    [
+        ("https://connect.example.com", "127.0.0.1", {}, "", True),
+        ("https://connect.example.com", "::ffff:127.0.0.1", {}, "", True),
+        ("https://connect.example.com", "127.0.0.1", {}, "127.0.0.1", False),
+        ("https://connect.example.com", "10.0.0.9", {"HTTP_X_FORWARDED_FOR": "8.8.8.8"}, "", True),
+        ("https://connect.example.com", "10.0.0.9", {"HTTP_FORWARDED": "for=8.8.8.8"}, "10.0.0.0/8", False),
+        ("https://connect.example.com", "10.0.0.9", {}, "", False),
+        ("https://connect.example.com", "8.8.8.8", {"HTTP_X_FORWARDED_FOR": "1.1.1.1"}, "", False),
+        ("http://localhost", "127.0.0.1", {}, "", False),
+        ("http://localhost", "", {}, "", False),
+    ],
+)
+def test_a_proxy_that_nobody_named_is_told_apart_and_warned_of_once(
+    data: Path, caplog: pytest.LogCaptureFixture, public_url: str, peer: str, headers: Any, proxies: str, unnamed: bool
+) -> None:
+    made = settings(data, public_url, proxies)
+    _, seen = ask(made, peer, HTTP_HOST=public_url.partition("//")[2], **headers)
+    assert (UNNAMED_PROXY in seen) is unnamed
+    assert [record.levelname for record in caplog.records] == ["WARNING"] * unnamed
+    assert not unnamed or f"A proxy at {peer} forwards requests" in caplog.text

@@ -2,13 +2,16 @@
 
 ``Host`` must be the public address's, or a trigger's own below the domain for them. ``X-Forwarded-For``, ``-Proto`` and
 ``-Host`` count only when the peer is one of the trusted proxies; from anyone else they are dropped.
+A proxy that nobody named is told apart and warned of, since everybody behind it has its address.
 """
 
 import ipaddress
+import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from webapp.kit.networks import UNNAMED_PROXY
 from webapp.service.inbound.hosts import TriggerHosts
 from webapp.setting_completion import LOOPBACK_NAMES
 from webapp.settings import Settings
@@ -16,19 +19,26 @@ from webapp.settings import Settings
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+log = logging.getLogger(__name__)
 _FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "HTTP_FORWARDED")
+WHY = "until then all requests seem to come from one place, and limits cannot tell a stranger from anybody else."
 _PROBES = ("/healthz", "/readyz")
 
 
 def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":
     """``wsgi`` behind the checks of this module."""
-    hosts = allowed_hosts(settings)
-    triggers = TriggerHosts(settings)
+    hosts, triggers, warned = allowed_hosts(settings), TriggerHosts(settings), set[str]()
     networks = [ipaddress.ip_network(entry) for entry in settings.trusted_proxies]
 
     def checked(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
-        if _is_trusted(environ.get("REMOTE_ADDR", ""), networks):
+        peer = environ.get("REMOTE_ADDR", "")
+        if _is_trusted(peer, networks):
             _apply_forwarded(environ)
+        elif _is_unnamed_proxy(peer, environ, settings):
+            environ[UNNAMED_PROXY] = peer
+            if not warned:
+                warned.add(peer)
+                log.warning("A proxy at %s forwards requests; name it in PATCHBAY_TRUSTED_PROXIES: %s", peer, WHY)
         for name in _FORWARDED:
             environ.pop(name, None)
         host = environ.get("HTTP_HOST", "").lower()
@@ -71,6 +81,21 @@ def _is_trusted(address: str, networks: list[ipaddress.IPv4Network | ipaddress.I
     except ValueError:
         return False
     return any(peer in network for network in networks)
+
+
+def _is_unnamed_proxy(peer: str, environ: "WSGIEnvironment", settings: Settings) -> bool:
+    """Whether ``peer`` stands between us and others: it says so, or is this machine although others are meant to call.
+
+    Whoever calls from the internet may say so too, and is believed no more than that.
+    """
+    try:
+        address = ipaddress.ip_address(peer)
+    except ValueError:
+        return False
+    address = getattr(address, "ipv4_mapped", None) or address
+    if address.is_loopback and not settings.loopback:
+        return True
+    return not address.is_global and any(name in environ for name in _FORWARDED)
 
 
 def _misdirected(start_response: "StartResponse", settings: Settings) -> list[bytes]:

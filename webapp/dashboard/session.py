@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from flask import Blueprint, Response, flash, g, make_response, render_template, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import gate
+from webapp.dashboard import devices, gate
 from webapp.dashboard.dashboard import dashboard, session_now
 from webapp.dashboard.pages import go, safe_next
 from webapp.errors import Forbidden, Invalid
@@ -22,6 +22,9 @@ blueprint = Blueprint("session", __name__)
 first_start = Blueprint("start", __name__)
 
 DISABLED = _("This login is disabled. Ask an owner of this installation to enable it.")
+UNNAMED_PROXY = _(
+    "This server cannot tell visitors apart: whoever runs it has to name its proxy in PATCHBAY_TRUSTED_PROXIES."
+)
 WRONG = _("The e-mail or the password is wrong. Check both and try again.")
 
 
@@ -39,15 +42,14 @@ def create() -> AnyResponse:
     """Check e-mail and password and sign in."""
     board, form = dashboard(), request.form
     email, next_url = form.get("email", ""), safe_next(form.get("next"))
-    address = request.remote_addr or ""
-    wait = attempts.admit(board.store, board.clock, email=email, address=address)
+    source = devices.source(email)
+    wait = attempts.admit(board.store, board.clock, source)
     if wait:
-        sentence = gettext("Too many tries. Wait {time}, then try again.").format(time=duration(wait))
-        return _form(next_url, email, sentence, 429, wait)
+        return _form(next_url, email, _too_many(wait), 429, wait)
     person = users.authenticate(board.store, email=email, password=form.get("password", ""))
     if person is None:
         return _form(next_url, email, WRONG, 422)
-    attempts.succeeded(board.store, email=email, address=address)
+    attempts.succeeded(board.store, source)
     if not person.enabled:
         return _form(next_url, email, DISABLED, 403)
     return _sign_in(person, next_url)
@@ -107,10 +109,16 @@ def _sign_in(person: User, next_url: str) -> Response:
     session.clear()
     response = make_response(go(next_url))
     gate.write_token(response, token)
+    devices.remember(response, person.email)
     theme = preferences.of_user(board.store, person.id).theme
     if theme != (gate.read_theme() or "auto"):
         gate.write_theme(response, theme)
     return response
+
+
+def _too_many(wait: int) -> str:
+    sentence = gettext("Too many tries. Wait {time}, then try again.").format(time=duration(wait))
+    return f"{sentence} {UNNAMED_PROXY}" if devices.behind_unnamed_proxy() else sentence
 
 
 def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait: int = 0) -> Response:

@@ -18,6 +18,7 @@ from webapp.errors import Invalid
 from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
 from webapp.people import api_keys, attempts, preferences, sessions, users
+from webapp.people.attempts import Source
 from webapp.people.preferences import Preferences
 
 blueprint = Blueprint("settings", __name__)
@@ -65,12 +66,12 @@ def theme() -> AnyResponse:
 @blueprint.post("/settings/password")
 def password() -> AnyResponse:
     """Change the password, and sign every other browser out."""
-    board, me, attempt = dashboard(), person(), {"email": person().email, "address": request.remote_addr or ""}
-    if attempts.admit(board.store, board.clock, **attempt):
+    board, me, source = dashboard(), person(), Source(person().email, None, session_now().id)
+    if attempts.admit(board.store, board.clock, source):
         return _page({"current": gettext("Too many tries. Wait a minute, then try again.")}, 429)
     if not users.has_password(board.store, me.id, request.form.get("current", "")):
         return _page({"current": gettext("That is not your password now. Try again.")}, 422)
-    attempts.succeeded(board.store, **attempt)
+    attempts.succeeded(board.store, source)
     try:
         chosen_hash = users.prepare_password(request.form.get("password", ""))
     except Invalid as error:

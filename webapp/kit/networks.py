@@ -2,6 +2,8 @@
 
 import ipaddress
 
+UNNAMED_PROXY = "patchbay.unnamed_proxy"  # in the environment of a request that came through one
+
 
 def network_of(address: str) -> str:
     """One text per IPv4 address and per IPv6 /64, which is what one household or host has."""

@@ -35,6 +35,15 @@ def test_check_says_that_code_of_components_is_not_confined(patchbay: Commands) 
     assert "can read the key" in note["sentence"] and "Install only code you trust." in note["sentence"]
 
 
+def test_check_asks_for_the_name_of_a_proxy(patchbay: Commands) -> None:
+    assert said_of("proxy", patchbay) == []
+    patchbay.env = {**patchbay.env, "PATCHBAY_PUBLIC_URL": "https://connect.example.com"}
+    ((verdict, sentence),) = said_of("proxy", patchbay)
+    assert verdict == "note" and "name it in PATCHBAY_TRUSTED_PROXIES" in sentence
+    patchbay.env = {**patchbay.env, "PATCHBAY_TRUSTED_PROXIES": "127.0.0.1"}
+    assert said_of("proxy", patchbay) == []
+
+
 def test_check_says_how_far_the_quotas_are_used(patchbay: Commands, data: Path) -> None:
     assert said_of("quotas", patchbay) == []
     patchbay.json("init")

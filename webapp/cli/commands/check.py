@@ -18,6 +18,7 @@ from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.triggers import deployed_triggers
+from webapp.setting_completion import is_loopback
 from webapp.settings import BadSetting, Settings
 from webapp.store.contract import megabytes
 from webapp.store.sqlite import SQLiteStore
@@ -106,6 +107,15 @@ def _database(settings: Settings) -> Looks:
         yield "ok", "The instance key opens it."
 
 
+def _proxy(settings: Settings) -> Looks:
+    if is_loopback(settings.host) and not settings.loopback and not settings.trusted_proxies:
+        yield (
+            "note",
+            f"Only this machine can call {settings.host}, so a proxy must forward what comes to {settings.public_url}; "
+            "name it in PATCHBAY_TRUSTED_PROXIES, or limits cannot tell a stranger from anybody else.",
+        )
+
+
 def _disk(settings: Settings) -> Looks:
     path = settings.data / "patchbay.db"
     if not path.exists():
@@ -175,6 +185,7 @@ def _ports(settings: Settings) -> Looks:
 
 
 _LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
+    ("proxy", _proxy),
     ("data folder", _folder),
     ("database", _database),
     ("disk", _disk),
