@@ -227,6 +227,7 @@ class Writes(Action):
     name = "Writes files"
     description = "Writes what it is told, and counts what stood there before."
     annotations = {ANNOTATIONS}
+    stash = "optional"
     names = string_list(label="Names")
     size = integer(label="Size", default=3)
 

@@ -53,6 +53,7 @@ def test_a_good_file_has_nothing_wrong(runner: Runner, write: Callable[..., Path
          "it has reload(), but no prop says reload_props=True, so that nothing would call it."),
         ("class Thing(Action)", "class Thing",
          "it cannot be loaded. The file must hold exactly one subclass of Action or Trigger; it holds 0."),
+        ('string(label="Title")', 'string(label="Title")\n    stash = "always"', 'stash must be "optional" or None.'),
         ('string(label="Title")', "undefined", "it cannot be loaded. NameError: name 'undefined' is not defined"),
     ],
 )  # fmt: skip

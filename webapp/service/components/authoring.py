@@ -66,10 +66,12 @@ class Action(Component):
     """Something to do, once, for a person: its result goes back to the caller.
 
     ``annotations`` say what running it means: ``readOnlyHint``, ``destructiveHint``, ``idempotentHint`` and
-    ``openWorldHint``, each true or false.
+    ``openWorldHint``, each true or false. ``stash = "optional"`` tells callers that what it writes is kept where they
+    send a ``stash_id``.
     """
 
     annotations: ClassVar[Mapping[str, bool | str]] = {}
+    stash: ClassVar[Literal["optional"] | None] = None
 
 
 class Trigger(Component):

@@ -67,6 +67,8 @@ def _facts(component: type[Component]) -> Iterator[str]:
         yield "say what it does: description, one or two sentences."
     if component.run is Component.run:
         yield "it has no run()."
+    if issubclass(component, Action) and component.stash not in (None, "optional"):
+        yield 'stash must be "optional" or None.'
     if issubclass(component, Trigger) and component.dedupe not in (None, "unique", "greatest", "last"):
         yield "dedupe must be unique, greatest, last or None."
 

@@ -69,7 +69,7 @@ def declaration(component: type[Component]) -> dict[str, Any]:
         "has_reload": component.reload is not Component.reload,
         "dedupe": component.dedupe if issubclass(component, Trigger) else None,
         "hooks": [name for name in hooks if getattr(component, name) is not getattr(Trigger, name)],
-        "stash": None,
+        "stash": component.stash if issubclass(component, Action) else None,
     }
 
 

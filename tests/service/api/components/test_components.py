@@ -87,5 +87,6 @@ def test_a_component_is_whole_for_strict_clients(shared: Any) -> None:
     for prop in found["configurable_props"]:
         assert {"name", "type", *required.get(prop["type"], ())} <= set(prop), prop
     assert len({prop["type"] for prop in found["configurable_props"]}) == len(found["configurable_props"])
+    assert shared.get("P/components/~/writes", shared.frontend()).json["data"]["stash"] == "optional"
     hints = {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
     assert set(found["annotations"]) == {"title", *hints} and found["annotations"]["title"] == found["name"]
