@@ -11,7 +11,7 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.components.grants import AccountUnusable
-from webapp.service.domain.components.prop_types import option_value
+from webapp.service.domain.components.prop_checks import option_value
 from webapp.service.outbound import postgres, postgres_query
 
 Prop = Mapping[str, Any]

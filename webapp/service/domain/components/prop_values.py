@@ -1,7 +1,7 @@
 """The values that somebody gave to a component's props: freed of labels, checked, completed with defaults.
 
 Values arrive as ``configured_props`` (contract "Values"): each may be wrapped as ``{"__lv": {"label", "value"}}``, and
-so may the items of a list. What a value of each type looks like is :mod:`prop_types`'s.
+so may the items of a list. What a value of each type looks like is :mod:`prop_checks`'s.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from webapp.errors import Detail, Invalid, about
-from webapp.service.domain.components import prop_types
+from webapp.service.domain.components import prop_checks
 
 Prop = Mapping[str, Any]
 OPEN_AUTH = frozenset({"type", "username"})
@@ -158,7 +158,7 @@ def _is_pair(value: Any) -> bool:
 def _problem(prop: Prop, value: Any, *, whole: bool) -> str | None:
     if prop["type"] == "alert":
         return None
-    wrong = None if value is None else prop_types.problem(prop, value)
+    wrong = None if value is None else prop_checks.problem(prop, value)
     if wrong is None and whole and is_required(prop) and _is_empty(prop, value):
         return missing(prop)
     return wrong
@@ -171,7 +171,7 @@ def missing(prop: Prop) -> str:
 
 def is_required(prop: Prop) -> bool:
     """Whether somebody must give a value for ``prop``."""
-    if prop["type"] in prop_types.NEVER_ASKED:
+    if prop["type"] in prop_checks.NEVER_ASKED:
         return False
     return not any(prop.get(flag) for flag in ("optional", "hidden", "disabled"))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain.components.prop_types import CHECKS, NEVER_ASKED, option_value, problem
+from webapp.service.domain.components.prop_checks import CHECKS, NEVER_ASKED, option_value, problem
 
 
 @pytest.mark.parametrize(
