@@ -29,7 +29,7 @@ from webapp.service.domain.accounts.starting import AttemptRequest
 from webapp.service.domain.base.failures import ProviderDown, WrongAccount
 from webapp.service.domain.projects import history
 from webapp.service.link import wiring
-from webapp.service.link.sign_in import binding_cookie
+from webapp.service.link.oauth_flow import binding_cookie
 
 BIG = 100 * 1024 * 1024
 
