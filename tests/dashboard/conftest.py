@@ -32,6 +32,11 @@ from webapp.store.sqlite import SQLiteStore
 PROJECT = "proj_Fake1"
 PASSWORD = "a long password"
 PUBLIC = "http://localhost"
+SET_UP = {
+    "redirect_uri": "https://connect.example.com/callback",
+    "console_url": "https://api.slack.com/apps",
+    "steps": ["Make an app.", "Copy its id."],
+}
 EXTRA = {"patchbay", "identity", "last_checked_at", "next_check_at", "oauth_app_id", "scope_profile"}
 
 
@@ -165,10 +170,16 @@ def _service(fake: FakeConnect) -> Flask:
         filters = {item["name"] for item in fake.categories if item["id"] in args.getlist("category_ids")}
         if args.getlist("category_ids"):
             found = [item for item in found if filters & set(item["categories"])]
+        if fake.extensions:
+            among, without, ready = (args.get(name, "") for name in ("among", "without", "ready"))
+            found = [item | {"patchbay": {"ready": True} | item.get("patchbay", {})} for item in found]
+            found = [item for item in found if not among or item["name_slug"] in among.split(",")]
+            found = [item for item in found if item["name_slug"] not in without.split(",")]
+            found = [item for item in found if not ready or item["patchbay"]["ready"] == (ready == "true")]
         if args.get("has_actions") == "true":
             found = [item for item in found if item.get("patchbay", {}).get("actions")]
         found.sort(key=lambda item: item[args["sort_key"]], reverse=args["sort_direction"] == "desc")
-        return listed(found)
+        return listed([shown(item) for item in found])
 
     @app.get("/v1/connect/apps/<slug>")
     def one_app(slug: str) -> Response:
@@ -343,7 +354,7 @@ def stage(make_stage: Callable[..., Stage]) -> Stage:
                     custom_fields_json='[{"name": "key", "label": "Secret key"}]',
                     patchbay=extras | {"scopes": []})  # fmt: skip
     connect.add_app("slack", "Slack", featured_weight=80,
-                    patchbay=extras | {"scopes": [], "connectable": False,
+                    patchbay=extras | {"scopes": [], "connectable": False, "ready": False, "set_up": SET_UP,
                                        "why_not": "Slack has no OAuth client yet."})  # fmt: skip
     connect.add_app("schedule", "Schedule", "none", categories=["Developer tools"])
     return made

@@ -5,14 +5,21 @@ from typing import Any
 
 import pytest
 
+from tests.dashboard.conftest import PASSWORD
+from webapp.people import users
+
 
 def names(html: str) -> list[str]:
     return re.findall(r'<a class="name"[^>]*>([^<]*)</a>', html)
 
 
-def test_featured_first_with_badges_and_what_is_broken(busy: Any) -> None:
+def test_connected_first_with_badges_and_what_is_broken(busy: Any) -> None:
     page = busy.signed_in().get("/apps").text
-    assert names(page) == ["GitHub", "Slack", "Stripe", "Schedule"]
+    assert names(page) == ["GitHub", "Stripe", "Schedule", "Slack"]
+    assert re.findall(r"<h2>([^<]+)</h2>\s*<span>(\d)</span>", page) == [
+        ("Connected", "2"), ("Ready to connect", "1"), ("Needs setup", "1"),
+    ]  # fmt: skip
+    assert "3 of 4 can be used today." in page
     assert "2 connected" in page
     assert page.count("Needs you") == 1
     assert "Billing (Stripe) needs you." in page
@@ -28,8 +35,8 @@ def test_a_card_counts_what_the_app_can_do(busy: Any) -> None:
         if app["name_slug"] == "github":
             app["patchbay"] |= {"actions": 1, "triggers": 4}
     page = busy.signed_in().get("/apps").text
-    assert page.count(" actions</span>") == 0
-    assert "<span>1 action</span><span>4 triggers</span>" in page
+    assert '<span class="push">1 action, 4 triggers</span>' in page
+    assert "0 " not in "".join(re.findall(r'<span class="push">([^<]*)</span>', page))
 
 
 def test_search_category_and_sort_are_in_the_address(busy: Any) -> None:
@@ -39,8 +46,40 @@ def test_search_category_and_sort_are_in_the_address(busy: Any) -> None:
     assert names(chips) == ["GitHub", "Schedule"]
     assert "Developer tools <b>2</b>" in chips
     assert "Empty one" not in chips
-    assert names(browser.get("/apps?sort=name-desc").text) == ["Stripe", "Slack", "Schedule", "GitHub"]
-    assert names(browser.get("/apps?sort=nonsense&shown=-3&page=x").text) == ["GitHub", "Slack", "Stripe", "Schedule"]
+    assert names(browser.get("/apps?sort=name-desc").text) == ["Stripe", "GitHub", "Schedule", "Slack"]
+    assert names(browser.get("/apps?sort=nonsense&shown=-3&page=x").text) == ["GitHub", "Stripe", "Schedule", "Slack"]
+
+
+def test_one_state_alone_with_the_counts_of_all(busy: Any) -> None:
+    browser = busy.signed_in()
+    page = browser.get("/apps?state=setup")
+    assert names(page.text) == ["Slack"]
+    segments = re.findall(r'<nav class="seg full".*?</nav>', page.text, re.DOTALL)[0]
+    assert re.findall(r"([A-Z][a-z ]+) <b>(\d)</b>", segments) == [
+        ("All", "4"), ("Connected", "2"), ("Ready", "1"), ("Needs setup", "1"),
+    ]  # fmt: skip
+    assert "group-head" not in page.text
+    part = browser.get("/apps?state=connected", htmx=True)
+    assert names(part.text) == ["GitHub", "Stripe"]
+    assert part.headers["HX-Push-Url"] == "/apps?state=connected"
+    assert 'data-announce="2 apps"' in part.text
+    assert 'data-announce="No app matches"' in browser.get("/apps?q=zzz", htmx=True).text
+    assert names(browser.get("/apps?state=nonsense").text) == ["GitHub", "Stripe", "Schedule", "Slack"]
+
+
+def test_many_categories_are_folded(busy: Any) -> None:
+    for number in range(14):
+        busy.connect.categories.append({"id": f"appcat_{number}", "name": f"Kind {number:02}", "count": number + 3})
+    browser = busy.signed_in()
+    page = browser.get("/apps").text
+    chips, folded = (
+        re.search(r'aria-label="Category".*?<details class="more-chips">(.*?)</details>', page, re.DOTALL),
+        "",
+    )
+    assert chips is not None
+    folded = chips[1]
+    assert "5 more" in folded and "Kind 00" in folded and "Kind 13" not in folded
+    assert re.search(r'<details class="more-chips"\s+open>', browser.get("/apps?category=appcat_0").text)
 
 
 def test_show_more_says_how_many_and_appends_for_htmx(stage: Any) -> None:
@@ -124,6 +163,9 @@ def test_service_without_extensions_serves_the_pages(busy: Any) -> None:
     assert "History" not in page.text
     assert "Used by" not in page.text
     assert "Connect another" in browser.get("/apps/github").text
+    apps = browser.get("/apps?state=setup").text
+    assert names(apps) == ["GitHub", "Slack", "Stripe", "Schedule"]
+    assert "group-head" not in apps and "Needs setup" not in apps
 
 
 def test_app_with_accounts(busy: Any) -> None:
@@ -135,10 +177,30 @@ def test_app_with_accounts(busy: Any) -> None:
     assert 'rel="noopener noreferrer"' in page
 
 
-def test_app_that_cannot_be_connected_says_why(stage: Any) -> None:
-    page = stage.signed_in().get("/apps/slack").text
-    assert "Slack has no OAuth client yet." in page
+def test_an_owner_reads_how_an_app_is_set_up(stage: Any) -> None:
+    browser = stage.signed_in()
+    assert ">Set up</span>" in browser.get("/apps").text
+    page = browser.get("/apps/slack").text
+    assert "Set up Slack for everybody" in page
+    for fact in ("<li>Make an app.</li>", "https://connect.example.com/callback", 'href="https://api.slack.com/apps"'):
+        assert fact in page
+    assert 'href="/docs/embed#oauth-clients-of-providers"' in page
+    assert "patchbay oauth-app" not in page
     assert 'action="/apps/slack/connect"' not in page
+
+
+def test_a_member_reads_who_can_set_an_app_up(stage: Any) -> None:
+    users.create(stage.store, stage.clock, email="marc@example.com", password=PASSWORD, role="member")
+    member = stage.signed_in("marc@example.com")
+    assert "alice@example.com can set it up" in member.get("/apps").text
+    page = member.get("/apps/slack").text
+    assert "Slack isn’t set up yet." in page
+    assert "alice@example.com can set it up, once for everybody." in page
+    assert "callback" not in page
+    users.create(stage.store, stage.clock, email="olga@example.com", password=PASSWORD, role="owner")
+    assert re.search(r"(alice|olga)@\S+ or (alice|olga)@\S+ can set it up", member.get("/apps").text)
+    users.create(stage.store, stage.clock, email="third@example.com", password=PASSWORD, role="owner")
+    assert "An owner can set it up" in member.get("/apps").text
 
 
 def test_app_without_accounts_says_so(stage: Any) -> None:

@@ -135,3 +135,16 @@ def test_changes_of_a_login_are_audited_and_the_same_again_is_none(
 @pytest.mark.parametrize("email", ["\ud800@example.com", "a'; DROP TABLE users;--", "\x00", "x" * 100_000])
 def test_strange_addresses_are_merely_unknown(people_store: SQLiteStore, email: str) -> None:
     assert users.authenticate(people_store, email=email, password="\ud800" * 12) is None
+
+
+def test_the_first_people_of_a_role(people_store: SQLiteStore, people_clock: FakeClock) -> None:
+    for number, role in enumerate(("owner", "member", "owner", "owner")):
+        users.create(
+            people_store, people_clock, email=f"{role}{number}@example.com", password="three plain words", role=role
+        )
+        people_clock.advance(1)
+    assert [user.email for user in users.of_role(people_store, "owner", 2)] == [
+        "owner0@example.com",
+        "owner2@example.com",
+    ]
+    assert users.of_role(people_store, "developer", 2) == []

@@ -6,20 +6,21 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from flask import Blueprint, Response, g, render_template, request, url_for
+from flask import Blueprint, g, render_template, request, url_for
 from pydantic import StringConstraints
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import words
+from webapp.dashboard import app_groups, words
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Kind
-from webapp.dashboard.client.models.lenient import PageInfo, PageOf
 from webapp.dashboard.client.overview import Overview, read_accounts
-from webapp.dashboard.dashboard import Catalog, components, dashboard, known_accounts, service, uses_by_account
+from webapp.dashboard.dashboard import Catalog, components, dashboard, known_accounts, person, service, uses_by_account
 from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
 from webapp.dashboard.rich import rich
 from webapp.errors import PatchbayError
+from webapp.kit.translation import gettext
+from webapp.people import users
 
 blueprint = Blueprint("apps", __name__)
 tabs = Blueprint("components", __name__)
@@ -27,7 +28,6 @@ tabs = Blueprint("components", __name__)
 STEP = 24
 COMPONENTS = 50  # on one page of a tab
 MOST = 480  # cards on one page; a search finds the rest faster
-_CHUNK = 96
 SORTS = {
     "featured": ("featured_weight", "desc"),
     "name": ("name", "asc"),
@@ -36,15 +36,21 @@ SORTS = {
 
 
 class AppsQuery(ListQuery):
-    """The filter, the sort and how many cards; ``after`` is the API's own cursor, for htmx alone."""
+    """The filter, the sort and how many cards; ``after`` is the cursor of a group, for htmx alone."""
 
     q: Annotated[str, StringConstraints(strip_whitespace=True), at_most(200)] = ""
     category: Annotated[str, at_most(64)] = ""
     has_actions: bool = False
     has_triggers: bool = False
+    state: Annotated[str, among(app_groups.STATES)] = ""
     sort: Annotated[str, among(SORTS)] = "featured"
     shown: Annotated[int, within(STEP, MOST)] = STEP
     after: str = ""
+
+    @property
+    def searches(self) -> bool:
+        """Whether anything narrows the list besides the chips and the groups."""
+        return bool(self.q or self.has_actions or self.has_triggers)
 
     def filter(self) -> AppFilter:
         """The same as the API takes it."""
@@ -55,18 +61,13 @@ class AppsQuery(ListQuery):
 @blueprint.get("/apps")
 def index() -> AnyResponse:
     """Search, filters and cards; for htmx the results alone, or just the cards after a cursor."""
-    query, user = AppsQuery.of_request(), service()
+    query = AppsQuery.of_request()
     after, query = query.after, query.model_copy(update={"after": ""})
     if after and wants_fragment():
-        return _more(query, user, after)
-    apps = _cards(user, query.filter(), query.shown)
-    return page(
-        "dashboard/apps/index.html",
-        "dashboard/apps/_results.html",
-        url=query.url(),
-        **_list_context(query, apps, _overview(fresh=not wants_fragment())),
-        catalog=_catalog(user),
-    )
+        part = "dashboard/apps/_more.html"
+        return page(part, part, url=query.url(), focus=True, **_context(query, fresh=False, after=after))
+    context = _context(query, fresh=not wants_fragment())
+    return page("dashboard/apps/index.html", "dashboard/apps/_results.html", url=query.url(), **context)
 
 
 @blueprint.get("/apps/<slug>")
@@ -82,6 +83,7 @@ def show(slug: str) -> str:
         accounts=accounts,
         trouble=words.ending(code, app.name) if code else None,
         permissions=permissions(app),
+        set_up_by=set_up_by(),
     )
 
 
@@ -103,39 +105,45 @@ def permissions(app: App, only: Sequence[str] | None = None) -> list[str]:
     return [known.get(scope, scope) for scope in (only if only is not None else scopes)]
 
 
-def _more(query: AppsQuery, user: UserClient, after: str) -> Response:
-    apps = user.apps(query.filter(), limit=STEP, after=after)
-    context = _list_context(query, apps, _overview(fresh=False))
-    part = "dashboard/apps/_more.html"
-    return page(part, part, url=query.url(), focus=True, **context)
+def set_up_by() -> str:
+    """Who can set an app up, in words for a member; "" for an owner, who can."""
+    if person().role == "owner":
+        return ""
+    owners = [owner.email for owner in users.of_role(dashboard().store, "owner", 3)]
+    if not 0 < len(owners) < 3:
+        return gettext("An owner")
+    return gettext("{one} or {other}").format(one=owners[0], other=owners[1]) if len(owners) == 2 else owners[0]
 
 
-def _list_context(query: AppsQuery, apps: PageOf[App], known: Overview | None) -> dict[str, Any]:
+def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any]:
+    user, known = service(), _overview(fresh=fresh)
+    catalog = _catalog(user)
+    connected = [slug for slug, _name in known.apps()] if known else []
+    apps = app_groups.read(
+        user,
+        query.filter(),
+        connected if catalog.tells_ready else None,
+        count=STEP if after else query.shown,
+        state=query.state,
+        after=after,
+    )
     shown = min(query.shown, apps.total)
     return {
         "query": query,
-        "apps": apps.items,
-        "total": apps.total,
+        "catalog": catalog,
+        "categories": user.categories(query.filter()) if query.searches and not after else catalog.categories,
+        "apps": apps,
         "shown": shown,
-        "next_cursor": apps.end_cursor if shown < MOST else "",
+        "next_cursor": apps.next_cursor if shown < MOST else "",
         "more_url": query.url(shown=query.shown + STEP),
         "step": min(STEP, apps.total - shown),
+        "states": app_groups.STATES,
+        "headings": app_groups.HEADINGS,
         "overview": known,
         "badges": known.badges() if known else {},
         "using": (uses_by_account() or {}) if known and known.needing else {},
+        "set_up_by": set_up_by(),
     }
-
-
-def _cards(user: UserClient, filters: AppFilter, count: int) -> PageOf[App]:
-    items: list[App] = []
-    cursor, total = "", 0
-    while len(items) < count:
-        apps = user.apps(filters, limit=min(_CHUNK, count - len(items)), after=cursor)
-        items += apps.items
-        cursor, total = apps.end_cursor, apps.total
-        if not cursor or not apps.items:
-            break
-    return PageOf(data=tuple(items), page_info=PageInfo(total_count=total, end_cursor=cursor))
 
 
 def _overview(*, fresh: bool) -> Overview | None:
@@ -152,5 +160,6 @@ def _catalog(user: UserClient) -> Catalog:
     known = board.catalogs.get("all")
     if known:
         return known
-    total = user.apps(AppFilter(), limit=1).total
-    return board.catalogs.put("all", Catalog(tuple(user.categories()), total))
+    apps = user.apps(AppFilter(), limit=1)
+    tells_ready = all(app.extras is not None and app.extras.ready is not None for app in apps.items)
+    return board.catalogs.put("all", Catalog(tuple(user.categories()), apps.total, tells_ready))

@@ -32,10 +32,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """What hardly ever changes: the categories, and how many apps there are."""
+    """What hardly ever changes: the categories, how many apps there are, and whether each says that it is ready."""
 
     categories: tuple[Category, ...]
     total: int
+    tells_ready: bool
 
 
 @dataclass(frozen=True, slots=True)

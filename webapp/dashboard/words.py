@@ -10,7 +10,7 @@ from webapp.kit.translation import lazy as _
 STATES: Mapping[str, str] = {"working": _("Working"), "retrying": _("Retrying"), "needs-you": _("Needs you")}
 STATE_TONES: Mapping[str, str] = {"working": "ok", "retrying": "warn", "needs-you": "bad"}
 ROLES: Mapping[str, str] = {"owner": _("Owner"), "developer": _("Developer"), "member": _("Member")}
-AUTH: Mapping[str, str] = {"oauth": _("OAuth"), "keys": _("API key"), "none": _("No account needed")}
+AUTH: Mapping[str, str] = {"oauth": _("By signing in"), "keys": _("With a key"), "none": _("No account needed")}
 
 # A trigger's states, and those of the addresses it delivers to.
 TRIGGER_STATES: Mapping[str, str] = {

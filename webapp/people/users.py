@@ -166,6 +166,11 @@ def all_users(store: Store) -> list[User]:
     return _USERS.all(store, "1 = 1 ORDER BY created_at, id")
 
 
+def of_role(store: Store, role: str, limit: int) -> list[User]:
+    """The first people with that role, oldest first."""
+    return _USERS.all(store, "role = :role ORDER BY created_at, id LIMIT :limit", {"role": role, "limit": limit})
+
+
 def any_user(reader: Store | Tx) -> bool:
     """Whether anybody can sign in yet."""
     return reader.one("SELECT 1 FROM users LIMIT 1") is not None

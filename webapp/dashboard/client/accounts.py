@@ -18,7 +18,7 @@ _APPS = "/v1/connect/apps"
 
 @dataclass(frozen=True, slots=True)
 class AppFilter:
-    """Which apps to list; every field as in contract "Apps"."""
+    """Which apps to list; every field as in contract "Apps", lists comma-joined."""
 
     q: str = ""
     category_ids: str = ""
@@ -26,6 +26,9 @@ class AppFilter:
     has_triggers: bool = False
     sort_key: str = "featured_weight"
     sort_direction: str = "desc"
+    ready: str = ""
+    among: str = ""
+    without: str = ""
 
 
 class UserClient(Lists):
@@ -40,10 +43,11 @@ class UserClient(Lists):
         """``GET /v1/connect/apps/{slug}``. Raises :class:`NotFound`."""
         return self.ask(App, "GET", f"{_APPS}/{quote(slug, safe='')}", params=EXTENDED)
 
-    def categories(self) -> list[Category]:
+    def categories(self, filters: AppFilter = AppFilter()) -> list[Category]:
         """``GET /v1/connect/app_categories``, a bare array; empty where the service has none."""
+        params: Params = {"q": filters.q, "has_actions": filters.has_actions, "has_triggers": filters.has_triggers}
         try:
-            answer = self.call("GET", "/v1/connect/app_categories", params=EXTENDED)
+            answer = self.call("GET", "/v1/connect/app_categories", params={**params, **EXTENDED})
         except NotFound:
             return []
         categories = answer if isinstance(answer, list) else answer.get("data") if isinstance(answer, dict) else None

@@ -4,7 +4,7 @@ The app gives its facts in the forms that ``outbound`` takes: Provider, Placemen
 no credential.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,6 +53,10 @@ class App:
         if oauth_app_id is None:
             return self.json
         return self.json.removesuffix(_NO_CLIENT) + b'"oauth_app_id":' + orjson.dumps(oauth_app_id) + b"}"
+
+    def ready(self, clients: Collection[str]) -> bool:
+        """Whether it can be used: an app with OAuth needs to be among the slugs that a client is there for."""
+        return self.auth_type != "oauth" or self.slug in clients
 
     @property
     def api_dict(self) -> dict[str, Any]:

@@ -17,7 +17,17 @@ from webapp.service.catalog import rows
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components
-from webapp.service.catalog.listing import Filter, Listing, SortDirection, SortKey, grouped, nearest_first, order
+from webapp.service.catalog.listing import (
+    EVERYTHING,
+    Filter,
+    Listing,
+    SortDirection,
+    SortKey,
+    Subset,
+    grouped,
+    nearest_first,
+    order,
+)
 from webapp.service.catalog.rows import Category
 from webapp.service.catalog.spec import AppSpec
 
@@ -91,6 +101,7 @@ class Catalog:
         has_triggers: bool | None = None,
         sort_key: SortKey | None = None,
         sort_direction: SortDirection | None = None,
+        subset: Subset = EVERYTHING,
         window: cursors.Window = cursors.Window(),  # noqa: B008 - frozen
     ) -> cursors.Page[App]:
         """One page of the apps (contract "Apps"). Raises :class:`cursors.BadCursor`.
@@ -100,7 +111,7 @@ class Catalog:
         first by default (in a search, names that match before descriptions); by ``name`` and ``name_slug`` the
         direction is ``asc`` unless given.
         """
-        narrowed = Filter.of(q, category_ids, has_components, has_actions, has_triggers)
+        narrowed = Filter.of(q, category_ids, has_components, has_actions, has_triggers, subset)
         mark = cursors.fingerprint("apps", *narrowed.parts, sort_key, sort_direction)
         return self._listing(narrowed, sort_key, sort_direction).page(window, mark)
 

@@ -29,6 +29,34 @@ def words(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Subset:
+    """Some of the apps, by what the catalog does not know: those ``among`` (unless empty), ``without`` others, and
+    those that are ``ready``, or not, where OAuth clients are there for the slugs ``clients``.
+    """
+
+    among: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+    ready: bool | None = None
+    clients: frozenset[str] = frozenset()
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """What it adds to the fingerprint of a cursor; a client that comes in between breaks none."""
+        return () if self == EVERYTHING else (sorted(self.among), sorted(self.without), self.ready)
+
+    def admits(self, app: App) -> bool:
+        """Whether ``app`` is one of them."""
+        return (
+            (not self.among or app.slug in self.among)
+            and app.slug not in self.without
+            and (self.ready is None or self.ready == app.ready(self.clients))
+        )
+
+
+EVERYTHING = Subset()
+
+
+@dataclass(frozen=True, slots=True)
 class Filter:
     """Equal questions make equal filters. ``words`` is None when nothing was typed, empty when nothing is a word."""
 
@@ -37,6 +65,7 @@ class Filter:
     components: bool
     actions: bool
     triggers: bool
+    subset: Subset = EVERYTHING
 
     @classmethod
     def of(
@@ -46,20 +75,21 @@ class Filter:
         has_components: bool | None,
         has_actions: bool | None,
         has_triggers: bool | None,
+        subset: Subset = EVERYTHING,
     ) -> Self:
         """The filter for the parameters of a request; a ``has_`` filter narrows only when true."""
         typed = words(q[:MAX_QUERY])[:MAX_WORDS] if q and q.strip() else None
-        return cls(typed, frozenset(category_ids), bool(has_components), bool(has_actions), bool(has_triggers))
+        return cls(typed, frozenset(category_ids), bool(has_components), bool(has_actions), bool(has_triggers), subset)
 
     @property
     def parts(self) -> tuple[object, ...]:
         """What the fingerprint of a cursor is made of."""
-        return self.words, sorted(self.category_ids), self.components, self.actions, self.triggers
+        return self.words, sorted(self.category_ids), self.components, self.actions, self.triggers, *self.subset.parts
 
     @property
     def narrows(self) -> bool:
         """Whether anything but the words leaves apps out."""
-        return self.components or self.actions or self.triggers or bool(self.category_ids)
+        return bool(self.components or self.actions or self.triggers or self.category_ids or self.subset != EVERYTHING)
 
     def admits(self, app: App) -> bool:
         """Whether ``app`` passes everything but the words."""
@@ -68,6 +98,7 @@ class Filter:
             and (not self.actions or app.actions > 0)
             and (not self.triggers or app.triggers > 0)
             and (not self.category_ids or not self.category_ids.isdisjoint(app.category_ids))
+            and self.subset.admits(app)
         )
 
 

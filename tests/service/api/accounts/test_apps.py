@@ -39,7 +39,7 @@ def test_a_list_counts_components_for_who_asks(shared: Any) -> None:
     assert all(set(app) == APP | {"patchbay"} for app in found)
     for app in found[:3]:
         alone = shared.get(f"/v1/connect/apps/{app['id']}?extensions=true", shared.frontend()).json["data"]["patchbay"]
-        assert app["patchbay"] == {"actions": alone["actions"], "triggers": alone["triggers"]}
+        assert app["patchbay"] == {name: alone[name] for name in ("ready", "actions", "triggers")}
 
 
 def test_a_servers_and_a_frontends_list_are_the_same(shared: Any) -> None:
@@ -114,12 +114,38 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
         return data["patchbay"]
 
     keys = ours("tinykeys")
-    assert set(keys) == {"connectable", "why_not", "scopes", "docs_url", "actions", "triggers"}
+    assert set(keys) == {"ready", "connectable", "why_not", "scopes", "docs_url", "set_up", "actions", "triggers"}
     assert (keys["connectable"], keys["why_not"], keys["scopes"]) == (True, None, [])
     oauth = ours("tinyoauth")
-    assert oauth["connectable"] is False and "patchbay oauth-app add" in oauth["why_not"]
+    assert oauth["connectable"] is False and "no OAuth client" in oauth["why_not"]
+    assert (keys["ready"], keys["set_up"], oauth["ready"]) == (True, None, False)
+    assert oauth["set_up"]["redirect_uri"].endswith("/connect/oauth/callback")
+    github = ours("github")["set_up"]
+    assert github["console_url"] == "https://github.com/settings/applications/new"
+    assert any(github["redirect_uri"] in step for step in github["steps"])
     assert oauth["scopes"][0] == {"scope": "profile", "words": "see who you are"}
     provider_clients.add(
         world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=world.scene.project_id
     )
-    assert ours("tinyoauth")["connectable"] is True
+    assert ours("tinyoauth")["connectable"] is ours("tinyoauth")["ready"] is True
+
+
+def test_apps_that_are_ready_and_apps_that_wait_for_a_client(world: Any) -> None:
+    waiting, ready = set(slugs(world, "ready=false")), set(slugs(world, "ready=true"))
+    assert {"tinyoauth", "github"} <= waiting and {"tinykeys", "http", "sandbox"} <= ready
+    assert waiting | ready == set(slugs(world)) and not waiting & ready
+    listed = world.get("/v1/connect/apps?limit=100&extensions=true", world.frontend()).json["data"]
+    assert {app["name_slug"] for app in listed if app["patchbay"]["ready"]} == ready
+    provider_clients.add(
+        world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=world.scene.project_id
+    )
+    assert "tinyoauth" in slugs(world, "ready=true") and "tinyoauth" not in slugs(world, "ready=false")
+
+
+def test_some_apps_alone_and_all_the_others(shared: Any) -> None:
+    assert slugs(shared, "among=github,tinykeys&without=github") == ["tinykeys"]
+    assert set(slugs(shared)) - set(slugs(shared, "without=github")) == {"github"}
+    page = shared.get("/v1/connect/apps?without=github&sort_key=name&limit=3", shared.server()).json["page_info"]
+    cursor = page["end_cursor"]
+    assert shared.get(f"/v1/connect/apps?sort_key=name&after={cursor}", shared.server()).status_code == 400
+    assert shared.get("/v1/connect/apps?among=Not%20a%20slug", shared.server()).status_code == 400

@@ -29,9 +29,19 @@ class ScopeInWords(Lenient):
     words: NonEmpty
 
 
-class Extras(Lenient):
-    """What the embedded service adds about one app (an extension)."""
+class SetUp(Lenient):
+    """What whoever adds an app's OAuth client needs to know."""
 
+    redirect_uri: str = ""
+    console_url: str | None = Field(default=None, pattern="^https?://")
+    steps: tuple[str, ...] = ()
+
+
+class Extras(Lenient):
+    """What the embedded service adds about one app (an extension). ``ready`` is None where it is not told."""
+
+    ready: bool | None = None
+    set_up: SetUp | None = None
     connectable: bool = True
     why_not: str | None = None
     described_scopes: tuple[ScopeInWords, ...] = Field(default=(), alias="scopes")
@@ -73,6 +83,11 @@ class App(Lenient):
     scope_profiles: tuple[ScopeProfile, ...] = ()
     custom_fields_json: str = "[]"
     extras: Extras | None = Field(default=None, alias="patchbay")
+
+    @property
+    def ready(self) -> bool:
+        """Whether it can be used here; what nobody denies, can."""
+        return self.extras is None or self.extras.ready is not False
 
     @property
     def fields(self) -> list[str]:

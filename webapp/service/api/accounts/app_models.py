@@ -39,20 +39,31 @@ class ScopeDescription(Answer):
     words: str
 
 
-class AppExtensions(Answer):
-    """What is Patchbay's own about an app."""
+class SetUp(Answer):
+    """What whoever adds the OAuth client needs: where it is made, how, and the redirect URI to register there."""
 
+    redirect_uri: str = Field(examples=["https://connect.example.com/connect/oauth/callback"])
+    console_url: str | None = Field(examples=["https://github.com/settings/developers"])
+    steps: list[str]
+
+
+class AppExtensions(Answer):
+    """What is Patchbay's own about an app. `set_up` is there for apps with OAuth."""
+
+    ready: bool = Field(description="Whether it can be used here: it needs no OAuth client, or there is one.")
     connectable: bool
     why_not: str | None
     scopes: list[ScopeDescription]
     docs_url: str | None
+    set_up: SetUp | None
     actions: int
     triggers: int
 
 
-class Counts(Answer):
-    """How many components an app has."""
+class ListedExtensions(Answer):
+    """Whether an app can be used here, and how many components it has."""
 
+    ready: bool
     actions: int
     triggers: int
 
@@ -60,7 +71,7 @@ class Counts(Answer):
 class ListedApp(App):
     """An app in a list; `patchbay` is there when `extensions` were asked for."""
 
-    patchbay: Counts | None = None
+    patchbay: ListedExtensions | None = None
 
 
 class AppDetails(App):

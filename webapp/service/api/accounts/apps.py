@@ -11,11 +11,15 @@ from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import Data, Extensions, Flag, Page, Paged, Query, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.index import App
+from webapp.service.catalog.listing import Subset
 from webapp.service.domain.accounts import apps, provider_clients
 
 APPS = Group("Apps", "The catalog: what can be connected, and how.")
 APP = PathParameter("app", "The app's slug or id.", "sandbox")
 operations = Operations(APPS, APP)
+
+
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9_-]{1,100}$")]
 
 
 class AppFilter(Query):
@@ -30,12 +34,17 @@ class AppFilter(Query):
 class AppList(AppFilter, Paged):
     """Which apps, in which order."""
 
-    lists: ClassVar[frozenset[str]] = frozenset({"category_ids"})
+    lists: ClassVar[frozenset[str]] = frozenset({"category_ids", "among", "without"})
     sort_key: Literal["name", "name_slug", "featured_weight"] | None = Field(None, description="What to sort by.")
     sort_direction: Literal["asc", "desc"] | None = Field(None, description="Upwards or downwards.")
     category_ids: list[Annotated[str, Field(pattern=r"^appcat_[a-zA-Z0-9]+$")]] = Field(
         default_factory=list, description="Only apps in one of these categories; repeat it, or separate ids by commas."
     )
+    ready: Flag | None = Field(
+        None, description="Only apps that can be used here; when false, only those that wait for an OAuth client."
+    )
+    among: list[Slug] = Field(default_factory=list, max_length=200, description="Only these apps, by slug.")
+    without: list[Slug] = Field(default_factory=list, max_length=200, description="All but these apps, by slug.")
     extensions: Extensions = False
 
 
@@ -53,7 +62,10 @@ class AppOptions(Query):
 )
 def list_apps(call: Call) -> Response:
     """Apps of the catalog, featured ones first unless sorted otherwise."""
-    query = call.query(AppList)
+    query, clients = call.query(AppList), frozenset[str]()
+    if query.extensions or query.ready is not None:
+        clients = provider_clients.apps_with_client(call.service.store, call.caller.project_id)
+    known = clients if query.ready is not None else frozenset()
     rows = call.service.catalog.search(
         q=query.q,
         category_ids=query.category_ids,
@@ -62,11 +74,13 @@ def list_apps(call: Call) -> Response:
         has_triggers=query.has_triggers,
         sort_key=query.sort_key,
         sort_direction=query.sort_direction,
+        subset=Subset(frozenset(query.among), frozenset(query.without), query.ready, known),
         window=query.window,
     )
     own = provider_clients.own_clients(call.service.store, call.caller.project_id)
-    to_json = _with_counts if query.extensions else App.with_client
-    return answer_page(rows, lambda app: orjson.Fragment(to_json(app, own.get(app.slug))))
+    if query.extensions:
+        return answer_page(rows, lambda app: _extended(app, own.get(app.slug), app.ready(clients)))
+    return answer_page(rows, lambda app: orjson.Fragment(app.with_client(own.get(app.slug))))
 
 
 @operations.get("/v1/connect/apps/<app>", answer=Data[app_models.AppDetails], query=AppOptions)
@@ -79,21 +93,32 @@ def get_app(call: Call) -> Response:
     return answer({"data": orjson.Fragment(app.with_client(own))})
 
 
-def _with_counts(app: App, oauth_app_id: str | None) -> bytes:
-    """The App object, and how many components the app has."""
-    counts = orjson.dumps({"actions": app.actions, "triggers": app.triggers})
-    return app.with_client(oauth_app_id).removesuffix(b"}") + b',"patchbay":' + counts + b"}"
+def _extended(app: App, oauth_app_id: str | None, ready: bool) -> orjson.Fragment:
+    """The App object, whether it can be used here, and how many components the app has."""
+    extensions = orjson.dumps({"ready": ready, "actions": app.actions, "triggers": app.triggers})
+    return orjson.Fragment(app.with_client(oauth_app_id).removesuffix(b"}") + b',"patchbay":' + extensions + b"}")
 
 
 def _with_extensions(call: Call, app: App) -> dict[str, Any]:
     """The app with whether it can be connected here, and its scopes in words."""
     why_not = apps.why_not(call.service, app, call.caller.project_id or "")
     extensions = {
+        "ready": app.auth_type == "none" or why_not is None,
         "connectable": why_not is None,
         "why_not": why_not,
         "scopes": [{"scope": scope.scope, "words": scope.words} for scope in app.spec.scopes],
         "docs_url": app.spec.docs_url,
+        "set_up": _set_up(call, app),
         "actions": app.actions,
         "triggers": app.triggers,
     }
     return {**app.api_dict, "patchbay": extensions}
+
+
+def _set_up(call: Call, app: App) -> dict[str, Any] | None:
+    """How an OAuth client for the app is made; None for an app that needs none."""
+    if app.oauth is None:
+        return None
+    note, uri = app.oauth.client, provider_clients.redirect_uri(call.service)
+    steps = [step.replace("{redirect_uri}", uri) for step in note.steps] if note else []
+    return {"redirect_uri": uri, "console_url": note.console_url if note else None, "steps": steps}

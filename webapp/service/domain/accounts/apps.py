@@ -24,10 +24,7 @@ def why_not(service: Service, app: App, project_id: str, oauth_app_id: str | Non
     if app.auth_type == "none":
         return f"{app.name} needs no account."
     if app.auth_type == "oauth" and provider_clients.choose(service.store, project_id, app.slug, oauth_app_id) is None:
-        return (
-            f"{app.name} has no OAuth client yet. The operator of this service adds one with "
-            f"`patchbay oauth-app add --app {app.slug}`."
-        )
+        return f"{app.name} has no OAuth client yet. Whoever runs this service adds one, once for everybody."
     return None
 
 

@@ -184,6 +184,15 @@ def own_clients(reader: Reader, project_id: str | None) -> dict[str, str]:
     return {client.app: client.id for client in clients}
 
 
+def apps_with_client(reader: Reader, project_id: str | None) -> frozenset[str]:
+    """The slugs of the apps that a connection in the project has an OAuth client for."""
+    rows = reader.tuples(
+        "SELECT DISTINCT app FROM provider_clients WHERE project_id IS NULL OR project_id = :project",
+        {"project": project_id},
+    )
+    return frozenset(slug for (slug,) in rows)
+
+
 def secret(service: Service, client: ProviderClient) -> str | None:
     """The client's secret, opened; None for a public client."""
     if client.secret_sealed is None:

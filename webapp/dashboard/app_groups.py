@@ -1,0 +1,89 @@
+"""The apps of the Apps page in three groups: connected by the person, ready to be, and first to be set up by an owner.
+
+Each group is a list of the service's own, narrowed to it. A service that does not tell apps apart has one group.
+A cursor names the group that it stands in: ``ready:<the API's cursor>``.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from webapp.dashboard.client.accounts import AppFilter, UserClient
+from webapp.dashboard.client.models.accounts import App
+from webapp.kit.translation import lazy as _
+
+STATES: Mapping[str, str] = {"connected": _("Connected"), "ready": _("Ready"), "setup": _("Needs setup")}
+HEADINGS: Mapping[str, str] = {**STATES, "ready": _("Ready to connect")}
+_CHUNK = 96  # of one call
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Some apps of one state ("" where states are not told), and how many there are. ``begins`` with a heading."""
+
+    state: str
+    apps: tuple[App, ...]
+    total: int
+    begins: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """What is shown of the groups, how many apps each has, and the cursor to the rest."""
+
+    groups: tuple[Group, ...]
+    counts: Mapping[str, int]
+    next_cursor: str
+    total: int
+
+    @property
+    def shown(self) -> int:
+        """How many apps there are in it."""
+        return sum(len(group.apps) for group in self.groups)
+
+
+def read(
+    user: UserClient, base: AppFilter, connected: Sequence[str] | None, *, count: int, state: str = "", after: str = ""
+) -> Groups:
+    """Up to ``count`` apps from the cursor ``after`` on, of one ``state`` or of each in turn.
+
+    ``connected`` are slugs; None puts all apps into one group, for a service that does not tell them apart.
+    """
+    narrowed = {"": base} if connected is None else dict(_narrowed(base, connected))
+    state = state if connected is not None else ""
+    begun, _colon, cursor = after.partition(":")
+    wanted = [name for name in narrowed if state in ("", name)]
+    wanted = wanted[wanted.index(begun) :] if after and begun in wanted else wanted
+    groups: list[Group] = []
+    counts: dict[str, int] = {}
+    next_cursor = ""
+    for name, filters in narrowed.items():
+        room = count - sum(len(group.apps) for group in groups)
+        from_cursor = cursor if name == begun else ""
+        apps, counts[name], end = _cards(user, filters, room if name in wanted else 0, from_cursor)
+        if name in wanted and not next_cursor and (end or (room <= 0 and counts[name])):
+            next_cursor = f"{name}:{end}"
+        if apps:
+            groups.append(Group(name, tuple(apps), counts[name], not from_cursor))
+    total = sum(number for name, number in counts.items() if state in ("", name))
+    return Groups(tuple(groups), counts, next_cursor, total)
+
+
+def _narrowed(base: AppFilter, connected: Sequence[str]) -> Iterator[tuple[str, AppFilter]]:
+    slugs = ",".join(connected)
+    if slugs:
+        yield "connected", replace(base, among=slugs)
+    yield "ready", replace(base, ready="true", without=slugs)
+    yield "setup", replace(base, ready="false", without=slugs)
+
+
+def _cards(user: UserClient, filters: AppFilter, count: int, after: str) -> tuple[list[App], int, str]:
+    """Up to ``count`` apps, how many there are in all, and the cursor to the next ones."""
+    if count <= 0:
+        return [], user.apps(filters, limit=1).total, after
+    apps: list[App] = []
+    while True:
+        page = user.apps(filters, limit=min(_CHUNK, count - len(apps)), after=after)
+        apps += page.items
+        after = page.end_cursor if page.items else ""
+        if not after or len(apps) >= count:
+            return apps, page.total, after
