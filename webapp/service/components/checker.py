@@ -33,24 +33,24 @@ def check(path: Path, declare: Callable[[Call], Reply]) -> list[str]:
     ``declare`` is a runner's ``call``.
     """
     reply = declare(Call(path=str(path.absolute()), method="declare"))
-    said = [f"it cannot be loaded. {reply.error.message}"] if reply.error else reply.value["problems"]
-    return [f"{path.parent.name}/{path.name}: {sentence}" for sentence in (*_names(path), *said)]
+    sentences = [f"it cannot be loaded. {reply.error.message}"] if reply.error else reply.value["problems"]
+    return [f"{path.parent.name}/{path.name}: {sentence}" for sentence in (*_names(path), *sentences)]
 
 
 def problems(component: type[Component]) -> list[str]:
     """Everything wrong with a loaded component, as sentences."""
     props = props_of(component)
-    found = [*_facts(component), *_annotations(component), *_emitter(component, props)]
+    sentences = [*_facts(component), *_annotations(component), *_emitter(component, props)]
     for name, prop in props.items():
-        found += [f"the prop {name} {said}" for said in (*_prop(name, prop), *_pointers(prop, props))]
+        sentences += [f"the prop {name} {sentence}" for sentence in (*_prop(name, prop), *_pointers(prop, props))]
         if prop.type == _TIMER and issubclass(component, Trigger):
-            found += [f"the prop {name} {said}" for said in _timer(prop)]
+            sentences += [f"the prop {name} {sentence}" for sentence in _timer(prop)]
     reloads = any(prop.reload_props for prop in props.values())
     if component.reload is not Component.reload and not reloads:
-        found.append("it has reload(), but no prop says reload_props=True, so that nothing would call it.")
+        sentences.append("it has reload(), but no prop says reload_props=True, so that nothing would call it.")
     if component.reload is Component.reload and reloads:
-        found.append("a prop says reload_props=True, but there is no reload() to call.")
-    return found
+        sentences.append("a prop says reload_props=True, but there is no reload() to call.")
+    return sentences
 
 
 def _names(path: Path) -> Iterator[str]:
@@ -76,11 +76,11 @@ def _facts(component: type[Component]) -> Iterator[str]:
 def _annotations(component: type[Component]) -> Iterator[str]:
     if not issubclass(component, Action):
         return
-    given = component.annotations
-    missing = [annotation for annotation in ANNOTATIONS if not isinstance(given.get(annotation), bool)]
+    annotations = component.annotations
+    missing = [annotation for annotation in ANNOTATIONS if not isinstance(annotations.get(annotation), bool)]
     if missing:
         yield f"annotations must say {', '.join(missing)}, each True or False."
-    if unknown := [annotation for annotation in given if annotation not in (*ANNOTATIONS, "title")]:
+    if unknown := [annotation for annotation in annotations if annotation not in (*ANNOTATIONS, "title")]:
         yield f"annotations has {', '.join(unknown)}, which nobody knows."
 
 

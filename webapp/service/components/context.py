@@ -176,12 +176,12 @@ class Context:
             raise ComponentError("Only a trigger with http_interface(custom_response=True) may answer its request.")
         if not 200 <= status <= 599:
             raise ComponentError(f"{status} is not a status to answer with. Use one from 200 to 599.")
-        given = {} if isinstance(body, str) else {"content-type": "application/json"}
-        given |= {name.lower(): value for name, value in (headers or {}).items()}
-        if not all(_is_header(name, value) for name, value in given.items()):
+        wire_headers = {} if isinstance(body, str) else {"content-type": "application/json"}
+        wire_headers |= {name.lower(): value for name, value in (headers or {}).items()}
+        if not all(_is_header(name, value) for name, value in wire_headers.items()):
             raise ComponentError("A header of the answer is not valid. Use names and values without line breaks.")
         text = body if isinstance(body, str) else orjson.dumps(dict(body)).decode()
-        self._send({"respond": int(status), "body": text, "headers": given})
+        self._send({"respond": int(status), "body": text, "headers": wire_headers})
 
     def _left_s(self) -> float:
         """Seconds for the next request: a little less than the call has, so that it can still say what happened."""

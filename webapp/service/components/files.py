@@ -20,9 +20,9 @@ Mark = tuple[int, int]
 class Files:
     """A folder of this call's own, removed when it ends. ``given`` stand in it: their names and contents (base64)."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
+    def __init__(self, files: Mapping[str, str]) -> None:
         self._before: dict[str, Mark | None] = {}
-        for name, content in given.items():
+        for name, content in files.items():
             path = self.path(name)
             path.write_bytes(base64.b64decode(content))
             self._before[name] = _mark(path)
@@ -62,7 +62,7 @@ class Files:
 def _mark(path: Path) -> Mark | None:
     """What changes when a file does; None for what is no regular file."""
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return None
-    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None

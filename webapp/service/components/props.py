@@ -124,8 +124,8 @@ class Prop:
             "default": self.default,
             "options": None if static is None else [option.to_json() for option in static],
         }
-        given = {key: value for key, value in shared.items() if value is not None}
-        return {"name": name, "type": self.type, **self.own, **given}
+        filled = {key: value for key, value in shared.items() if value is not None}
+        return {"name": name, "type": self.type, **self.own, **filled}
 
 
 _FLAGS = {

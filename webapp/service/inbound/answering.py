@@ -29,15 +29,15 @@ _PROTECTION = {
 }
 
 
-def answer(said: HttpAnswer) -> Response:
-    """What a trigger or its person ``said``, on the wire."""
-    given = {name.lower(): value for name, value in said.headers.items()}
-    content_type = given.pop("content-type", "").strip()
+def answer(reply: HttpAnswer) -> Response:
+    """The ``reply`` of a trigger or of its person, on the wire."""
+    headers = {name.lower(): value for name, value in reply.headers.items()}
+    content_type = headers.pop("content-type", "").strip()
     if not _MEDIA_TYPE.fullmatch(content_type):
         content_type = "text/plain; charset=utf-8"
-    body = b"" if said.status in _WITHOUT_BODY else said.body.encode("utf-8", "replace")
-    response = Response(body, said.status, content_type=content_type)
-    for name, value in given.items():
+    body = b"" if reply.status in _WITHOUT_BODY else reply.body.encode("utf-8", "replace")
+    response = Response(body, reply.status, content_type=content_type)
+    for name, value in headers.items():
         if passes(name) and value.isascii() and value.isprintable():
             response.headers[name] = value
     response.headers.update(_PROTECTION)

@@ -55,13 +55,13 @@ def show(
     app: App,
     account: Account | None,
     *,
-    given: Mapping[str, str] | None = None,
+    texts: Mapping[str, str] | None = None,
     details: tuple[Detail, ...] = (),
     problem: str | None = None,
     secret: str | None = None,
     status: int = 200,
 ) -> Response:
-    """The form of ``app``, fresh or with what was ``given`` and what is wrong with it."""
+    """The form of ``app``, fresh or with the ``texts`` entered and what is wrong with them."""
     if secret is None:
         _, secret = starting.create(service, current.token, wish(service, current, app, account))
     return page(
@@ -71,7 +71,7 @@ def show(
         app=app,
         account=account,
         secret=secret,
-        fields=_drawn(app, current.preset, given or {}, details),
+        fields=_drawn(app, current.preset, texts or {}, details),
         problem=problem,
         wrong=len(details),
         can_choose="picked" in current.parameters,
@@ -109,14 +109,14 @@ def sent(current: Visit) -> dict[str, str]:
 
 
 def _drawn(
-    app: App, preset: Mapping[str, str], given: Mapping[str, str], details: tuple[Detail, ...]
+    app: App, preset: Mapping[str, str], texts: Mapping[str, str], details: tuple[Detail, ...]
 ) -> list[FormField]:
     """What a person is asked for: every field that is not preset."""
     wrong = {detail.field: detail.message for detail in details}
     return [
         FormField(
             fact,
-            "" if fact.secret else given.get(fact.name, fact.default or ""),
+            "" if fact.secret else texts.get(fact.name, fact.default or ""),
             wrong.get(fact.name, ""),
         )
         for fact in app.spec.fields

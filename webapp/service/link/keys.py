@@ -39,13 +39,13 @@ def route(blueprint: Blueprint, service: Service) -> None:
 
 
 def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account | None, secret: str) -> Response:
-    given = forms.sent(current)
+    texts = forms.sent(current)
     try:
-        values = domain_fields.checked(app, given)
+        values = domain_fields.checked(app, texts)
     except Invalid as error:
-        return forms.show(service, current, app, account, given=given, details=error.details, secret=secret, status=422)
+        return forms.show(service, current, app, account, texts=texts, details=error.details, secret=secret, status=422)
     if problem := _out_of_place(service, current, app, values):
-        return forms.show(service, current, app, account, given=given, problem=problem, secret=secret, status=422)
+        return forms.show(service, current, app, account, texts=texts, problem=problem, secret=secret, status=422)
     _, secret = starting.create(service, current.token, forms.wish(service, current, app, account, values))
     return pages.show_start(service, current, app, account, secret)
 
@@ -65,19 +65,19 @@ def _out_of_place(service: Service, current: Visit, app: App, values: Mapping[st
 def _connect(
     service: Service, current: Visit, app: App, account: Account | None, attempt: Attempt, secret: str
 ) -> Response:
-    given = forms.sent(current)
+    texts = forms.sent(current)
     if attempt.status != "open":  # the same form, sent twice: show what became of the first
         return outcomes.show(service, attempt, secret=secret)
     attempt = attempts.claim_keys(service, attempt)
     try:
         also = attempts.record_connected(attempt)
-        connecting.connect_with_keys(service, current.token, app, given, account_id=attempt.account_id, on_commit=also)
+        connecting.connect_with_keys(service, current.token, app, texts, account_id=attempt.account_id, on_commit=also)
     except Invalid as error:
         attempts.reopen(service, attempt)
-        return forms.show(service, current, app, account, given=given, details=error.details, secret=secret, status=422)
+        return forms.show(service, current, app, account, texts=texts, details=error.details, secret=secret, status=422)
     except ConnectFailed as error:
         attempts.fail(service, attempt, error)
-        return forms.show(service, current, app, account, given=given, problem=error.message, status=422)
+        return forms.show(service, current, app, account, texts=texts, problem=error.message, status=422)
     except PatchbayError as error:
         attempts.fail(service, attempt, error)
         raise

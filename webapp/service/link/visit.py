@@ -209,6 +209,6 @@ def _override(service: Service, token: ConnectToken, parameters: Mapping[str, st
     return override
 
 
-def _parameters(given: Mapping[str, str]) -> dict[str, str]:
-    parameters = {name: given.get(name, "").strip() for name in PARAMETERS}
+def _parameters(query: Mapping[str, str]) -> dict[str, str]:
+    parameters = {name: query.get(name, "").strip() for name in PARAMETERS}
     return {name: value[:MAX_PARAMETER] for name, value in parameters.items() if value}

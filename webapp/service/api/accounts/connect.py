@@ -49,10 +49,10 @@ def create_account(call: Call) -> Response:
     body = call.body(NewAccount)
     token = _token(call, body.connect_token)
     app = _app(call, body.app_slug)
-    given = {**fields.parse_cfmap(body.cfmap_json), **_preset(call, app, body.app_override_id)}
+    values = {**fields.parse_cfmap(body.cfmap_json), **_preset(call, app, body.app_override_id)}
     try:
         account = connecting.connect_with_keys(
-            call.service, token, app, given, name=body.name, account_id=body.account_id or None
+            call.service, token, app, values, name=body.name, account_id=body.account_id or None
         )
     except ConnectFailed as error:
         notifications.refused(call.service, token, error)
@@ -60,10 +60,10 @@ def create_account(call: Call) -> Response:
     return answer(accounts.to_json(call.service, account))
 
 
-def _token(call: Call, given: str) -> ConnectToken:
+def _token(call: Call, text: str) -> ConnectToken:
     """The Connect token in the body, which names the user. It must be of this scene, and the caller's own user."""
     try:
-        token = tokens.verify(call.service, given)
+        token = tokens.verify(call.service, text)
     except Unauthorized as error:
         raise Invalid.of("connect_token", error.message) from error
     if token.scene != call.scene:

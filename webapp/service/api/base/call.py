@@ -136,11 +136,11 @@ def read_query(model: type[Q], args: MultiDict[str, str]) -> Q:
     values: dict[str, Any] = {}
     for spelling, name in model.spellings.items():
         if spelling in args:
-            given = args.getlist(spelling)
+            texts = args.getlist(spelling)
             if name in model.lists:
-                values.setdefault(name, []).extend(part for text in given for part in text.split(",") if part)
+                values.setdefault(name, []).extend(part for text in texts for part in text.split(",") if part)
             else:
-                values[name] = given[-1]
+                values[name] = texts[-1]
     return model.model_validate(values)
 
 

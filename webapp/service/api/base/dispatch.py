@@ -126,11 +126,11 @@ def _request() -> Any:
 def _name_ignored(response: Response, operation: Operation) -> None:
     """Name the parameters of the query that ``operation`` does not know: a misspelt filter would narrow nothing."""
     try:
-        given = list(request.args)
+        names = list(request.args)
     except UnicodeDecodeError:
         return
     known = operation.query.spellings if operation.query else {}
-    ignored = [quote(name[:_MAX_NAME], safe="[]") for name in given if name not in known]
+    ignored = [quote(name[:_MAX_NAME], safe="[]") for name in names if name not in known]
     if ignored:
         response.headers[IGNORED] = ", ".join(ignored[:_MAX_NAMES])
 
