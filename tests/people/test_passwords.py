@@ -1,6 +1,10 @@
 """Passwords: which may be chosen, how one is kept, and checks that take the same time."""
 
+import subprocess
+import sys
+
 import pytest
+from zxcvbn.frequency_lists import FREQUENCY_LISTS  # type: ignore[import-untyped]  # it carries no types
 
 from webapp.people import passwords
 
@@ -32,8 +36,22 @@ def test_composed_and_decomposed_are_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("password", "says"),
-    [("short", "at least 10"), ("x" * 1_001, "at most 1,000"), ("lone surrogate \ud800", "cannot be stored")],
+    [
+        ("short", "at least 10"),
+        ("x" * 1_001, "at most 1,000"),
+        ("lone surrogate \ud800", "cannot be stored"),
+        ("password123", "Many people use"),
+        ("1Q2w3e4r5t", "Many people use"),
+        ("\uff50assword123", "Many people use"),
+    ],
 )
 def test_what_cannot_be_used_is_refused_with_a_sentence(password: str, says: str) -> None:
     (problem,) = passwords.checked(password)[1]
     assert problem.field == "password" and says in problem.message
+
+
+def test_the_list_of_common_passwords_is_long_and_is_read_when_one_is_chosen() -> None:
+    program = "import sys; from webapp import app; assert 'zxcvbn' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    ranked = [word for word in FREQUENCY_LISTS["passwords"][:10_000] if len(word) >= passwords.MIN_PASSWORD]
+    assert len(ranked) > 200 and all(passwords.checked(word)[1] for word in ranked)

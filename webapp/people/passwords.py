@@ -3,6 +3,7 @@
 A password is kept as an Argon2id hash alone. Checking one takes the same time whether there is a hash of it or not.
 """
 
+import functools
 import threading
 import unicodedata
 
@@ -33,6 +34,9 @@ def checked(password: str) -> tuple[str, list[Detail]]:
     if len(password) > MAX_PASSWORD:
         sentence = gettext("Use at most {count} characters.").format(count=f"{MAX_PASSWORD:,}")
         return password, [Detail("password", sentence)]
+    if password.lower() in _common():
+        sentence = gettext("Many people use this password, so it is tried first. Choose another; a few words make one.")
+        return password, [Detail("password", sentence)]
     return password, []
 
 
@@ -50,6 +54,14 @@ def matches(stored: str | None, password: str) -> bool:
             return _hasher.verify(stored or _DUMMY, password) and stored is not None
         except VerificationError:
             return False
+
+
+@functools.cache
+def _common() -> frozenset[str]:
+    """The most common passwords, in lower case. The list is large, and read when somebody chooses a password."""
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # type: ignore[import-untyped]  # it carries no types
+
+    return frozenset(word for word in FREQUENCY_LISTS["passwords"] if len(word) >= MIN_PASSWORD)
 
 
 def _encodes(text: str) -> bool:

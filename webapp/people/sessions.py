@@ -1,6 +1,7 @@
 """Signed-in browsers: a random token in a cookie, kept here as its SHA-256. This module owns ``sessions``.
 
-A session slides: it ends 14 days after it was last used. Which cookie carries the token is the dashboard's matter.
+A session slides: it ends 14 days after it was last used, and 30 days after it began at the latest. Which cookie carries
+the token is the dashboard's matter.
 """
 
 import secrets
@@ -11,7 +12,7 @@ from webapp.kit.crypto import hash_token
 from webapp.store.contract import Store, Tx
 from webapp.store.table import Table
 
-LIFETIME = 14 * DAY
+LIFETIME, LONGEST = 14 * DAY, 30 * DAY
 TOUCH_EVERY = MINUTE
 _ID_LENGTH = 16
 
@@ -27,6 +28,11 @@ class Session:
     created_at: int
     seen_at: int
     expires_at: int
+
+    @property
+    def latest(self) -> int:
+        """When it ends however often it is used."""
+        return self.created_at + LONGEST
 
     @property
     def id(self) -> str:
@@ -52,12 +58,12 @@ def find(store: Store, clock: Clock, token: str) -> Session | None:
     session, now = _SESSIONS.get(store, hash_token(token)), clock()
     if session is None:
         return None
-    if session.expires_at <= now:
+    if min(session.expires_at, session.latest) <= now:
         with store.write() as tx:  # a clock that is set back does not revive it
             _SESSIONS.delete(tx, session.token_hash)
         return None
     if now - session.seen_at >= TOUCH_EVERY:
-        session = replace(session, seen_at=now, expires_at=now + LIFETIME)
+        session = replace(session, seen_at=now, expires_at=min(now + LIFETIME, session.latest))
         with store.write() as tx:
             _SESSIONS.update(tx, session.token_hash, seen_at=session.seen_at, expires_at=session.expires_at)
     return session
