@@ -3,8 +3,9 @@
 import click
 
 from webapp.cli.options import JSON, opened, settings_from_env, show
+from webapp.kit.clock import now
 from webapp.service.domain.access import clients
-from webapp.service.domain.base.key_file import load_instance_key
+from webapp.service.domain.instance import instance_key
 from webapp.service.domain.projects import projects
 from webapp.store.sqlite import SQLiteStore
 
@@ -35,10 +36,10 @@ def init(as_json: bool) -> None:
 def migrate(as_json: bool) -> None:
     """Bring the database's schema up to date."""
     settings = settings_from_env()
-    load_instance_key(settings)
     store = SQLiteStore(settings.database)
     try:
         applied = store.migrate()
+        instance_key.proven(settings, store, now)
     finally:
         store.close()
     show({"applied": applied}, as_json, "The schema is up to date.")

@@ -6,7 +6,8 @@ import pytest
 
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import CannotOpen, new_key
-from webapp.service.domain.base.keyring import KeyGone, Keyring, Place, ProjectGone, WrongKey
+from webapp.service.domain.base.key_file import WrongKey
+from webapp.service.domain.base.keyring import KeyGone, Keyring, Place, ProjectGone
 from webapp.store.sqlite import SQLiteStore
 
 INSTANCE_KEY = new_key()

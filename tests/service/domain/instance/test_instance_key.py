@@ -1,6 +1,7 @@
 """Another instance key: only while nothing runs; what was sealed opens, what was derived has changed."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from webapp.errors import Conflict, Invalid, Unauthorized
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.access import clients
-from webapp.service.domain.base.keyring import Place, WrongKey
+from webapp.service.domain.base.key_file import MissingKey, WrongKey
+from webapp.service.domain.base.keyring import Place
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -113,6 +115,29 @@ def test_a_key_file_changed_by_hand_lets_what_runs_go_on_and_refuses_the_next_st
     assert running.keys.open_box(place, box) == b"canary"
     with pytest.raises(WrongKey, match="does not open this database"):
         open_service(settings, clock)
+
+
+def test_a_missing_key_file_beside_a_database_is_never_replaced(
+    settings: Settings, clock: FakeClock, reopened: list[Service]
+) -> None:
+    furnished(settings, clock)
+    path = settings.data / "keys"
+    away = path.rename(settings.data / "elsewhere")
+    for _ in range(2):
+        with pytest.raises(MissingKey, match="Put it back from where you keep it"):
+            open_service(settings, clock)
+    assert not path.exists()
+    away.rename(path)
+    reopened.append(open_service(settings, clock))
+
+
+def test_a_key_file_that_was_lost_before_the_database_knew_it_is_made_anew(
+    settings: Settings, clock: FakeClock, reopened: list[Service]
+) -> None:
+    with closing(SQLiteStore(settings.database)) as store:
+        store.migrate()
+    reopened.append(open_service(settings, clock))
+    assert (settings.data / "keys").exists()
 
 
 @pytest.mark.parametrize("moment", ["before the database knows", "before the file is in place"])

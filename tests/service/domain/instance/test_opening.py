@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.base.keyring import WrongKey
+from webapp.service.domain.base.key_file import WrongKey
 from webapp.service.domain.base.service import wake_nobody
 from webapp.service.domain.instance import opening
 from webapp.service.domain.projects import projects

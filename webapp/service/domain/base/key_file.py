@@ -10,14 +10,37 @@ from webapp.kit import crypto
 from webapp.settings import Settings
 
 
-def load_instance_key(settings: Settings) -> bytes:
-    """The instance key; made and saved when neither the setting nor the file is there yet."""
+class WrongKey(RuntimeError):
+    """The instance key does not open this database; set the PATCHBAY_SECRET_KEY or keys file it was made with."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__)
+
+
+class MissingKey(WrongKey):
+    """The key file is not there."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path} is missing, and nothing else opens the database beside it. Put it back from where you keep it, or "
+            "set the PATCHBAY_SECRET_KEY that the database was made with; Patchbay never replaces it."
+        )
+
+
+def load_instance_key(settings: Settings, *, new: bool) -> bytes:
+    """The instance key. Where there is neither the setting nor the file, one is made and saved if ``new`` allows it.
+
+    Raises :class:`MissingKey`.
+    """
     if settings.secret_key:
         return key_of(settings.secret_key)
     path = settings.data / "keys"
-    settings.data.mkdir(parents=True, exist_ok=True)
-    create_key_file(path)
-    return read_key_file(path)
+    if new:
+        create_key_file(path)
+    try:
+        return read_key_file(path)
+    except FileNotFoundError as error:
+        raise MissingKey(path) from error
 
 
 def key_of(secret_key: str) -> bytes:

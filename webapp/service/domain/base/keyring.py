@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from webapp.errors import NotFound
 from webapp.kit import crypto
 from webapp.kit.clock import Clock
+from webapp.service.domain.base.key_file import WrongKey
 from webapp.store.contract import Reader, Store, Tx
 
 INSTANCE = "instance"
@@ -23,13 +24,6 @@ _OLD = (
     "NOT (owner = 'instance' AND version = 1) "  # the proof of the instance key, which seals nothing
     "AND version < (SELECT MAX(version) FROM data_keys AS newer WHERE newer.owner = data_keys.owner)"
 )
-
-
-class WrongKey(RuntimeError):
-    """The instance key does not open this database; set the PATCHBAY_SECRET_KEY or keys file it was made with."""
-
-    def __init__(self) -> None:
-        super().__init__(type(self).__doc__)
 
 
 class KeyGone(LookupError):
@@ -179,6 +173,11 @@ class Keyring:
             return crypto.open_sealed(self.derive("wrap"), wrapped, f"data_keys|{owner}|{version}")
         except crypto.CannotOpen as error:
             raise WrongKey from error
+
+
+def is_claimed(reader: Reader) -> bool:
+    """Whether some instance key was proven against this database: no other may take its place."""
+    return bool(reader.tuples("SELECT 1 FROM data_keys WHERE owner = :owner LIMIT 1", {"owner": INSTANCE}))
 
 
 def box_version(box: bytes) -> int:

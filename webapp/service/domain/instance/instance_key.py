@@ -12,8 +12,8 @@ from pathlib import Path
 from webapp.errors import Invalid
 from webapp.kit.clock import Clock
 from webapp.service.domain.access import clients
-from webapp.service.domain.base.key_file import create_key_file, key_of, load_instance_key, read_key_file
-from webapp.service.domain.base.keyring import Keyring, WrongKey
+from webapp.service.domain.base.key_file import WrongKey, create_key_file, key_of, load_instance_key, read_key_file
+from webapp.service.domain.base.keyring import Keyring, is_claimed
 from webapp.settings import Settings
 from webapp.store import presence
 from webapp.store.contract import Store
@@ -21,11 +21,11 @@ from webapp.store.sqlite import SQLiteStore
 
 
 def proven(settings: Settings, store: Store, clock: Clock) -> Keyring:
-    """The keyring of the instance key, which opens the database. Raises :class:`WrongKey`.
+    """The keyring of the instance key, which opens the database; a new database gets one. Raises :class:`WrongKey`.
 
     A change of the key file that was interrupted is brought to its end.
     """
-    keys = Keyring(store, load_instance_key(settings), clock)
+    keys = Keyring(store, load_instance_key(settings, new=not is_claimed(store)), clock)
     waiting = settings.data / "keys.new"
     try:
         keys.prove()

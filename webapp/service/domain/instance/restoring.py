@@ -125,7 +125,7 @@ def _check_key(settings: Settings, database: Path, clock: Clock) -> None:
             f"{settings.data / 'keys'}, or set PATCHBAY_SECRET_KEY."
         )
     with closing(SQLiteStore(database, alone=True)) as store:
-        Keyring(store, load_instance_key(settings), clock).prove()
+        Keyring(store, load_instance_key(settings, new=False), clock).prove()
 
 
 def _clear(folder: Path) -> None:
