@@ -119,7 +119,8 @@ def _protecting(settings: Settings) -> Callable[[Response], Response]:
 
 
 def _add_probes(app: Flask, service: Service) -> None:
-    """``/healthz`` says that the process answers; ``/readyz`` that the store does, and whether the worker is seen.
+    """``/healthz`` says that the process answers; ``/readyz`` that the store does and can be written, and whether the
+    worker is seen.
 
     Pages and the API answer without the worker.
     """
@@ -132,6 +133,7 @@ def _add_probes(app: Flask, service: Service) -> None:
     def readyz() -> tuple[Response, int]:
         try:
             service.store.one("SELECT 1 AS one")
+            service.store.check_writable()
         except PatchbayError as error:
             return jsonify(status="unavailable", error=error.message), 503
         age_s = heartbeat.age_s(service.settings.data / heartbeat.WORKER)

@@ -12,12 +12,15 @@
     ├── Refused            400  a provider refused the credentials or the grant
     ├── Throttled          429  contract "Rate limits"
     ├── UpstreamFailed     502  a provider answered wrongly or not at all
-    ├── Unavailable        503  the store cannot answer now: locked, full, or being repaired
+    ├── Unavailable        503  the store cannot answer now: locked, or being repaired
+    │   ├── Unwritable     503  its disk is full, read-only or failing: that lasts until somebody does something
+    │   └── Damaged        503  its file is not a whole database any more
     └── UpstreamTimedOut   504
 
 Surfaces (JSON, HTML) map these once; nothing below them knows HTTP beyond the status that stands here.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -132,9 +135,33 @@ class UpstreamFailed(PatchbayError):
 
 
 class Unavailable(PatchbayError):
-    """The store is busy or full; try again in a moment."""
+    """The store is busy; try again in a moment."""
 
     status = 503
+    level: ClassVar[int] = logging.INFO
+    """How loudly whoever works in the background says so."""
+
+
+class Unwritable(Unavailable):
+    """Nothing can be written."""
+
+    level = logging.DEBUG  # the store says it once, with its folder
+
+    def __init__(self, message: str | None = None, *, cause: str = "") -> None:
+        super().__init__(message)
+        self.cause = cause
+
+    @classmethod
+    def because(cls, cause: str) -> Self:
+        """The error with its cause, such as "the disk is full"."""
+        kept = "What was accepted is kept; try again later."
+        return cls(f"Nothing can be written now, because {cause}. {kept}", cause=cause)
+
+
+class Damaged(Unavailable):
+    """The database is damaged. Stop Patchbay, and put a backup in its place with `patchbay restore`."""
+
+    level = logging.DEBUG
 
 
 class UpstreamTimedOut(PatchbayError):

@@ -74,11 +74,11 @@ def sentence_of(error: BaseException) -> str | None:
         return error.message
     if isinstance(error, BadSetting | WrongKey | UnknownScope):
         return str(error)
-    if isinstance(error, PermissionError | FileNotFoundError | NotADirectoryError | FileExistsError):
+    if isinstance(error, OSError) and error.filename is not None:
         return (
             f"{error.filename} cannot be used ({(error.strerror or 'no reason given').lower()}); check PATCHBAY_DATA."
         )
-    if isinstance(error, OSError) and error.filename is None and error.errno is not None:
+    if isinstance(error, OSError) and error.errno is not None:
         return f"The system refused: {(error.strerror or str(error)).lower()}."
     return None
 

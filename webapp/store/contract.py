@@ -111,6 +111,14 @@ class Store(Reader, Protocol):
         that. The worker alone calls this."""
         ...
 
+    def check_writable(self) -> None:
+        """Raise :class:`webapp.errors.Unavailable` where nothing can be written, without writing where all is well."""
+        ...
+
+    def faults(self) -> list[str]:
+        """What is wrong with the database itself, in its own words; reads all of it."""
+        ...
+
     def sizes(self) -> "Sizes":
         """How much room it takes, and how much is left."""
         ...

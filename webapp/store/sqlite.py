@@ -21,11 +21,14 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from webapp.errors import Conflict, Unavailable
+from webapp.errors import Damaged, Unwritable
 from webapp.kit.text import holds
 from webapp.store import presence
 from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx
 from webapp.store.migrations import SCHEMA
+from webapp.store.sqlite_errors import NO_ROOM_LEFT, translation
+from webapp.store.table import add_to_counts
+from webapp.store.trouble import Trouble
 from webapp.store.turns import Turns
 
 BUSY_TIMEOUT_S = 10.0
@@ -35,6 +38,7 @@ CHECKPOINT_S = 0.1
 NEARLY_FOLDED = 1_000
 LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
 LONGEST_PAUSE_S = 1.0
+NO_ROOM = 128 << 10
 
 
 class Connection:
@@ -71,6 +75,7 @@ class SQLiteStore:
         self._log = path.with_name(f"{path.name}-wal")
         self._busy_timeout_s = busy_timeout_s
         self._idle: deque[Connection] = deque()
+        self._trouble = Trouble(path.parent, self._has_room)
         self._closed = False
         self._presence = None if alone else presence.arrive(path)
         try:
@@ -106,8 +111,14 @@ class SQLiteStore:
     @contextmanager
     def write(self) -> Iterator[Tx]:
         """A transaction that begins with the write lock in hand. It may share its commit with others."""
-        with translated(), self._turns.block():
-            yield self._writer
+        try:
+            with translated(), self._turns.block():
+                yield self._writer
+        except (Unwritable, Damaged) as error:
+            self._trouble.begin(error)
+            raise
+        if self._trouble.error is not None:
+            self._trouble.look()
 
     def migrate(self) -> list[str]:
         """Apply what is pending inside one transaction, so that an interrupted migration leaves no trace."""
@@ -137,6 +148,22 @@ class SQLiteStore:
                     return not busy
         return False
 
+    def check_writable(self) -> None:
+        """Raise :class:`Unavailable` where nothing can be written; tries it only where it was so before."""
+        if not self._has_room():
+            error = Unwritable.because(NO_ROOM_LEFT)
+            self._trouble.begin(error)
+            raise error
+        if self._trouble.error is not None:
+            with self.write() as tx:
+                add_to_counts(tx, ["probes"], 1)
+
+    def faults(self) -> list[str]:
+        """What is wrong with the file itself, in SQLite's words; reads all of it. Raises :class:`Damaged`."""
+        with self._reader() as connection:
+            lines = [line for (line,) in connection.tuples("PRAGMA quick_check(3)")]
+        return [] if lines == ["ok"] else lines
+
     def sizes(self) -> Sizes:
         """The bytes of the file, of its log and of the free disk."""
         disk = os.statvfs(self.folder)
@@ -160,6 +187,10 @@ class SQLiteStore:
             if vacant and self.checkpoint():
                 return 0.0
         return LONGEST_PAUSE_S * min(excess / (HUGE_LOG - LARGE_LOG), 1.0) ** 2
+
+    def _has_room(self) -> bool:
+        disk = os.statvfs(self.folder)
+        return disk.f_bavail * disk.f_frsize >= NO_ROOM
 
     def _leave(self) -> None:
         if self._presence is not None:
@@ -207,27 +238,11 @@ def connect(path: Path, timeout_s: float) -> Connection:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn the database's exceptions into ours."""
+    """Turn the database's exceptions into ours. One that says that our SQL is wrong stays what it is."""
     try:
         yield
-    except sqlite3.IntegrityError as error:
-        raise Conflict from error
-    except sqlite3.OperationalError as error:
-        if not _passes(error):
+    except sqlite3.Error as error:
+        ours = translation(error)
+        if ours is None:
             raise
-        raise Unavailable from error
-
-
-_PASSING = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CANTOPEN,
-)
-
-
-def _passes(error: sqlite3.OperationalError) -> bool:
-    """Whether ``error`` says that the database cannot answer now, rather than that our SQL is wrong."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and (code & 0xFF) in _PASSING
+        raise ours from error

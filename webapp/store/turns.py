@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from webapp.errors import Unavailable
+from webapp.store.sqlite_errors import translation
 
 GATHER_S = 0.02
 MOST_WAITING = 32
@@ -76,7 +77,7 @@ class Turns:
         self._leave(group)
         group.ended.wait()
         if group.error is not None:
-            raise Unavailable from group.error
+            raise translation(group.error) or Unavailable() from group.error
 
     @contextmanager
     def outside(self) -> Iterator[None]:

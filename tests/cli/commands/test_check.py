@@ -3,14 +3,11 @@
 import json
 import re
 import socket
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cli.in_process import Commands
-from webapp.store.sqlite import SQLiteStore
 
 
 def said_of(subject: str, patchbay: Commands) -> list[tuple[str, str]]:
@@ -44,15 +41,6 @@ def test_check_asks_for_the_name_of_a_proxy(patchbay: Commands) -> None:
     assert said_of("proxy", patchbay) == []
 
 
-def test_check_says_how_far_the_quotas_are_used(patchbay: Commands, data: Path) -> None:
-    assert said_of("quotas", patchbay) == []
-    patchbay.json("init")
-    assert said_of("quotas", patchbay) == [
-        ("ok", "The user with the most triggers has 0 of 100."),
-        ("ok", "The project with the most triggers has 0 of 10,000."),
-    ]
-
-
 def test_check_finds_what_is_wrong(patchbay: Commands, data: Path) -> None:
     patchbay.json("init")
     (data / "keys").chmod(0o644)
@@ -64,41 +52,6 @@ def test_check_finds_what_is_wrong(patchbay: Commands, data: Path) -> None:
     patchbay.env = {**patchbay.env, "PATCHBAY_PORT": "no"}
     done = patchbay.run("check", "--json")
     assert done.exit_code == 1 and "PATCHBAY_PORT" in json.loads(done.stdout)["findings"][0]["sentence"]
-
-
-def test_what_serve_will_do_is_a_note(patchbay: Commands, data: Path) -> None:
-    assert said_of("database", patchbay) == [("note", "There is no database yet; `patchbay serve` makes it.")]
-    SQLiteStore(data / "patchbay.db").close()
-    ((verdict, sentence),) = said_of("database", patchbay)
-    assert verdict == "note"
-    assert re.fullmatch(r"\d+ migrations wait; `patchbay serve` and `patchbay migrate` apply them\.", sentence)
-    patchbay.json("init")
-    assert said_of("database", patchbay) == [("ok", "The schema is up to date."), ("ok", "The instance key opens it.")]
-    absent = patchbay.env["PATCHBAY_DATA"] = str(data / "absent")
-    assert said_of("data folder", patchbay) == [("note", f"{absent} does not exist yet; `patchbay serve` makes it.")]
-
-
-def test_a_schema_that_is_not_ours_is_a_problem(patchbay: Commands, data: Path) -> None:
-    patchbay.json("init")
-    with closing(sqlite3.connect(data / "patchbay.db")) as database:
-        database.execute("ALTER TABLE runs RENAME COLUMN took_ms TO took")
-    ((verdict, sentence),) = said_of("database", patchbay)
-    assert verdict == "problem"
-    assert sentence.startswith("The table runs is not as m004_runs, m012_lists, m014_begun_runs left it: ")
-    assert patchbay.run("check").exit_code == 1
-
-
-def test_a_key_that_does_not_open_the_database_is_a_problem(patchbay: Commands) -> None:
-    patchbay.json("init")
-    patchbay.env["PATCHBAY_SECRET_KEY"] = "w" * 32
-    assert patchbay.run("check").exit_code == 1
-    assert said_of("database", patchbay) == [
-        ("ok", "The schema is up to date."),
-        (
-            "problem",
-            "The instance key does not open this database; set the PATCHBAY_SECRET_KEY or keys file it was made with.",
-        ),
-    ]
 
 
 def test_an_app_of_your_own_that_is_unsound_is_a_problem(patchbay: Commands, data: Path) -> None:

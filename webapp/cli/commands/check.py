@@ -4,27 +4,20 @@ import socket
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Literal
 
 import click
 
-from webapp import quotas
+from webapp.cli.commands import database_looks
+from webapp.cli.commands.database_looks import Looks, Verdict
 from webapp.cli.options import JSON, sentence_of, settings_from_env, show
 from webapp.cli.serving.listening import listen, reason
-from webapp.kit.clock import now
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
-from webapp.service.domain.instance import instance_key
-from webapp.service.domain.triggers import deployed_triggers
 from webapp.setting_completion import is_loopback
 from webapp.settings import BadSetting, Settings
-from webapp.store.contract import megabytes
-from webapp.store.sqlite import SQLiteStore
 
 CHECKPOINTS_FIXED = (3, 51, 3)
-Verdict = Literal["ok", "note", "problem"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +70,6 @@ def _sqlite() -> Finding:
     )
 
 
-Looks = Iterator[tuple[Verdict, str]]
-
-
 def _folder(settings: Settings) -> Looks:
     if not settings.data.exists():
         yield "note", f"{settings.data} does not exist yet; `patchbay serve` makes it."
@@ -92,21 +82,6 @@ def _folder(settings: Settings) -> Looks:
     yield "ok", f"{settings.data} is there, and its secrets are readable by their owner alone."
 
 
-def _database(settings: Settings) -> Looks:
-    path = settings.database
-    if not path.exists():
-        yield "note", "There is no database yet; `patchbay serve` makes it."
-        return
-    with closing(SQLiteStore(path)) as store:
-        pending = store.pending()
-        if pending:
-            yield "note", f"{len(pending)} migrations wait; `patchbay serve` and `patchbay migrate` apply them."
-            return
-        yield "ok", "The schema is up to date."
-        instance_key.proven(settings, store, now)
-        yield "ok", "The instance key opens it."
-
-
 def _proxy(settings: Settings) -> Looks:
     if is_loopback(settings.host) and not settings.loopback and not settings.trusted_proxies:
         yield (
@@ -114,36 +89,6 @@ def _proxy(settings: Settings) -> Looks:
             f"Only this machine can call {settings.host}, so a proxy must forward what comes to {settings.public_url}; "
             "name it in PATCHBAY_TRUSTED_PROXIES, or limits cannot tell a stranger from anybody else.",
         )
-
-
-def _disk(settings: Settings) -> Looks:
-    path = settings.data / "patchbay.db"
-    if not path.exists():
-        return
-    with closing(SQLiteStore(path)) as store:
-        sizes = store.sizes()
-    free = "" if sizes.free is None else f" {megabytes(sizes.free)} are free in {settings.data}."
-    yield "ok", f"The database has {megabytes(sizes.database)}, its log {megabytes(sizes.log)}.{free}"
-    if sizes.log_is_large:
-        yield "note", "The log cannot be folded: end the program that has been reading the database for long."
-    if sizes.room_is_short:
-        yield "note", "Little room is left; make some before nothing can be written."
-
-
-def _quotas(settings: Settings) -> Looks:
-    path = settings.data / "patchbay.db"
-    if not path.exists():
-        return
-    with closing(SQLiteStore(path)) as store:
-        if store.pending():
-            return
-        counts = deployed_triggers.fullest(store)
-    rows = zip(("user", "project"), (quotas.USER_TRIGGERS, quotas.PROJECT_TRIGGERS), counts, strict=True)
-    for owner, quota, count in rows:
-        limit = settings.quotas[quota.name]
-        full = count >= limit
-        raised = f" Raise PATCHBAY_{quota.name} if that is too few." if full else ""
-        yield "note" if full else "ok", f"The {owner} with the most triggers has {count:,} of {limit:,}.{raised}"
 
 
 def _catalog(settings: Settings) -> Looks:
@@ -187,9 +132,9 @@ def _ports(settings: Settings) -> Looks:
 _LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
     ("proxy", _proxy),
     ("data folder", _folder),
-    ("database", _database),
-    ("disk", _disk),
-    ("quotas", _quotas),
+    ("database", database_looks.database),
+    ("disk", database_looks.disk),
+    ("quotas", database_looks.quotas),
     ("catalog", _catalog),
     ("components", _components),
     ("ports", _ports),

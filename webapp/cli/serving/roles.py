@@ -4,6 +4,7 @@ Each imports what it needs when it begins, so that importing this module costs n
 :data:`SANDBOX` are what a supervisor imports before it forks them.
 """
 
+import errno
 import os
 import signal
 import socket
@@ -17,6 +18,7 @@ from typing import NoReturn
 from webapp.cli.options import sentence_of
 from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
+from webapp.errors import Damaged
 from webapp.service.components.wire import command
 from webapp.settings import BadSetting, Settings
 from webapp.store.contract import WrongSchema
@@ -141,4 +143,5 @@ def _sentences() -> Iterator[None]:
 
 
 def _is_unrecoverable(error: Exception) -> bool:
-    return isinstance(error, BadSetting | RuntimeError | PermissionError | WrongSchema)
+    known = isinstance(error, BadSetting | RuntimeError | PermissionError | WrongSchema | Damaged)
+    return known or (isinstance(error, OSError) and error.errno == errno.EROFS)

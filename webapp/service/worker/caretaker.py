@@ -73,7 +73,7 @@ class Caretaker:
             try:
                 self.turn()
             except Unavailable as error:
-                log.info("caretaker: %s", error.message)
+                log.log(error.level, "caretaker: %s", error.message)
             except Exception:
                 log.exception("A turn of the caretaker failed.")
             self._stopping.wait(EVERY_S)

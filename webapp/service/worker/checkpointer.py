@@ -79,7 +79,9 @@ class Checkpointer:
             pause = IN_VAIN_S
             try:
                 pause = self.turn()
-            except (Unavailable, OSError) as error:
+            except Unavailable as error:
+                log.log(error.level, "checkpoints: %s", error.message)
+            except OSError as error:
                 log.info("checkpoints: %s", error)
             except Exception:
                 log.exception("The database's log could not be folded.")

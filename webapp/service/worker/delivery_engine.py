@@ -82,7 +82,7 @@ class DeliveryEngine:
                 self._turn()
                 pause = self._pause_s()
             except Unavailable as error:
-                log.info("deliveries: %s", error.message)
+                log.log(error.level, "deliveries: %s", error.message)
                 pause = AFTER_TROUBLE_S
             except Exception:
                 log.exception("A turn of the delivery engine failed.")

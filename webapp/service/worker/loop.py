@@ -146,7 +146,7 @@ def _logged(name: str, verb: Callable[[], object]) -> None:
     try:
         verb()
     except PatchbayError as error:
-        log.info("%s: %s", name, error.message)
+        log.log(error.level if isinstance(error, Unavailable) else logging.INFO, "%s: %s", name, error.message)
     except Exception:
         log.exception("%s failed", name)
 

@@ -94,7 +94,7 @@ class TriggerEngine:
                 self.turn()
                 pause = self.pause_s()
             except Unavailable as error:
-                log.info("triggers: %s", error.message)
+                log.log(error.level, "triggers: %s", error.message)
                 pause = AFTER_TROUBLE_S
             except Exception:
                 log.exception("A turn of the trigger engine failed.")

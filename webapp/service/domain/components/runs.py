@@ -80,7 +80,7 @@ _OF_USER = "project_id = :project_id AND environment = :environment AND external
 _RUNS = Table(
     "runs",
     Run,
-    write_only=("project_id", "environment", "external_user_id", "inputs_sealed", "outputs_sealed", "holder"),
+    write_only=("project_id", "environment", "external_user_id", "holder", "inputs_sealed", "outputs_sealed"),
 )
 
 

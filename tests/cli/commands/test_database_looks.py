@@ -1,0 +1,74 @@
+"""What ``patchbay check`` says of the database."""
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tests.cli.commands.test_check import said_of
+from tests.cli.in_process import Commands
+from webapp.store.sqlite import SQLiteStore
+
+
+def test_check_says_how_far_the_quotas_are_used(patchbay: Commands, data: Path) -> None:
+    assert said_of("quotas", patchbay) == []
+    patchbay.json("init")
+    assert said_of("quotas", patchbay) == [
+        ("ok", "The user with the most triggers has 0 of 100."),
+        ("ok", "The project with the most triggers has 0 of 10,000."),
+    ]
+
+
+def test_what_serve_will_do_is_a_note(patchbay: Commands, data: Path) -> None:
+    assert said_of("database", patchbay) == [("note", "There is no database yet; `patchbay serve` makes it.")]
+    SQLiteStore(data / "patchbay.db").close()
+    _, (verdict, sentence) = said_of("database", patchbay)
+    assert verdict == "note"
+    assert re.fullmatch(r"\d+ migrations wait; `patchbay serve` and `patchbay migrate` apply them\.", sentence)
+    patchbay.json("init")
+    assert said_of("database", patchbay) == [
+        ("ok", "The file is sound."), ("ok", "The schema is up to date."), ("ok", "The instance key opens it."),
+    ]  # fmt: skip
+    absent = patchbay.env["PATCHBAY_DATA"] = str(data / "absent")
+    assert said_of("data folder", patchbay) == [("note", f"{absent} does not exist yet; `patchbay serve` makes it.")]
+
+
+def test_a_schema_that_is_not_ours_is_a_problem(patchbay: Commands, data: Path) -> None:
+    patchbay.json("init")
+    with closing(sqlite3.connect(data / "patchbay.db")) as database:
+        database.execute("ALTER TABLE runs RENAME COLUMN took_ms TO took")
+    _, (verdict, sentence) = said_of("database", patchbay)
+    assert verdict == "problem"
+    assert sentence.startswith("The table runs is not as m004_runs, m012_lists, m014_begun_runs left it: ")
+    assert patchbay.run("check").exit_code == 1
+
+
+def test_a_damaged_database_is_a_problem(patchbay: Commands, data: Path) -> None:
+    patchbay.json("init")
+    path = data / "patchbay.db"
+    with closing(SQLiteStore(path)) as store:
+        store.checkpoint()
+        (root,) = store.tuples("SELECT rootpage FROM sqlite_master WHERE name = 'projects'")[0]
+    with path.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\x55" * 4096)
+    ((verdict, sentence),) = said_of("database", patchbay)
+    assert verdict == "problem" and sentence.startswith("The database is damaged. Stop Patchbay, and put a backup")
+    path.write_bytes(b"no database" * 1_000)
+    ((verdict, sentence),) = said_of("database", patchbay)
+    assert verdict == "problem" and sentence.startswith("The database is damaged.")
+    assert "Error: The database is damaged." in patchbay.run("init").stderr
+
+
+def test_a_key_that_does_not_open_the_database_is_a_problem(patchbay: Commands) -> None:
+    patchbay.json("init")
+    patchbay.env["PATCHBAY_SECRET_KEY"] = "w" * 32
+    assert patchbay.run("check").exit_code == 1
+    assert said_of("database", patchbay) == [
+        ("ok", "The file is sound."),
+        ("ok", "The schema is up to date."),
+        (
+            "problem",
+            "The instance key does not open this database; set the PATCHBAY_SECRET_KEY or keys file it was made with.",
+        ),
+    ]

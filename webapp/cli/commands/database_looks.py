@@ -1,0 +1,69 @@
+"""What ``patchbay check`` says of the database: its file, its schema, its key, its room, and what fills it."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Literal
+
+from webapp import quotas as limits
+from webapp.errors import Damaged
+from webapp.kit.clock import now
+from webapp.service.domain.instance import instance_key
+from webapp.service.domain.triggers import deployed_triggers
+from webapp.settings import Settings
+from webapp.store.contract import megabytes
+from webapp.store.sqlite import SQLiteStore
+
+Verdict = Literal["ok", "note", "problem"]
+Looks = Iterator[tuple[Verdict, str]]
+
+
+def database(settings: Settings) -> Looks:
+    """Whether the file is sound, its schema ours, and the key its own."""
+    path = settings.database
+    if not path.exists():
+        yield "note", "There is no database yet; `patchbay serve` makes it."
+        return
+    with closing(SQLiteStore(path)) as store:
+        if faults := store.faults():
+            yield "problem", f"{Damaged().message} What SQLite says: {'; '.join(faults)}"
+            return
+        yield "ok", "The file is sound."
+        pending = store.pending()
+        if pending:
+            yield "note", f"{len(pending)} migrations wait; `patchbay serve` and `patchbay migrate` apply them."
+            return
+        yield "ok", "The schema is up to date."
+        instance_key.proven(settings, store, now)
+        yield "ok", "The instance key opens it."
+
+
+def disk(settings: Settings) -> Looks:
+    """How much room it takes, and how much is left."""
+    path = settings.data / "patchbay.db"
+    if not path.exists():
+        return
+    with closing(SQLiteStore(path)) as store:
+        sizes = store.sizes()
+    free = "" if sizes.free is None else f" {megabytes(sizes.free)} are free in {settings.data}."
+    yield "ok", f"The database has {megabytes(sizes.database)}, its log {megabytes(sizes.log)}.{free}"
+    if sizes.log_is_large:
+        yield "note", "The log cannot be folded: end the program that has been reading the database for long."
+    if sizes.room_is_short:
+        yield "note", "Little room is left; make some before nothing can be written."
+
+
+def quotas(settings: Settings) -> Looks:
+    """How near the fullest are to their quotas."""
+    path = settings.data / "patchbay.db"
+    if not path.exists():
+        return
+    with closing(SQLiteStore(path)) as store:
+        if store.pending():
+            return
+        counts = deployed_triggers.fullest(store)
+    rows = zip(("user", "project"), (limits.USER_TRIGGERS, limits.PROJECT_TRIGGERS), counts, strict=True)
+    for owner, quota, count in rows:
+        limit = settings.quotas[quota.name]
+        full = count >= limit
+        raised = f" Raise PATCHBAY_{quota.name} if that is too few." if full else ""
+        yield "note" if full else "ok", f"The {owner} with the most triggers has {count:,} of {limit:,}.{raised}"
