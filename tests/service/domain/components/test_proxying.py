@@ -50,7 +50,7 @@ def test_nothing_is_sent_anywhere_else(service: Service, plant: Plant, provider:
 
 
 def test_an_app_without_a_base_address_needs_a_whole_one(service: Service, plant: Plant) -> None:
-    given = replace(proxying._given(service, plant()), base_url=None)
+    given = replace(proxying._grant(service, plant()), base_url=None)
     with pytest.raises(Invalid, match="begin it with https://"):
         proxying._absolute(given, "/me")
     assert proxying._absolute(given, "https://api.example/me") == "https://api.example/me"

@@ -20,7 +20,7 @@ def keep(service: Service, scene: Scene, name: str, content: bytes) -> None:
 
 def test_without_a_stash_there_are_no_files(service: Service, scene: Scene) -> None:
     reply = Reply(None, files=(WrittenFile("a.txt", b"x"),))
-    assert run_files.given(service, scene, "alice", None) == {}
+    assert run_files.stashed(service, scene, "alice", None) == {}
     assert run_files.kept(service, scene, "alice", None, reply) == (reply, [])
     assert run_files.kept(service, scene, "alice", STASH, Reply(None)) == (Reply(None), [])
 
@@ -29,16 +29,16 @@ def test_the_newest_file_of_each_name_goes_in(service: Service, scene: Scene, cl
     for content in (b"old", b"new"):
         keep(service, scene, "a.txt", content)
         clock.advance(1)
-    given = run_files.given(service, scene, "alice", STASH)
+    given = run_files.stashed(service, scene, "alice", STASH)
     assert {name: base64.b64decode(content) for name, content in given.items()} == {"a.txt": b"new"}
-    assert run_files.given(service, scene, "bob", STASH) == {}
+    assert run_files.stashed(service, scene, "bob", STASH) == {}
 
 
 def test_no_more_goes_in_than_a_stash_takes(service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     keep(service, scene, "large.txt", b"x" * 10)
     keep(service, scene, "small.txt", b"x" * 4)
     monkeypatch.setattr(file_stash, "MAX_BYTES", 8)
-    assert list(run_files.given(service, scene, "alice", STASH)) == ["small.txt"]
+    assert list(run_files.stashed(service, scene, "alice", STASH)) == ["small.txt"]
 
 
 def test_what_was_written_is_kept_and_told(service: Service, scene: Scene) -> None:

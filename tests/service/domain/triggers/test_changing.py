@@ -63,8 +63,8 @@ def test_a_name_or_a_switch_needs_no_hook_and_shifts_no_tick(
     assert changed.next_run_at == trigger.next_run_at
     assert change(service, trigger, name="Mine").name_slug == "mine-2"
     labelled = {"ids": {"__lv": {"label": "None", "value": []}}}
-    change(service, trigger, given=labelled)
-    change(service, trigger, given={"ids": []})
+    change(service, trigger, configured=labelled)
+    change(service, trigger, configured={"ids": []})
     assert (
         len(called_hooks(provider.calls)) == 4
     )  # deploy, subscribe; then ids became an empty list; a label is nothing
@@ -75,11 +75,11 @@ def test_a_name_or_a_switch_needs_no_hook_and_shifts_no_tick(
 def test_values_merge_by_key_and_null_removes(service: Service, scene: Scene, plant: Plant) -> None:
     account = plant()
     trigger = deploy(service, scene, given=given(account, ids=["a"], token="canary-token"))
-    change(service, trigger, given={"ids": ["b"], "unknown": 1})
+    change(service, trigger, configured={"ids": ["b"], "unknown": 1})
     assert deployed_triggers.configured(service, trigger) is not None
     stands = deployed_triggers.get(service.store, scene, trigger.id)
     assert deployed_triggers.configured(service, stands) == given(account, ids=["b"], token="canary-token")
-    change(service, trigger, given={"ids": None, "account": None})
+    change(service, trigger, configured={"ids": None, "account": None})
     stands = deployed_triggers.get(service.store, scene, trigger.id)
     assert deployed_triggers.configured(service, stands) == {"token": "canary-token"}
     assert accounts.of_triggers(service.store, [trigger.id]) == {trigger.id: []}
@@ -90,23 +90,23 @@ def test_other_values_subscribe_anew_while_it_is_on(
 ) -> None:
     trigger = deploy(service, scene, given=given(plant(), ids=["a"]))
     provider.calls.clear()
-    change(service, trigger, given={"ids": ["b"]})
+    change(service, trigger, configured={"ids": ["b"]})
     assert called_hooks(provider.calls) == ["leave=a", "subscribe=b"]
     change(service, trigger, active=False)
     provider.calls.clear()
-    change(service, trigger, given={"ids": ["c"]})
+    change(service, trigger, configured={"ids": ["c"]})
     assert called_hooks(provider.calls) == []
-    change(service, trigger, active=True, given={"ids": ["d"]})
+    change(service, trigger, active=True, configured={"ids": ["d"]})
     assert called_hooks(provider.calls) == ["subscribe=d"]
 
 
 def test_another_schedule_counts_from_now(service: Service, scene: Scene, clock: FakeClock) -> None:
     trigger = deploy(service, scene, "schedule-cron", given={"cron": {"intervalSeconds": 60}})
     clock.advance(10 * SECOND)
-    changed = change(service, trigger, given={"cron": {"intervalSeconds": 3600}})
+    changed = change(service, trigger, configured={"cron": {"intervalSeconds": 3600}})
     assert (changed.schedule_changed_at, changed.next_run_at) == (clock.at, clock.at + HOUR)
     clock.advance(MINUTE)
-    assert change(service, trigger, given={"cron": {"intervalSeconds": 3600}}).next_run_at == changed.next_run_at
+    assert change(service, trigger, configured={"cron": {"intervalSeconds": 3600}}).next_run_at == changed.next_run_at
 
 
 @pytest.mark.parametrize("wrong", [{"ids": 5}, {"timer": {"intervalSeconds": 1}}, {"ids": ["b"], "token": 7}])
@@ -116,12 +116,12 @@ def test_what_is_not_valid_changes_nothing(
     trigger = deploy(service, scene, given=given(plant(), ids=["a"]))
     provider.calls.clear()
     with pytest.raises(Invalid):
-        change(service, trigger, given=wrong, name="Other", active=False)
+        change(service, trigger, configured=wrong, name="Other", active=False)
     stands = deployed_triggers.get(service.store, scene, trigger.id)
     assert (stands.name, stands.active, stands.updated_at) == ("Poll", True, trigger.updated_at)
     assert provider.calls == [] and row(service, trigger)["busy_until"] == 0
     with pytest.raises(NotFound):
-        change(service, trigger, given=given(plant("bob")))
+        change(service, trigger, configured=given(plant("bob")))
 
 
 def test_an_activation_that_fails_brings_back_what_stood(
@@ -130,7 +130,7 @@ def test_an_activation_that_fails_brings_back_what_stood(
     trigger = deploy(service, scene, given=given(plant(), ids=["a"]))
     provider.calls.clear()
     with pytest.raises(Invalid, match="refused to subscribe"):
-        change(service, trigger, given={"ids": ["b"], "fail": "subscribe"})
+        change(service, trigger, configured={"ids": ["b"], "fail": "subscribe"})
     assert called_hooks(provider.calls) == ["leave=a", "subscribe=b", "leave=b", "subscribe=a"]
     stands = deployed_triggers.get(service.store, scene, trigger.id)
     assert stands.active and deployed_triggers.configured(service, stands)["ids"] == ["a"]
@@ -151,7 +151,7 @@ def test_what_cannot_be_brought_back_is_switched_off_with_the_reason(
 
     monkeypatch.setattr(changing, "_write", full)
     with pytest.raises(Unavailable):
-        change(service, trigger, given={"ids": ["b"]})
+        change(service, trigger, configured={"ids": ["b"]})
     stands = deployed_triggers.get(service.store, scene, trigger.id)
     assert not stands.active and stands.next_run_at is None
     assert (stands.switched_off or "").startswith("A change failed, and what stood before could not be brought back.")
@@ -175,7 +175,7 @@ def test_a_dead_account_keeps_nobody_from_pausing_or_choosing_another(
     with service.store.write() as tx:
         tx.run("UPDATE accounts SET dead = 1, error = 'Refused.' WHERE id = :id", {"id": first.id})
     provider.calls.clear()
-    change(service, trigger, given=given(second))
+    change(service, trigger, configured=given(second))
     assert called_hooks(provider.calls) == ["subscribe=a"]
     assert accounts.waiting(service.store, [trigger.id]) == set()
     assert poll_due(service)[0].ok
@@ -201,7 +201,7 @@ def test_deleting_an_account_says_goodbye_and_switches_off(
     provider.down = False
     with pytest.raises(Invalid, match="account is gone"):
         change(service, mine[0], active=True)
-    again = change(service, mine[0], active=True, given=given(plant()))
+    again = change(service, mine[0], active=True, configured=given(plant()))
     assert (again.active, again.switched_off) == (True, None)
     assert removing.delete_of_app(service, scene, "tinykeys", user=None) == 2
     assert not deployed_triggers.get(service.store, scene, theirs.id).active

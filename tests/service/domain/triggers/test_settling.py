@@ -78,7 +78,7 @@ def trigger(service: Service, scene: Scene, plant: Plant, provider: Any) -> Depl
 
 
 def other_ids(service: Service, trigger: DeployedTrigger) -> Callable[[], object]:
-    return lambda: changing.update(service, trigger, Change(given={"ids": ["b"]}))
+    return lambda: changing.update(service, trigger, Change(configured={"ids": ["b"]}))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_nothing_is_settled_while_its_process_lives(
 def test_what_the_app_refuses_to_finish_is_undone(
     service: Service, trigger: DeployedTrigger, provider: Any, death: Any
 ) -> None:
-    change = Change(given={"ids": ["b"], "fail": "subscribe"})
+    change = Change(configured={"ids": ["b"], "fail": "subscribe"})
     death(lambda: changing.update(service, trigger, change), changing, "_unsubscribe", behind=True)
     assert settling.settle(service) == 1
     assert called_hooks(provider.calls)[-2:] == ["leave=b", "subscribe=a"]
@@ -145,7 +145,7 @@ def test_restoring_that_broke_off_is_repeated(
 
     monkeypatch.setattr(changing, "_restore", broken)
     with pytest.raises(Died):
-        changing.update(service, trigger, Change(given={"ids": ["b"], "fail": "subscribe"}))
+        changing.update(service, trigger, Change(configured={"ids": ["b"], "fail": "subscribe"}))
     monkeypatch.undo()
     provider.calls.clear()
     assert settling.settle(service) == 1
@@ -171,7 +171,7 @@ def test_a_change_that_is_not_valid_any_more_brings_back_what_stood(
     service: Service, trigger: DeployedTrigger, plant: Plant, provider: Any, death: Any
 ) -> None:
     second = plant(name="Home")
-    change = Change(given={"account": {"authProvisionId": second.id}, "ids": ["b"]})
+    change = Change(configured={"account": {"authProvisionId": second.id}, "ids": ["b"]})
     death(lambda: changing.update(service, trigger, change), changing, "_unsubscribe", behind=True)
     removing.delete(service, second)
     provider.calls.clear()

@@ -106,7 +106,7 @@ def _request(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
         scene=call.scene,
         external_id=external_id,
         component=component,
-        given=body.configured_props or {},
+        configured=body.configured_props or {},
         dynamic_props_id=body.dynamic_props_id or None,
     )
 

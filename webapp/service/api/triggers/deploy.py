@@ -70,9 +70,9 @@ def deploy_trigger(call: Call) -> Response:
     return answer({"data": shown, **warned(trigger, body.configured_props)})
 
 
-def warned(trigger: DeployedTrigger, given: Mapping[str, Any] | None) -> dict[str, Any]:
+def warned(trigger: DeployedTrigger, configured: Mapping[str, Any] | None) -> dict[str, Any]:
     """Warnings about values for props that ``trigger`` does not have, where there are any (contract "Values")."""
-    warnings = requests.warnings(trigger.props, given or {})
+    warnings = requests.warnings(trigger.props, configured or {})
     return {"warnings": warnings} if warnings else {}
 
 
@@ -85,7 +85,7 @@ def _deployment(call: Call, body: NewTrigger) -> Deployment:
         scene=call.scene,
         external_id=external_id,
         component=component,
-        given=body.configured_props or {},
+        configured=body.configured_props or {},
         dynamic_props_id=body.dynamic_props_id or None,
         webhook_url=body.webhook_url or None,
         webhook_not_found=endpoints.check_urls(call.service, "webhook_url", *urls),

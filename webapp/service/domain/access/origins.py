@@ -15,11 +15,11 @@ REMEMBERED = 7 * DAY
 MAX_ORIGINS = 100
 
 
-def checked(given: Sequence[str]) -> tuple[str, ...]:
-    """``given`` as exact origins, each once. Raises :class:`Invalid`."""
-    if len(given) > MAX_ORIGINS:
+def checked(texts: Sequence[str]) -> tuple[str, ...]:
+    """``texts`` as exact origins, each once. Raises :class:`Invalid`."""
+    if len(texts) > MAX_ORIGINS:
         raise Invalid.of("allowed_origins", f"At most {MAX_ORIGINS} origins can be allowed.")
-    exact = {text: exact_origin(text) for text in given}
+    exact = {text: exact_origin(text) for text in texts}
     for text, origin in exact.items():
         if origin is None:
             message = f"{text[:200]!r} is not an origin such as https://app.example.com (no path, no *)."

@@ -48,7 +48,7 @@ def connect_with_keys(
     service: Service,
     token: ConnectToken,
     app: App,
-    given: Mapping[str, str],
+    texts: Mapping[str, str],
     *,
     name: str | None = None,
     account_id: str | None = None,
@@ -64,7 +64,7 @@ def connect_with_keys(
         message = f"{app.name} is not connected by keys."
         raise Invalid(message, [Detail("app_slug", message)])
     existing = _existing(service, token, app, account_id)
-    values = fields.checked(app, given)
+    values = fields.checked(app, texts)
     name = lifecycle.checked_name(name)
     outcome = provider.identify(service, app, values)
     project = projects.get(service.store, token.scene.project_id)

@@ -24,11 +24,11 @@ def parse_cfmap(text: str) -> dict[str, str]:
     return {name: "" if value is None else str(value) for name, value in values.items()}
 
 
-def checked(app: App, given: Mapping[str, str]) -> dict[str, str]:
-    """The values of the app's own fields out of ``given``, trimmed, with defaults. Raises :class:`Invalid`."""
+def checked(app: App, texts: Mapping[str, str]) -> dict[str, str]:
+    """The values of the app's own fields out of ``texts``, trimmed, with defaults. Raises :class:`Invalid`."""
     values, details = dict[str, str](), list[Detail]()
     for field in app.spec.fields:
-        value = given.get(field.name, "").strip() or (field.default or "")
+        value = texts.get(field.name, "").strip() or (field.default or "")
         problem = _problem(value, optional=field.optional, options=field.options, label=field.label)
         if problem:
             details.append(Detail(field.name, problem))
@@ -39,11 +39,11 @@ def checked(app: App, given: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-def preset(app: App, given: Mapping[str, Any]) -> tuple[dict[str, str], list[Detail]]:
-    """The values in ``given`` that may be preset for ``app``, and what is wrong with the others."""
+def preset(app: App, presets: Mapping[str, Any]) -> tuple[dict[str, str], list[Detail]]:
+    """The values in ``presets`` that may be preset for ``app``, and what is wrong with the others."""
     values, details = dict[str, str](), list[Detail]()
     known = {field.name: field for field in app.spec.fields}
-    for name, value in given.items():
+    for name, value in presets.items():
         field = known.get(name)
         if field is None:
             details.append(Detail(name, f"{app.name} has no such field."))

@@ -47,7 +47,7 @@ def configure(service: Service, request: ComponentRequest, lookup: OptionsQuery)
 def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
     """The props that follow from the values so far, kept under a new id (contract "Reload")."""
     props = requests.props(service, request, needed=False)
-    values = prop_values.checked(props, request.given, whole=False)
+    values = prop_values.checked(props, request.configured, whole=False)
     if not request.component.has_reload:
         return {**_reloaded(service, request, request.component.props, Reply(None)), **requests.warned(request, props)}
     reply = _call(service, request, props, values, "reload")
@@ -60,7 +60,7 @@ def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
 def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
     """Run an action, and keep the run (contract "Run"). Raises :class:`Invalid`, :class:`NotFound`."""
     props = requests.props_to_fill(service, request)
-    values = prop_values.checked(props, request.given, whole=True)
+    values = prop_values.checked(props, request.configured, whole=True)
     accounts = _accounts(service, request, props, values)
     run = runs.Run(
         external_id=request.external_id,
@@ -70,7 +70,7 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
         app=request.component.app,
         started_at=service.clock(),
     )
-    kept, masked = prop_values.without_secrets(props, request.given)
+    kept, masked = prop_values.without_secrets(props, request.configured)
     inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": request.dynamic_props_id}
     runs.begin(service, request.scene, run, inputs)
     reply = _call(service, request, props, values, "run", accounts=accounts)
@@ -104,7 +104,7 @@ def _options(
     if prop is None:
         raise Invalid.of("prop_name", f"{request.component.name} has no prop of that name.")
     others = [other for other in props if other["name"] != lookup.prop]
-    values = prop_values.checked(others, request.given, whole=False)
+    values = prop_values.checked(others, request.configured, whole=False)
     if not (prop.get("remoteOptions") or prop["type"] == "sql"):
         if prop.get("options") is None:
             raise Invalid.of("prop_name", "That prop has no options to look up; ask the person for its value.")
@@ -145,7 +145,7 @@ def _call(
             previous=lookup.previous if lookup else {},
             mask=tuple(prop_values.secrets_in(props, values.props)),
             deadline_s=RUN_S if method == "run" else CONFIGURE_S,
-            files=run_files.given(service, request.scene, request.external_id, request.stash_id),
+            files=run_files.stashed(service, request.scene, request.external_id, request.stash_id),
             stash=request.stash_id is not None,
         ),
         accounts,

@@ -64,16 +64,16 @@ def new_stash_id() -> str:
     return new_id("stash")
 
 
-def checked_stash_id(given: str | bool) -> str | None:
+def checked_stash_id(value: str | bool) -> str | None:
     """The stash that a run's ``stash_id`` means: a new one for true, "" and "NEW"; None for false. Raises Invalid."""
-    if given is False:
+    if value is False:
         return None
-    if given is True or given in ("", "NEW"):
+    if value is True or value in ("", "NEW"):
         return new_stash_id()
-    if not _STASH.fullmatch(given):
+    if not _STASH.fullmatch(value):
         message = "Send NEW, true, or a stash_id that an earlier run answered."
         raise Invalid(f"stash_id is not valid: {message}", [Detail("stash_id", message)])
-    return given
+    return value
 
 
 def keep(

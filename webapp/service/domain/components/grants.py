@@ -165,10 +165,10 @@ def allow_hosts(service: Service, used: Sequence[App]) -> tuple[str, ...]:
 
 
 def _of_another_app(service: Service, prop: Prop, account: Account) -> Invalid:
-    needed, given = service.catalog.app(prop["app"]), service.catalog.app(account.app)
+    needed, chosen = service.catalog.app(prop["app"]), service.catalog.app(account.app)
     message = (
         f"It must be an account of {needed.name if needed else prop['app']}, "
-        f"not of {given.name if given else account.app}."
+        f"not of {chosen.name if chosen else account.app}."
     )
     return Invalid(f"{prop['name']} is not valid: {message}", [Detail(f"{FIELD}.{prop['name']}", message)])
 

@@ -28,8 +28,8 @@ class Values:
     accounts: Mapping[str, str]
 
 
-def checked(props: Sequence[Prop], given: Mapping[str, Any], *, whole: bool) -> Values:
-    """``given`` as values for ``props``; those of other names are left out, and null is no value.
+def checked(props: Sequence[Prop], configured: Mapping[str, Any], *, whole: bool) -> Values:
+    """``configured`` as values for ``props``; those of other names are left out, and null is no value.
 
     With ``whole`` every required value must be there and defaults fill what is missing; without, only what was given
     is looked at. Raises :class:`Invalid` with a detail for each prop.
@@ -38,7 +38,7 @@ def checked(props: Sequence[Prop], given: Mapping[str, Any], *, whole: bool) -> 
     labels: dict[str, str] = {}
     problems: list[Detail] = []
     for prop in props:
-        value, label = unwrapped(given.get(prop["name"]))
+        value, label = unwrapped(configured.get(prop["name"]))
         if whole and (value is None or (value == "" and not prop.get("optional"))):
             value = prop.get("default")
         wrong = _problem(prop, value, whole=whole)
@@ -89,11 +89,11 @@ def refused(problems: Sequence[Detail]) -> Invalid:
     return Invalid(f"These values are not valid: {names}; see the details.", problems)
 
 
-def without_secrets(props: Sequence[Prop], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """``given`` as it may be kept and shown, and the names of the values that secrets were taken out of."""
-    kept, masked = dict(given), list[str]()
+def without_secrets(props: Sequence[Prop], configured: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """``configured`` as it may be kept and shown, and the names of the values that secrets were taken out of."""
+    kept, masked = dict(configured), list[str]()
     for prop in props:
-        name, value = prop["name"], given.get(prop["name"])
+        name, value = prop["name"], configured.get(prop["name"])
         if prop.get("secret") and value not in (None, "", []):
             kept[name] = None
             masked.append(name)

@@ -87,9 +87,9 @@ def _replayable(request: ProxyRequest) -> tuple[ProxyRequest, bool]:
 
 
 def _send(service: Service, account: Account, request: ProxyRequest, ends: float) -> Stream:
-    app, given = service.app(account.app), _given(service, account)
-    credential, client = _credential(given), service.client_for(app)
-    url, rules = _absolute(given, request.target), HostRules.of(*given.allowed_hosts)
+    app, grant = service.app(account.app), _grant(service, account)
+    credential, client = _credential(grant), service.client_for(app)
+    url, rules = _absolute(grant, request.target), HostRules.of(*grant.allowed_hosts)
     checked = client.guard.check(url)
     if isinstance(checked, Failure):
         raise Invalid(f"The target cannot be called: {checked.sentence}")
@@ -98,7 +98,7 @@ def _send(service: Service, account: Account, request: ProxyRequest, ends: float
     answer = client.stream(
         request.method,
         _with_query(str(checked), request.params, credential),
-        headers=_headers(given, request.headers, credential),
+        headers=_headers(grant, request.headers, credential),
         params=credential.params,
         data=_body(request, credential),
         accept_encoding=request.accept_encoding,
@@ -108,11 +108,11 @@ def _send(service: Service, account: Account, request: ProxyRequest, ends: float
     )
     if isinstance(answer, Failure):
         raise _error(answer)
-    _hide(given, answer)
+    _hide(grant, answer)
     return answer
 
 
-def _given(service: Service, account: Account) -> AccountGrant:
+def _grant(service: Service, account: Account) -> AccountGrant:
     """What a request as ``account`` needs."""
     try:
         return grants.account_grant(service.app(account.app), grants.given_values(service, account))
@@ -120,19 +120,19 @@ def _given(service: Service, account: Account) -> AccountGrant:
         raise Refused(error.message) from error
 
 
-def _credential(given: AccountGrant) -> Applied:
+def _credential(grant: AccountGrant) -> Applied:
     try:
-        return apply(given.placements, given.values)
+        return apply(grant.placements, grant.values)
     except TemplateError as error:
         raise Refused(f"The account is not complete: {error} Reconnect it.") from error
 
 
-def _absolute(given: AccountGrant, target: str) -> str:
+def _absolute(grant: AccountGrant, target: str) -> str:
     if _ABSOLUTE.match(target):
         return target
-    if not given.base_url:
+    if not grant.base_url:
         raise Invalid("The app has no base address, so the target must be a whole one; begin it with https://.")
-    return f"{given.base_url.rstrip('/')}/{target.lstrip('/')}"
+    return f"{grant.base_url.rstrip('/')}/{target.lstrip('/')}"
 
 
 def _with_query(url: str, params: Sequence[tuple[str, str]], credential: Applied) -> str:
@@ -144,10 +144,10 @@ def _with_query(url: str, params: Sequence[tuple[str, str]], credential: Applied
     return f"{path}?{query}" if query else path
 
 
-def _headers(given: AccountGrant, own: Mapping[str, str], credential: Applied) -> dict[str, str]:
+def _headers(grant: AccountGrant, own: Mapping[str, str], credential: Applied) -> dict[str, str]:
     """The app's own headers, those of the caller over them, and the credential over both, each name once."""
     merged: dict[str, tuple[str, str]] = {}
-    for headers in (given.headers, own, credential.headers):
+    for headers in (grant.headers, own, credential.headers):
         merged.update({name.lower(): (name, value) for name, value in headers.items() if name.lower() not in RESERVED})
     return dict(merged.values())
 
@@ -171,8 +171,8 @@ def _body(request: ProxyRequest, credential: Applied) -> bytes | Upload | None:
     raise Invalid("This app takes its credential in the body; send a JSON object or a form.")
 
 
-def _hide(given: AccountGrant, answer: Stream) -> None:
-    mask = Mask.of_account(given)
+def _hide(grant: AccountGrant, answer: Stream) -> None:
+    mask = Mask.of_account(grant)
     answer.hide(lambda text: mask(text).replace(MASK, _HIDDEN))
 
 

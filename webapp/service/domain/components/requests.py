@@ -26,7 +26,7 @@ class ComponentRequest:
     scene: Scene
     external_id: str
     component: ComponentInfo
-    given: Mapping[str, Any] = field(repr=False)
+    configured: Mapping[str, Any] = field(repr=False)
     dynamic_props_id: str | None = None
     stash_id: str | None = None
 
@@ -67,7 +67,7 @@ def warned(request: ComponentRequest, props: Sequence[Prop], *, all_known: bool 
     """
     if request.component.has_reload and request.dynamic_props_id is None and not all_known:
         return {}
-    noted = warnings([*request.component.props, *props], request.given)
+    noted = warnings([*request.component.props, *props], request.configured)
     return {"warnings": noted} if noted else {}
 
 
@@ -81,21 +81,21 @@ def _must_be_reloaded(request: ComponentRequest) -> bool:
     if not request.component.has_reload:
         return False
     props = request.component.props
-    deciding = [prop for prop in props if prop.get("reloadProps") and request.given.get(prop["name"]) is not None]
-    return bool(deciding or _unknown(props, request.given))
+    deciding = [prop for prop in props if prop.get("reloadProps") and request.configured.get(prop["name"]) is not None]
+    return bool(deciding or _unknown(props, request.configured))
 
 
-def _unknown(props: Sequence[Prop], given: Mapping[str, Any]) -> list[str]:
-    """The names in ``given`` that have a value but are no props."""
+def _unknown(props: Sequence[Prop], configured: Mapping[str, Any]) -> list[str]:
+    """The names in ``configured`` that have a value but are no props."""
     known = {prop["name"] for prop in props}
-    return [name for name, value in given.items() if name not in known and value is not None]
+    return [name for name, value in configured.items() if name not in known and value is not None]
 
 
-def warnings(props: Sequence[Prop], given: Mapping[str, Any]) -> list[dict[str, str]]:
-    """A warning about each name in ``given`` that is none of ``props`` (contract "Values"): misspelt, it would vanish
-    without a word."""
+def warnings(props: Sequence[Prop], configured: Mapping[str, Any]) -> list[dict[str, str]]:
+    """A warning about each name in ``configured`` that is none of ``props`` (contract "Values"): misspelt, it would
+    vanish without a word."""
     names, noted = [prop["name"] for prop in props], list[dict[str, str]]()
-    for name in _unknown(props, given)[:MAX_WARNINGS]:
+    for name in _unknown(props, configured)[:MAX_WARNINGS]:
         shown = name if len(name) <= _MAX_SHOWN else f"{name[:_MAX_SHOWN]}…"
         close = difflib.get_close_matches(shown, names, n=1)
         guess = f" Did you mean {close[0]}?" if close else ""

@@ -14,7 +14,7 @@ from webapp.service.domain.projects.projects import Scene
 EXPORT = "$filestash_uploads"
 
 
-def given(service: Service, scene: Scene, external_id: str, stash_id: str | None) -> dict[str, str]:
+def stashed(service: Service, scene: Scene, external_id: str, stash_id: str | None) -> dict[str, str]:
     """The files of the stash by name, as base64, the newest of each name; at most as much as a stash takes at once."""
     if stash_id is None:
         return {}

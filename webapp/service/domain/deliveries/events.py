@@ -64,7 +64,7 @@ def record(
     Bodies that hold ``secret``, the key in the trigger's own URL, are sealed; a summary is shown without it.
     """
     now, scene = service.clock(), trigger.scene
-    made = [
+    events = [
         Event(
             id=ordered_id("evt"),
             scene=scene,
@@ -78,10 +78,11 @@ def record(
         )
         for emission in emitted
     ]
-    for event in made:
+    for event in events:
         _insert(tx, service, event, sealed=secret is not None and secret.encode() in (event.body or b""))
-    deliveries.add(tx, [event.id for event in made], trigger_webhooks.targets(tx, trigger), now, trigger_id=trigger.id)
-    return made
+    targets = trigger_webhooks.targets(tx, trigger)
+    deliveries.add(tx, [event.id for event in events], targets, now, trigger_id=trigger.id)
+    return events
 
 
 def notify(

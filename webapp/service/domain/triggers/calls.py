@@ -65,8 +65,8 @@ def call(
                 f"{trigger.component_key} {trigger.component_version} is no longer in the catalog; "
                 "delete this trigger and deploy it again."
             )
-        given = deployed_triggers.configured(service, trigger) if configured is None else configured
-        values = prop_values.checked(trigger.props, given, whole=True)
+        configured = deployed_triggers.configured(service, trigger) if configured is None else configured
+        values = prop_values.checked(trigger.props, configured, whole=True)
         accounts = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
         endpoint = deployed_triggers.endpoint_url(service, trigger)
     except (AccountUnusable, Invalid, NotFound) as error:

@@ -37,10 +37,10 @@ from webapp.store.contract import Tx
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What to change; None leaves it as it is. ``given`` is merged into the values key by key; null removes one."""
+    """What to change; None leaves it as it is. ``configured`` is merged into the values by key; null removes one."""
 
     active: bool | None = None
-    given: Mapping[str, Any] | None = field(default=None, repr=False)
+    configured: Mapping[str, Any] | None = field(default=None, repr=False)
     name: str | None = None
     emit_on_deploy: bool | None = None
     dynamic_props_id: str | None = None
@@ -127,17 +127,17 @@ def _values(
     service: Service, after: DeployedTrigger, old: Mapping[str, Any], change: Change, *, resumes: bool
 ) -> TriggerValues:
     """The values after the change. What does not change is not judged again, unless the trigger is switched on."""
-    if change.given is None and change.dynamic_props_id is None and not resumes:
+    if change.configured is None and change.dynamic_props_id is None and not resumes:
         accounts = trigger_accounts.of_triggers(service.store, [after.id])[after.id]
         return TriggerValues(
             old, {account["prop"]: account["id"] for account in accounts}, dict(after.schedule or {}) or None
         )
-    merged = configuration.merged_values(old, change.given or {})
+    merged = configuration.merged_values(old, change.configured or {})
     kind = configuration.of_emitter(after.emitter)
     try:
         return configuration.checked_values(service, after.scene, after.external_id, kind, after.props, merged)
     except NotFound as error:
-        if change.given:
+        if change.configured:
             raise
         raise Invalid("Its account is gone; choose another one before you switch it on.") from error
 

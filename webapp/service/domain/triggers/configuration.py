@@ -79,19 +79,19 @@ def checked_values(
     external_id: str,
     kind: EmitterKind,
     props: list[dict[str, Any]],
-    given: Mapping[str, Any],
+    configured: Mapping[str, Any],
 ) -> TriggerValues:
-    """``given`` as values for a trigger with ``props``.
+    """``configured`` as values for a trigger with ``props``.
 
     Raises :class:`Invalid` for a value that is missing, wrong or too large and for a schedule that is not allowed,
     :class:`webapp.errors.NotFound` for an account that is not this user's.
     """
-    values = prop_values.checked(props, given, whole=True)
+    values = prop_values.checked(props, configured, whole=True)
     floor = quotas.MIN_TIMER_S if kind.emitter == "timer" else quotas.MIN_POLL_S
     schedule = chosen_schedule(props, values.props, floor_s=service.settings.quotas[floor.name])
     grants.find_accounts(service, scene, external_id, props, values.accounts)
     known = {prop["name"] for prop in props if prop["type"] != "alert"}
-    kept = {name: value for name, value in given.items() if name in known and value is not None}
+    kept = {name: value for name, value in configured.items() if name in known and value is not None}
     if len(orjson.dumps(kept)) > MAX_VALUES:
         message = "Together the values may have at most 1 MiB as JSON; give less."
         raise Invalid(f"configured_props is not valid: {message}", [Detail("configured_props", message)])

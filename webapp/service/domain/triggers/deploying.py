@@ -34,12 +34,12 @@ _ADDRESSED = ("$.interface.http", "$.interface.apphook")
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What is asked for: ``component`` with the values ``given``, for the user ``external_id`` of ``scene``."""
+    """What is asked for: ``component`` with the values ``configured``, for the user ``external_id`` of ``scene``."""
 
     scene: Scene
     external_id: str
     component: ComponentInfo
-    given: Mapping[str, Any] = field(repr=False)
+    configured: Mapping[str, Any] = field(repr=False)
     dynamic_props_id: str | None = None
     webhook_url: str | None = None
     webhook_not_found: Mapping[str, str] = field(default_factory=dict)
@@ -55,10 +55,10 @@ def deploy(service: Service, deployment: Deployment) -> DeployedTrigger:
     account or dynamic props that are not this user's), :class:`webapp.errors.Forbidden` (the quotas).
     """
     kind = configuration.kind(deployment.component.key)
-    owner, given = (deployment.scene, deployment.external_id), deployment.given
-    request = ComponentRequest(*owner, deployment.component, given, deployment.dynamic_props_id)
+    owner, configured = (deployment.scene, deployment.external_id), deployment.configured
+    request = ComponentRequest(*owner, deployment.component, configured, deployment.dynamic_props_id)
     props = requests.props_to_fill(service, request)
-    values = configuration.checked_values(service, *owner, kind, props, given)
+    values = configuration.checked_values(service, *owner, kind, props, configured)
     trigger = _begin(service, deployment, kind, props, values)
     try:
         emitted = calls.run_hooks(service, trigger, ["deploy", "activate"], values.configured)

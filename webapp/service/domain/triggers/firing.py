@@ -86,9 +86,9 @@ def emit(
     with service.store.write() as tx:
         if in_transaction is not None:
             in_transaction(tx)
-        made = lifecycle.record(tx, service, trigger, emitted)
+        events = lifecycle.record(tx, service, trigger, emitted)
     service.wake()
-    return made
+    return events
 
 
 def pause_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: int) -> int | None:
@@ -113,14 +113,14 @@ def _settled(
     """Commit what came of a run."""
     try:
         with service.store.write() as tx:
-            made = _commit(tx, service, trigger, cause, began_at, reply, settle)
+            events = _commit(tx, service, trigger, cause, began_at, reply, settle)
     except StateTooLarge as error:
         reply = grants.failed(service, str(error), reply.took_ms)
         with service.store.write() as tx:
-            made = _commit(tx, service, trigger, cause, began_at, reply, settle)
-    if made:
+            events = _commit(tx, service, trigger, cause, began_at, reply, settle)
+    if events:
         service.wake()
-    return RunOutcome(reply.ok, reply.error.message if reply.error else None, reply.response, made)
+    return RunOutcome(reply.ok, reply.error.message if reply.error else None, reply.response, events)
 
 
 def _commit(
@@ -138,16 +138,16 @@ def _commit(
         return []
     if settle is not None and not settle(tx, reply):
         return []
-    made = list[Event]()
+    events = list[Event]()
     if reply.ok or settle is None:
         component = calls.component_of(service, trigger)
         dedupe = component.dedupe if component else None
         emitted = runs.new_events(tx, trigger, dedupe, reply.events, service.clock())
-        made = lifecycle.record(tx, service, trigger, emitted)
+        events = lifecycle.record(tx, service, trigger, emitted)
         runs.remember(tx, service, trigger, reply.state)
-    runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(made))
+    runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(events))
     _write_state(tx, service, trigger, cause, reply)
-    return made
+    return events
 
 
 def _write_state(tx: Tx, service: Service, trigger: DeployedTrigger, cause: Cause, reply: Reply) -> None:

@@ -179,10 +179,10 @@ def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence
     """Write events down with their deliveries; the caller commits and then calls ``service.wake()``."""
     if not emitted:
         return []
-    made = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
+    recorded = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
     sql = f"UPDATE deployed_triggers SET last_event_at = :now WHERE id = :id AND {_NOT_JUST_NOW}"  # noqa: S608
     tx.run(sql, {"now": service.clock(), "id": trigger.id})
-    return made
+    return recorded
 
 
 def realign(service: Service) -> int:

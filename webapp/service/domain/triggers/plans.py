@@ -33,6 +33,7 @@ class Plan:
 
 
 SEALED = SealedColumn("trigger_plans", "wish_sealed", key="trigger_id")
+_RENAMED = {"given": "configured"}  # as plans call it that an earlier version began
 _PLANS = Table("trigger_plans", Plan, key="trigger_id")
 
 
@@ -71,5 +72,5 @@ def wish(service: Service, plan: Plan) -> dict[str, Any]:
     """The change that was asked for."""
     if plan.wish_sealed is None:
         return {}
-    values: dict[str, Any] = orjson.loads(SEALED.open(service, plan.project_id, plan.trigger_id, plan.wish_sealed))
-    return values
+    values = orjson.loads(SEALED.open(service, plan.project_id, plan.trigger_id, plan.wish_sealed))
+    return {_RENAMED.get(name, name): value for name, value in values.items()}
