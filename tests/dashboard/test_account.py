@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from tests.dashboard import fake_components
+
 WORK, RETRYING, BROKEN, FOREIGN = "apn_000000x", "apn_000001x", "apn_000002x", "apn_000003x"
 
 
@@ -116,3 +118,23 @@ def test_without_extensions_an_action_says_so(busy: Any) -> None:
     browser = busy.signed_in()
     browser.send(f"/accounts/{WORK}/test")
     assert "This service cannot test accounts." in browser.get(f"/accounts/{WORK}").text
+
+
+def test_the_account_offers_what_can_be_done_with_it(stage: Any) -> None:
+    studio = fake_components.install(stage.connect)
+    studio.add("tasks-drop-task", [], annotations={"destructiveHint": True})
+    account = stage.connect.add_account(stage.alice.id, "tasks")
+    browser = stage.signed_in()
+    for url in (f"/accounts/{account['id']}", "/apps/tasks"):
+        page = browser.get(url).text
+        assert 'href="/apps/tasks/actions/tasks-create-task"' in page, url
+        assert 'href="/apps/tasks/triggers/tasks-new-task"' in page, url
+        assert "drop-task" not in page, url
+        assert "Does it." in page, url
+    account.update(dead=True, healthy=False)
+    assert "tasks-create-task" not in browser.get(f"/accounts/{account['id']}").text  # first things first
+
+
+def test_the_title_follows_a_new_name(busy: Any) -> None:
+    answer = busy.signed_in().send("/accounts/apn_000000x/name", {"name": "Boat"}, htmx=True)
+    assert answer.text.startswith("<title>Boat · Patchbay</title>")

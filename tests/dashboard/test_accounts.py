@@ -83,3 +83,26 @@ def test_hostile_text_is_only_text(stage: Any) -> None:
         assert "<img src=x" not in page.text
         assert "javascript:" not in page.text
         assert "&lt;script&gt;" in page.text
+
+
+def test_an_identity_that_the_name_says_already_is_not_repeated(busy: Any) -> None:
+    browser = busy.signed_in()
+    page = browser.get("/accounts").text
+    assert page.count("ada1@example.com") == 1  # the account is called by it
+    assert re.search(r'data-label="Signed in as">\s*ada0@example.com', page)
+    for account in busy.connect.accounts.values():
+        account["name"] = f"{account['identity']['name']} (2)"
+    assert "Signed in as" not in browser.get("/accounts").text
+    assert "Signed in as" not in browser.get("/accounts/apn_000000x").text
+
+
+def test_what_uses_an_account_is_told_of_each(busy: Any, tower: Any) -> None:
+    page = busy.signed_in().get("/accounts").text
+    assert page.count("Nothing yet") == 3
+
+
+def test_the_results_of_a_filter_are_announced(busy: Any) -> None:
+    browser = busy.signed_in()
+    assert 'data-announce="1 account"' in browser.get("/accounts?status=working", htmx=True).text
+    assert 'data-announce="No account matches"' in browser.get("/accounts?app=none", htmx=True).text
+    assert 'hx-get="/accounts?status=working"' in browser.get("/accounts").text

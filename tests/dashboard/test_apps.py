@@ -225,3 +225,13 @@ def test_endings_are_named(stage: Any, code: str, says: str) -> None:
     assert says in page
     assert "<b>&" not in page
     assert "?error=" not in page
+
+
+def test_what_an_app_may_ask_for_stands_by_profile_and_unticked(stage: Any) -> None:
+    github = next(app for app in stage.connect.apps if app["name_slug"] == "github")
+    github["scope_profiles"] = [{"name": "full", "scopes": ["repo", "gist"]}, {"name": "read_only", "scopes": ["x"]}]
+    page = stage.signed_in().get("/apps/github").text
+    full, read_only = page.split("<details", 2)[1:]
+    assert "Full" in full and "See and change your repositories" in full and "gist" in full
+    assert "Read only" in read_only
+    assert '<ul class="grants asked">' in full

@@ -9,7 +9,7 @@ from flask import Blueprint, flash, make_response, render_template, request, url
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
-from webapp.dashboard.apps import permissions
+from webapp.dashboard.apps import permissions, starters
 from webapp.dashboard.client.models.accounts import Account, App, TestResult
 from webapp.dashboard.dashboard import forget_accounts, service
 from webapp.dashboard.pages import fragment, go, page, wants_fragment
@@ -148,6 +148,7 @@ def _context(account: Account) -> dict[str, Any]:
         "uses": user.uses(account.id),
         "history": user.history(account.id, limit=HISTORY),
         "may": permissions(app, account.scopes),
+        "starters": starters(app),
     }
 
 

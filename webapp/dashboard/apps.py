@@ -4,7 +4,8 @@
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from functools import partial
+from typing import Annotated, Any, get_args
 
 from flask import Blueprint, g, render_template, request, url_for
 from pydantic import StringConstraints
@@ -13,9 +14,18 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import app_groups, words
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
-from webapp.dashboard.client.models.components import Kind
+from webapp.dashboard.client.models.components import Component, Kind
 from webapp.dashboard.client.overview import Overview, read_accounts
-from webapp.dashboard.dashboard import Catalog, components, dashboard, known_accounts, person, service, uses_by_account
+from webapp.dashboard.dashboard import (
+    Catalog,
+    components,
+    dashboard,
+    if_up,
+    known_accounts,
+    person,
+    service,
+    uses_by_account,
+)
 from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
 from webapp.dashboard.rich import rich
 from webapp.errors import PatchbayError
@@ -26,6 +36,7 @@ blueprint = Blueprint("apps", __name__)
 tabs = Blueprint("components", __name__)
 
 STEP = 24
+STARTERS = 3  # of each kind, for a newcomer
 COMPONENTS = 50  # on one page of a tab
 MOST = 480  # cards on one page; a search finds the rest faster
 SORTS = {
@@ -82,8 +93,9 @@ def show(slug: str) -> str:
         app=app,
         accounts=accounts,
         trouble=words.ending(code, app.name) if code else None,
-        permissions=permissions(app),
+        access=access(app),
         set_up_by=set_up_by(),
+        starters=starters(app) if app.ready else [],
     )
 
 
@@ -103,6 +115,22 @@ def permissions(app: App, only: Sequence[str] | None = None) -> list[str]:
     known = app.extras.scopes if app.extras else {}
     scopes = list(known) or sorted({scope for profile in app.scope_profiles for scope in profile.scopes})
     return [known.get(scope, scope) for scope in (only if only is not None else scopes)]
+
+
+def access(app: App) -> list[tuple[str, list[str]]]:
+    """What an app may ask for, in words, by the name of the profile that asks for it; "" where there are none."""
+    profiles = [(profile.name.replace("_", " ").capitalize(), profile.scopes) for profile in app.scope_profiles]
+    by_profile = [(name, permissions(app, scopes)) for name, scopes in profiles if scopes]
+    return by_profile or [("", words) for words in [permissions(app)] if words]
+
+
+def starters(app: App) -> list[Component]:
+    """A few actions and triggers of the app to begin with, none that destroys; none where they cannot be told."""
+    counts = {"actions": app.extras and app.extras.actions, "triggers": app.extras and app.extras.triggers}
+    kinds: list[Kind] = [kind for kind in get_args(Kind) if counts[kind] != 0]
+    listed = [if_up(partial(components().listed, kind, app=app.slug, q="", limit=3 * STARTERS)) for kind in kinds]
+    mild = [[each for each in page_of.items if each.effect != "destroys"] for page_of in listed if page_of]
+    return [component for components_of_kind in mild for component in components_of_kind[:STARTERS]]
 
 
 def set_up_by() -> str:

@@ -132,6 +132,12 @@ class Account(Lenient):
         return self.signed_in.name or self.signed_in.id or None
 
     @property
+    def other_identity(self) -> str | None:
+        """Who is signed in, where the title does not say it already."""
+        identity = self.identity
+        return identity if identity and identity.casefold() not in self.title.casefold() else None
+
+    @property
     def title(self) -> str:
         """What to call the account: its own name, who is signed in, or its app."""
         return self.name or self.identity or self.app.name

@@ -97,6 +97,11 @@ class Component(Lenient):
     annotations: dict[str, Any] = Field(default={})
 
     @property
+    def gist(self) -> str:
+        """Its description without the links that follow it."""
+        return re.split(r"\s*\[|\s*https?://", self.description, maxsplit=1)[0].strip()
+
+    @property
     def kind(self) -> Kind:
         """Whether it stands among the actions or the triggers."""
         return "actions" if self.component_type == "action" else "triggers"
