@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+import orjson
+
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import requests
 from webapp.service.domain.deliveries import events
+from webapp.service.domain.deliveries.received import ReceivedRequest
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deploying, firing, lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -47,3 +50,10 @@ def row(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
 def called_hooks(calls: list[str]) -> list[str]:
     """The hooks that the app was told of, in order."""
     return [call.partition("?")[2] for call in calls if "?" in call]
+
+
+def request_of(body: Any) -> ReceivedRequest:
+    """A request that came with ``body`` as JSON."""
+    return ReceivedRequest(
+        {"headers": {"content-type": "application/json"}, "body": None, "bodyRaw": None}, orjson.dumps(body)
+    )

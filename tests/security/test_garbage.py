@@ -16,6 +16,7 @@ import pytest
 from tests.fakes.deployed import bodies, plant_trigger_of
 from tests.fakes.installation import Installation, copied, free_port, prepared
 from tests.fakes.thirdparty import ThirdParty
+from tests.fakes.triggers import request_of
 from webapp.kit.clock import MINUTE, FakeClock
 from webapp.service.components.calls import Emitted
 from webapp.service.domain.deliveries import events
@@ -129,7 +130,7 @@ def test_what_components_emit(installation: Installation) -> None:
     ]  # fmt: skip
     for how, summary, ts in expected:
         trigger, _ = plant_trigger_of(service, installation.scene, "~/say")
-        inbox.add(service, trigger, {"body": how})
+        inbox.add(service, trigger, request_of(how))
         receiving.run_queued(service, waiting(installation))
         (event,) = events.page_of_trigger(service.store, trigger.id)
         shown = events.to_json(event)
@@ -141,8 +142,8 @@ def test_what_components_emit(installation: Installation) -> None:
 def test_what_no_database_holds_is_told_and_tried_again(installation: Installation, clock: FakeClock) -> None:
     service = installation.service
     trigger, _ = plant_trigger_of(service, installation.scene, "~/say")
-    inbox.add(service, trigger, {"body": "half"})
-    inbox.add(service, trigger, {"body": "number"})
+    inbox.add(service, trigger, request_of("half"))
+    inbox.add(service, trigger, request_of("number"))
     for pause in (0, *inbox.RETRIES_S):
         clock.advance(pause * 1_000)
         receiving.run_queued(service, waiting(installation))
@@ -155,8 +156,8 @@ def test_a_fault_of_ours_does_not_hold_up_what_comes_after_it(
 ) -> None:
     service = installation.service
     trigger, _ = plant_trigger_of(service, installation.scene, "~/say")
-    inbox.add(service, trigger, {"body": "number"})
-    inbox.add(service, trigger, {"body": "log"})
+    inbox.add(service, trigger, request_of("number"))
+    inbox.add(service, trigger, request_of("log"))
     with monkeypatch.context() as patch:
         patch.setattr(firing, "request", lambda *_, **__: 1 / 0)
         for pause in (0, *inbox.RETRIES_S):

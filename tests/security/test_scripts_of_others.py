@@ -20,6 +20,7 @@ from tests.fakes.deployed import plant_trigger_of
 from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
+from tests.fakes.triggers import request_of
 from webapp.kit.clock import FakeClock
 from webapp.people import users
 from webapp.service.components.calls import Emitted
@@ -123,7 +124,7 @@ def filled(installation: Installation, receiver: Receiver, party: ThirdParty, cl
             tx.run("UPDATE deployed_triggers SET name = :name, last_error = :name WHERE id = :id",
                    {"name": EVIL, "id": trigger.id})  # fmt: skip
         if key == "~/see":
-            trigger_inbox.add(service, trigger, {"body": EVIL})
+            trigger_inbox.add(service, trigger, request_of(EVIL))
             waiting = trigger_inbox.claim(service)
             assert waiting
             inbox.run_queued(service, waiting)

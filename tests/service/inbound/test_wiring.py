@@ -24,7 +24,7 @@ from webapp.kit.cursors import Window
 from webapp.service.components.masking import MASK
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deploying, firing, inbox, receiving, runs, serialization
+from webapp.service.domain.triggers import deploying, inbox, receiving, recording, runs, serialization
 from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.inbound import wiring
 
@@ -198,6 +198,20 @@ def test_ten_mebibytes_are_taken_and_not_a_byte_more(web: FlaskClient, service: 
     assert [len(event["bodyRaw"]) for event in events(service, trigger)] == [10 * 2**20]
 
 
+def test_a_body_that_is_no_text_is_refused_rather_than_written_at_six_times_its_length(
+    web: FlaskClient, service: Service, scene: Scene
+) -> None:
+    trigger, key = plant_trigger_of(service, scene, HTTP)
+    answer = send(web, f"/h/{key}", data=b"\x01" * (5 * 2**20))
+    assert answer.status_code == 413 and "send less, or no binary data" in answer.get_json()["error"]
+    assert send(web, f"/h/{key}", data=b"\x01" * 2**20).status_code == 200
+    _, waiting = plant_trigger_of(service, scene, "~/hook")
+    assert send(web, f"/h/{waiting}", data=b"x" * (8 * 2**20)).status_code == 413
+    kept = "SELECT SUM(LENGTH(body_sealed)) + (SELECT SUM(LENGTH(part_sealed)) FROM body_parts) FROM events"
+    assert service.store.tuples(kept)[0][0] < 1.01 * 2**20
+    assert [len(event["bodyRaw"]) for event in events(service, trigger)] == [2**20]
+
+
 def test_a_path_may_hold_anything(web: FlaskClient, service: Service, scene: Scene) -> None:
     trigger, key = plant_trigger_of(service, scene, HTTP)
     for path in ("/a%0Ab", "/%00", "/%F0%28", "//x", "/"):
@@ -319,7 +333,7 @@ def test_trouble_names_no_key(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     _, key = plant_trigger_of(service, scene, HTTP)
-    monkeypatch.setattr(firing, "emit", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(recording, "record_request", lambda *_, **__: 1 / 0)
     answer = send(web, f"/h/{key}")
     assert answer.status_code == 500
     assert any(one.exc_info for one in caplog.records)

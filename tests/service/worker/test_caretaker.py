@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.triggers import deploy
+from tests.fakes.triggers import deploy, request_of
 from webapp.errors import Unavailable
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
@@ -39,7 +39,7 @@ def test_it_takes_over_and_settles(
     settled: list[Service] = []
     monkeypatch.setattr(settling, "settle", settled.append)
     other = replace(service, sign=generations.begin(service.store, service.clock))
-    inbox.add(service, deploy(service, scene, "~/echo"), {"body": {}})
+    inbox.add(service, deploy(service, scene, "~/echo"), request_of({}))
     assert inbox.claim(other) is not None
     quick.start()
     until(lambda: settled == [service])  # at the start, whatever stands

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.triggers import deploy, emitted, row, summaries
+from tests.fakes.triggers import deploy, emitted, request_of, row, summaries
 from webapp.kit.clock import DAY, MINUTE, SECOND, FakeClock, now
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
@@ -52,7 +52,7 @@ def test_timers_polls_and_requests_are_run(service: Service, scene: Scene, clock
     timer = deploy(service, scene, "schedule-custom-interval", given={"cron": {"intervalSeconds": 1}})
     poll, echo = deploy(service, scene), deploy(service, scene, "~/echo")
     for number in range(3):
-        inbox.add(service, echo, {"body": {"id": number}})
+        inbox.add(service, echo, request_of({"id": number}))
     clock.advance(SECOND)
     for _ in range(3):
         turned(engine)
@@ -67,7 +67,7 @@ def test_a_request_that_fails_is_tried_again_and_one_whose_account_is_dead_waits
 ) -> None:
     engine = TriggerEngine(service)
     echo = deploy(service, scene, "~/echo")
-    inbox.add(service, echo, {"body": {"id": 1, "fail": True}})
+    inbox.add(service, echo, request_of({"id": 1, "fail": True}))
     turned(engine)
     assert row(service, echo)["last_error"] == "It could not be read."
     (left,) = service.store.all("SELECT next_at, tries FROM trigger_inbox")

@@ -11,7 +11,7 @@ from tests.fakes.receiver import Mood
 from webapp.kit import cursors
 from webapp.kit.clock import DAY
 from webapp.service.components.calls import Emitted
-from webapp.service.domain.deliveries import counts, events, log, stats
+from webapp.service.domain.deliveries import counts, event_bodies, events, log, stats
 from webapp.service.domain.deliveries.log import Filter
 from webapp.service.domain.instance import retention
 
@@ -30,7 +30,7 @@ def test_an_event_is_shown_as_it_was_emitted(post: DeliveryHarness) -> None:
 
 @pytest.mark.parametrize("odd", [2**80, "\ud800", [{"x": "\udfff"}], -(2**70)])
 def test_what_one_encoder_refuses_is_json_all_the_same(odd: object) -> None:
-    assert events.as_bytes(odd).isascii()
+    assert event_bodies.as_bytes(odd).isascii()
 
 
 def test_newest_first_page_by_page(post: DeliveryHarness) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
-from tests.fakes.triggers import deploy, row
+from tests.fakes.triggers import deploy, request_of, row
 from tests.service.domain.conftest import Bench
 from webapp.kit.clock import HOUR, MINUTE, FakeClock
 from webapp.service.domain.accounts import attempts, credentials, starting
@@ -78,7 +78,7 @@ def test_a_run_of_an_action_is_said_to_be_cut_off(service: Service, scene: Scene
 
 
 def test_a_run_of_a_queue_is_free(service: Service, scene: Scene, other: Service) -> None:
-    inbox.add(service, deploy(service, scene, "~/echo"), {"body": {}})
+    inbox.add(service, deploy(service, scene, "~/echo"), request_of({}))
     held = inbox.claim(other)
     assert held is not None and inbox.claim(service) is None
     kill(other)
@@ -161,7 +161,7 @@ def test_a_sign_in_that_was_being_exchanged_has_failed_and_says_so(bench: Bench)
 
 
 def test_whoever_ends_in_order_gives_up_what_is_left(service: Service, scene: Scene, other: Service) -> None:
-    inbox.add(service, deploy(service, scene, "~/echo"), {"body": {}})
+    inbox.add(service, deploy(service, scene, "~/echo"), request_of({}))
     assert inbox.claim(other) is not None
     takeover.give_up(other)
     assert inbox.claim(service) is not None

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.triggers import deploy, emitted, poll_due, row, summaries
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, FakeClock
-from webapp.service.components.calls import Emitted, Reply
+from webapp.service.components.calls import Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
@@ -170,11 +170,3 @@ def test_a_component_that_left_the_catalog_fails_with_a_sentence(service: Servic
     (outcome,) = poll_due(service)
     assert outcome.error == ("~/poll 0.9.0 is no longer in the catalog; delete this trigger and deploy it again.")
     assert row(service, trigger)["next_run_at"] is not None
-
-
-def test_a_native_event_joins_another_change(service: Service, scene: Scene) -> None:
-    trigger = deploy(service, scene, "http-new-requests")
-    joined: list[Tx] = []
-    (event,) = firing.emit(service, trigger, [Emitted({"n": 1}, None, "One", 5)], in_transaction=joined.append)
-    assert (len(joined), event.summary) == (1, "One")
-    assert row(service, trigger)["last_event_at"] == service.clock()

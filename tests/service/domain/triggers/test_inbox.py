@@ -3,9 +3,11 @@
 import pytest
 
 from tests.fakes.deployed import plant_trigger_of
+from tests.fakes.triggers import request_of
 from tests.service.domain.conftest import Bench
 from webapp.errors import Conflict, Throttled
 from webapp.kit.clock import SECOND
+from webapp.service.domain.deliveries import body_parts
 from webapp.service.domain.instance import rotation
 from webapp.service.domain.triggers import inbox
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -25,17 +27,17 @@ def claimed(bench: Bench) -> list[QueuedRequest]:
 def test_each_trigger_has_one_request_in_work_at_a_time(bench: Bench, triggers: list[DeployedTrigger]) -> None:
     one, two = triggers
     for trigger, number in ((one, 1), (one, 2), (two, 3), (one, 4)):
-        inbox.add(bench.service, trigger, {"n": number})
+        inbox.add(bench.service, trigger, request_of({"n": number}))
     first = claimed(bench)
-    assert [waiting.request["n"] for waiting in first] == [1, 3]
+    assert [waiting.request["body"]["n"] for waiting in first] == [1, 3]
     with bench.service.store.write() as tx:
         assert all(inbox.complete(tx, waiting) for waiting in first)
     (second,) = claimed(bench)
-    assert (second.request, second.trigger_id, second.tries) == ({"n": 2}, one.id, 0)
+    assert (second.request["body"], second.trigger_id, second.tries) == ({"n": 2}, one.id, 0)
 
 
 def test_a_holder_that_was_too_slow_keeps_nothing(bench: Bench, triggers: list[DeployedTrigger]) -> None:
-    inbox.add(bench.service, triggers[0], {})
+    inbox.add(bench.service, triggers[0], request_of({}))
     slow = inbox.claim(bench.service)
     assert slow is not None
     due = inbox.next_due_at(bench.service.store, bench.clock())
@@ -56,23 +58,43 @@ def test_a_holder_that_was_too_slow_keeps_nothing(bench: Bench, triggers: list[D
 
 
 def test_what_waits_survives_a_rotation_of_keys(bench: Bench, triggers: list[DeployedTrigger]) -> None:
-    inbox.add(bench.service, triggers[0], {"canary": 1})
+    inbox.add(bench.service, triggers[0], request_of({"canary": 1}))
     assert rotation.rotate(bench.service).resealed["trigger_inbox"] == 1
     waiting = inbox.claim(bench.service)
-    assert waiting is not None and waiting.request == {"canary": 1}
+    assert waiting is not None and waiting.request["body"] == {"canary": 1}
+
+
+def test_a_large_body_waits_in_parts_and_goes_with_its_request(bench: Bench, triggers: list[DeployedTrigger]) -> None:
+    text = "x" * (2 * body_parts.PART)
+    inbox.add(bench.service, triggers[0], request_of(text))
+    assert bench.service.store.one("SELECT COUNT(*) AS n FROM body_parts") == {"n": 3}
+    assert rotation.rotate(bench.service).resealed["body_parts"] == 3
+    waiting = inbox.claim(bench.service)
+    assert waiting is not None and waiting.request["bodyRaw"] == f'"{text}"'
+    with bench.service.store.write() as tx:
+        assert inbox.complete(tx, waiting)
+    assert bench.service.store.one("SELECT COUNT(*) AS n FROM body_parts") == {"n": 0}
+
+
+def test_a_request_that_an_earlier_version_kept_is_read(bench: Bench, triggers: list[DeployedTrigger]) -> None:
+    inbox.add(bench.service, triggers[0], request_of(1))
+    with bench.service.store.write() as tx:
+        (request_id,) = (row["id"] for row in tx.all("SELECT id FROM trigger_inbox"))
+        sealed = inbox.SEALED.seal(bench.service, tx, bench.scene.project_id, request_id, b'{"body": 7}')
+        tx.run("UPDATE trigger_inbox SET request_sealed = :sealed", {"sealed": sealed})
+    waiting = inbox.claim(bench.service)
+    assert waiting is not None and waiting.request == {"body": 7}
 
 
 def test_what_is_not_accepted_leaves_nothing(
     bench: Bench, triggers: list[DeployedTrigger], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ValueError, match="too large"):
-        inbox.add(bench.service, triggers[0], {"body": "x" * inbox.MAX_BYTES})
     monkeypatch.setattr(inbox, "MAX_WAITING", 0)
     with pytest.raises(Throttled):
-        inbox.add(bench.service, triggers[0], {})
+        inbox.add(bench.service, triggers[0], request_of({}))
     monkeypatch.undo()
     with bench.service.store.write() as tx:
         tx.run("DELETE FROM deployed_triggers WHERE id = :id", {"id": triggers[0].id})
     with pytest.raises(Conflict):
-        inbox.add(bench.service, triggers[0], {})
+        inbox.add(bench.service, triggers[0], request_of({}))
     assert inbox.next_due_at(bench.service.store, bench.clock()) is None

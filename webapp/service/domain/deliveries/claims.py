@@ -84,7 +84,7 @@ def _events(tx: Tx, event_ids: Sequence[str]) -> dict[str, Row]:
     if not names:
         return {}
     listed = ", ".join(f":{name}" for name in names)
-    small = "CASE WHEN LENGTH({0}) <= :small THEN {0} END"
+    small = "CASE WHEN LENGTH({0}) <= :small AND COALESCE(size, 0) <= :small AND in_parts = 0 THEN {0} END"
     columns = f"id, project_id, environment, {small.format('body')}, {small.format('body_sealed')}"
     rows = tx.tuples(f"SELECT {columns} FROM events WHERE id IN ({listed})", {**names, "small": SMALL_BODY})  # noqa: S608
     return {row[0]: {"scene": Scene(row[1], row[2]), "body": row[3], "sealed": row[4]} for row in rows}

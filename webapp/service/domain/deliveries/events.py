@@ -2,11 +2,10 @@
 
 An event and its deliveries are inserted in the caller's transaction, so that what was accepted is never lost. The
 caller commits and then calls ``service.wake()``. A body that holds a secret of ours is sealed: a Connect token, or the
-key in a trigger's own URL, which is part of every request's payload.
+key in a trigger's own URL. A request that came for a trigger is kept as it came (:mod:`received`), always sealed.
 """
 
 import itertools
-import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,9 +16,10 @@ import orjson
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.calls import Emitted
 from webapp.service.components.masking import MASK
-from webapp.service.domain.base.service import SealedColumn, Service
-from webapp.service.domain.deliveries import counts, deliveries, trigger_webhooks
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import body_parts, counts, deliveries, event_bodies, trigger_webhooks
 from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.deliveries.received import ReceivedRequest
 from webapp.service.domain.deliveries.trigger_webhooks import TriggerReference
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx
@@ -29,14 +29,14 @@ EMIT = "emit"
 MAX_LISTED = 100
 MAX_SUMMARY = 500
 MAX_PAGE_BYTES = 16 * 1024 * 1024
-_SIZE = "COALESCE(LENGTH(body), LENGTH(body_sealed))"
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event. ``at`` is when it was recorded, ``emitted_at`` when the component said that it happened (ms).
 
-    ``body_sealed`` stands in the place of ``body`` until :func:`opened`.
+    ``body_sealed`` stands in the place of ``body`` until :func:`opened`. Of a request, ``size`` is how long its JSON is
+    and ``kept`` how many bytes are kept; its body may stand ``in_parts``.
     """
 
     id: str
@@ -49,9 +49,11 @@ class Event:
     summary: str | None
     body: bytes | None = field(repr=False)
     body_sealed: bytes | None = field(default=None, repr=False)
+    size: int | None = None
+    kept: int = 0
+    in_parts: bool = False
 
 
-SEALED = SealedColumn("events", "body_sealed")
 _EVENTS = Table("events", Event)
 _BRIEF = ", ".join("NULL" if column.name.startswith("body") else column.name for column in _EVENTS.fields)
 
@@ -74,7 +76,7 @@ def record(
             emitted_id=None if emission.id is None else emission.id.replace("\0", ""),
             emitted_at=emission.ts,
             summary=_without(secret, emission.summary)[:MAX_SUMMARY] if emission.summary else None,
-            body=as_bytes(emission.event),
+            body=event_bodies.as_bytes(emission.event),
         )
         for emission in emitted
     ]
@@ -83,6 +85,20 @@ def record(
     targets = trigger_webhooks.targets(tx, trigger)
     deliveries.add(tx, [event.id for event in events], targets, now, trigger_id=trigger.id)
     return events
+
+
+def record_request(
+    tx: Tx, service: Service, trigger: TriggerReference, request: ReceivedRequest, summary: str, size: int
+) -> Event:
+    """Write down ``request``, whose JSON has ``size`` bytes, as an event of ``trigger``, with its deliveries."""
+    now, event_id, scene = service.clock(), ordered_id("evt"), trigger.scene
+    packed, beside = request.packed()
+    facts = (event_id, scene, trigger.id, EMIT, now, None, now, summary, packed)
+    event = Event(*facts, size=size, kept=len(packed) + len(beside), in_parts=bool(beside))
+    _insert(tx, service, event, sealed=True)
+    body_parts.keep(tx, service, scene.project_id, "event_id", event_id, beside)
+    deliveries.add(tx, [event_id], trigger_webhooks.targets(tx, trigger), now, trigger_id=trigger.id)
+    return event
 
 
 def notify(
@@ -117,7 +133,7 @@ def page_of_trigger(
     where = f"{where} ORDER BY at DESC, id DESC LIMIT :limit"
     if brief:
         return [_EVENTS.make(row) for row in reader.tuples(f"SELECT {_BRIEF} FROM events WHERE {where}", params)]  # noqa: S608
-    params["limit"] = _fitting(reader.tuples(f"SELECT {_SIZE} FROM events WHERE {where}", params))  # noqa: S608
+    params["limit"] = _fitting(reader.tuples(f"SELECT {event_bodies.SIZE} FROM events WHERE {where}", params))  # noqa: S608
     return _EVENTS.all(reader, where, params)
 
 
@@ -149,15 +165,7 @@ def body_of(service: Service, event_id: str) -> bytes:
         raise LookupError(f"{event_id} is gone")
     if event.body_sealed is None:
         return event.body or b""
-    return SEALED.open(service, event.scene.project_id, event_id, event.body_sealed)
-
-
-def size_of(reader: Reader, event_id: str) -> int:
-    """How many bytes the body has. Raises ``LookupError`` when the event is gone."""
-    row = reader.tuples(f"SELECT {_SIZE} FROM events WHERE id = :id", {"id": event_id})  # noqa: S608
-    if not row:
-        raise LookupError(f"{event_id} is gone")
-    return int(row[0][0])
+    return event_bodies.opened(service, event.scene, event_id, event.body_sealed, in_parts=event.in_parts)
 
 
 def delete(tx: Tx, event_ids: Sequence[str]) -> None:
@@ -168,17 +176,9 @@ def delete(tx: Tx, event_ids: Sequence[str]) -> None:
     tx.run(f"DELETE FROM events WHERE id IN ({listed})", names)  # noqa: S608
 
 
-def as_bytes(event: Any) -> bytes:
-    """``event`` as the JSON that is stored, shown, signed and sent."""
-    try:
-        return orjson.dumps(event)
-    except TypeError:  # a number beyond 64 bits, or half a surrogate pair: escaped, they are JSON like any other
-        return json.dumps(event, separators=(",", ":")).encode()
-
-
 def _insert(tx: Tx, service: Service, event: Event, *, sealed: bool) -> None:
     if sealed:
-        box = SEALED.seal(service, tx, event.scene.project_id, event.id, event.body or b"")
+        box = event_bodies.SEALED.seal(service, tx, event.scene.project_id, event.id, event.body or b"")
         event = replace(event, body=None, body_sealed=box)
     _EVENTS.insert(tx, event)
 
@@ -191,7 +191,7 @@ def _fitting(sizes: Sequence[tuple[int]]) -> int:
 
 def _opened(service: Service, event: Event, sealed: bytes) -> Event:
     with suppress(LookupError):
-        return replace(event, body=SEALED.open(service, event.scene.project_id, event.id, sealed))
+        return replace(event, body=event_bodies.opened(service, event.scene, event.id, sealed, in_parts=event.in_parts))
     return event
 
 

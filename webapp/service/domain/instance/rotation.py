@@ -21,7 +21,7 @@ from webapp.service.domain.accounts import attempts, credentials, provider_clien
 from webapp.service.domain.base.keyring import KeyGone, box_version
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, runs
-from webapp.service.domain.deliveries import endpoints, events, signing_keys
+from webapp.service.domain.deliveries import body_parts, endpoints, event_bodies, signing_keys
 from webapp.service.domain.triggers import deployed_triggers, inbox, plans
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Row, Tx
@@ -33,7 +33,8 @@ COLUMNS: tuple[SealedColumn, ...] = (
     *runs.SEALED,
     file_stash.SEALED,
     endpoints.SEALED,
-    events.SEALED,
+    event_bodies.SEALED,
+    body_parts.SEALED,
     signing_keys.SEALED,
     tokens.SEALED,
     inbox.SEALED,

@@ -25,6 +25,7 @@ from webapp.service.domain.triggers import (
     deploying,
     lifecycle,
     plans,
+    recording,
     runs,
     schedules,
 )
@@ -200,7 +201,7 @@ def _write(tx: Tx, service: Service, plan: _Plan, emitted: list[Emitted]) -> Non
         raise Conflict("This trigger was changed meanwhile; look at it again.")
     trigger_accounts.put(tx, after.id, plan.values.accounts)
     if after.emit_on_deploy:
-        lifecycle.record(tx, service, after, fresh)
+        recording.record(tx, service, after, fresh)
     for kind, sentence in _history_entries(plan):
         history.write(tx, after.subject, now, kind, sentence, good=True)
 

@@ -21,7 +21,16 @@ from webapp.service.domain.deliveries import trigger_webhooks
 from webapp.service.domain.projects import external_users, history
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts as trigger_accounts
-from webapp.service.domain.triggers import calls, configuration, deployed_triggers, lifecycle, plans, runs, schedules
+from webapp.service.domain.triggers import (
+    calls,
+    configuration,
+    deployed_triggers,
+    lifecycle,
+    plans,
+    recording,
+    runs,
+    schedules,
+)
 from webapp.service.domain.triggers.calls import HookFailed
 from webapp.service.domain.triggers.configuration import TriggerValues
 from webapp.service.domain.triggers.deployed_triggers import ENDPOINT, DeployedTrigger
@@ -171,8 +180,8 @@ def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerV
     ready = replace(current, schedule_changed_at=now if values.schedule else None)
     if not lifecycle.update(tx, replace(ready, next_run_at=first_run(ready, now), updated_at=now)):
         raise Conflict("It took too long to deploy; try again.")
-    if trigger.emit_on_deploy:
-        lifecycle.record(tx, service, trigger, fresh)
+    if trigger.emit_on_deploy and fresh:
+        recording.record(tx, service, trigger, fresh)
     history.write(tx, trigger.subject, now, "trigger_deployed", f"{trigger.name} was deployed.", good=True)
 
 

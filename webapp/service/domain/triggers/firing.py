@@ -14,13 +14,12 @@ from webapp.service.components.calls import RUN_S, Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.deliveries.events import Event
-from webapp.service.domain.triggers import accounts, calls, lifecycle, runs, schedules
+from webapp.service.domain.triggers import accounts, calls, lifecycle, recording, runs, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.runs import Cause, StateTooLarge
 from webapp.store.contract import Tx
 
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
-InTransaction = Callable[[Tx], None]
 Settle = Callable[[Tx, Reply], bool]
 
 
@@ -72,21 +71,10 @@ def request(
     return _settled(service, trigger, "request", now, reply, settle)
 
 
-def emit(
-    service: Service,
-    trigger: DeployedTrigger,
-    emitted: Sequence[Emitted],
-    *,
-    in_transaction: InTransaction | None = None,
-) -> list[Event]:
-    """Record events of ``trigger`` that no run emitted: a native emitter's, or a test.
-
-    ``in_transaction`` is called first, in the transaction that records them.
-    """
+def emit(service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
+    """Record events of ``trigger`` that no run emitted, such as a test."""
     with service.store.write() as tx:
-        if in_transaction is not None:
-            in_transaction(tx)
-        events = lifecycle.record(tx, service, trigger, emitted)
+        events = recording.record(tx, service, trigger, emitted)
     service.wake()
     return events
 
@@ -143,7 +131,7 @@ def _commit(
         component = calls.component_of(service, trigger)
         dedupe = component.dedupe if component else None
         emitted = runs.new_events(tx, trigger, dedupe, reply.events, service.clock())
-        events = lifecycle.record(tx, service, trigger, emitted)
+        events = recording.record(tx, service, trigger, emitted)
         runs.remember(tx, service, trigger, reply.state)
     runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(events))
     _write_state(tx, service, trigger, cause, reply)

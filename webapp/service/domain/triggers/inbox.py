@@ -17,6 +17,8 @@ from webapp.kit.clock import MINUTE, SECOND
 from webapp.kit.crypto import ordered_id
 from webapp.service.components.wire import MAX_MESSAGE
 from webapp.service.domain.base.service import SealedColumn, Service
+from webapp.service.domain.deliveries import body_parts, received
+from webapp.service.domain.deliveries.received import ReceivedRequest
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Row, Tx
 
@@ -42,31 +44,32 @@ class QueuedRequest:
     request: dict[str, Any] = field(repr=False)
 
 
-def add(service: Service, trigger: DeployedTrigger, request: dict[str, Any]) -> None:
+def add(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> None:
     """Accept ``request`` for ``trigger``; it is kept for good when this returns. Call ``service.wake()`` then.
 
-    Raises :class:`Throttled` when :data:`MAX_WAITING` of them wait already, ``ValueError`` when it is longer than
-    :data:`MAX_BYTES`, :class:`webapp.errors.Conflict` when the trigger is gone.
+    Raises :class:`Throttled` when :data:`MAX_WAITING` of them wait already, :class:`webapp.errors.Conflict` when the
+    trigger is gone.
     """
-    plain = orjson.dumps(request)
-    if len(plain) > MAX_BYTES:
-        raise ValueError("too large for a run")
+    plain, beside = request.packed()
     now, request_id, project_id = service.clock(), ordered_id("in"), trigger.scene.project_id
     with service.store.write() as tx:
         waiting = tx.one("SELECT COUNT(*) AS n FROM trigger_inbox WHERE trigger_id = :id", {"id": trigger.id})
         if waiting and waiting["n"] >= MAX_WAITING:
             raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S)
         tx.run(
-            "INSERT INTO trigger_inbox (id, trigger_id, project_id, request_sealed, received_at, next_at) "
-            "VALUES (:id, :trigger, :project, :sealed, :now, :now)",
+            "INSERT INTO trigger_inbox (id, trigger_id, project_id, request_sealed, kept, in_parts, received_at, "
+            "next_at) VALUES (:id, :trigger, :project, :sealed, :kept, :in_parts, :now, :now)",
             {
                 "id": request_id,
                 "trigger": trigger.id,
                 "project": project_id,
                 "sealed": SEALED.seal(service, tx, project_id, request_id, plain),
+                "kept": len(plain) + len(beside),
+                "in_parts": int(bool(beside)),
                 "now": now,
             },
         )
+        body_parts.keep(tx, service, project_id, "request_id", request_id, beside)
 
 
 def claim(service: Service) -> QueuedRequest | None:
@@ -80,7 +83,7 @@ def claim(service: Service) -> QueuedRequest | None:
             "SELECT id FROM trigger_inbox AS one WHERE next_at <= :now AND lease_until <= :now AND NOT EXISTS ("
             "SELECT 1 FROM trigger_inbox AS other WHERE other.trigger_id = one.trigger_id AND other.id < one.id) "
             "ORDER BY next_at, id LIMIT 1) "
-            "RETURNING id, trigger_id, project_id, turn, tries, received_at, request_sealed",
+            "RETURNING id, trigger_id, project_id, turn, tries, received_at, request_sealed, in_parts",
             {"now": now, "until": now + LEASE, "holder": service.generation},
         )
     return _queued(service, row) if row else None
@@ -149,4 +152,7 @@ def _put_back(tx: Tx, queued: QueuedRequest, at: int, tries: int) -> bool:
 def _queued(service: Service, row: Row) -> QueuedRequest:
     plain = SEALED.open(service, row["project_id"], row["id"], row["request_sealed"])
     facts = {name: row[name] for name in ("id", "trigger_id", "project_id", "turn", "tries", "received_at")}
-    return QueuedRequest(**facts, request=orjson.loads(plain))
+    if not received.is_packed(plain):  # kept by an earlier version
+        return QueuedRequest(**facts, request=orjson.loads(plain))
+    content = body_parts.read(service, row["project_id"], "request_id", row["id"]) if row["in_parts"] else b""
+    return QueuedRequest(**facts, request=received.unpacked(plain, content).payload())

@@ -6,17 +6,15 @@ tick is claimed before then. A lease or lock that stands too far ahead was writt
 does not hold.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from webapp.errors import Conflict, NotFound
 from webapp.kit.clock import MINUTE
 from webapp.kit.crypto import hash_token
-from webapp.service.components.calls import Emitted
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import counts, events
-from webapp.service.domain.deliveries.events import Event
+from webapp.service.domain.deliveries import counts
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.triggers import deployed_triggers, plans, schedules
@@ -32,8 +30,6 @@ _KEPT = (  # what no change writes
     "id", "project_id", "environment", "external_user_id", "external_id", "endpoint_sealed", "email_local",
     "created_at", "turn",
 )  # fmt: skip
-# At most once a second, since each time is a page of the log more.
-_NOT_JUST_NOW = "(last_event_at IS NULL OR last_event_at NOT BETWEEN :now - 999 AND :now)"
 DUE = f"next_run_at <= :now AND active = 1 AND deployed = 1 AND {FREE}"
 
 
@@ -170,19 +166,15 @@ def set_last_run(tx: Tx, trigger: DeployedTrigger, now: int, error: str | None) 
     _TRIGGERS.update(tx, trigger.id, last_run_at=now, last_error=error)
 
 
+def set_last_event(tx: Tx, trigger: DeployedTrigger, now: int) -> None:
+    """It emits. At most once a second, since each time is a page of the log more."""
+    sql = "UPDATE deployed_triggers SET last_event_at = :now WHERE id = :id AND (last_event_at IS NULL OR"
+    tx.run(f"{sql} last_event_at NOT BETWEEN :now - 999 AND :now)", {"now": now, "id": trigger.id})
+
+
 def set_mark(tx: Tx, trigger: DeployedTrigger, mark: str | None) -> None:
     """Keep the emitted id that the next run compares with."""
     _TRIGGERS.update(tx, trigger.id, mark=mark)
-
-
-def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence[Emitted]) -> list[Event]:
-    """Write events down with their deliveries; the caller commits and then calls ``service.wake()``."""
-    if not emitted:
-        return []
-    recorded = events.record(tx, service, trigger, emitted, secret=deployed_triggers.endpoint_key(service, trigger))
-    sql = f"UPDATE deployed_triggers SET last_event_at = :now WHERE id = :id AND {_NOT_JUST_NOW}"  # noqa: S608
-    tx.run(sql, {"now": service.clock(), "id": trigger.id})
-    return recorded
 
 
 def realign(service: Service) -> int:

@@ -14,11 +14,12 @@ from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.components.calls import Emitted, HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash, prop_values
-from webapp.service.domain.triggers import deployed_triggers, firing, inbox, lifecycle, mails
+from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.triggers import deployed_triggers, firing, inbox, mails, recording, requests
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
 from webapp.service.domain.triggers.mails import Mail
-from webapp.service.domain.triggers.requests import InboundRequest, request_payload
+from webapp.service.domain.triggers.requests import InboundRequest
 from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Tx
 
@@ -26,6 +27,7 @@ ANSWER_S = 25.0
 SUCCESS = '{"success": true}'
 JSON = {"content-type": "application/json"}
 MAX_SUMMARY = 200
+MAX_EVENT_BYTES = 48 * 1024 * 1024  # of a request's event, where a body of 10 MiB stands twice
 _PAUSE_MS = MINUTE
 _NOTHING = "There is nothing at this address."
 
@@ -66,16 +68,14 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     Raises :class:`NotFound` (paused or deleted meanwhile), :class:`webapp.errors.Throttled` (too many wait),
     :class:`TooLarge`, :class:`webapp.errors.Unavailable`.
     """
-    payload = request_payload(received)
     if trigger.emitter == "http":
-        return _native(service, trigger, received, payload)
-    payload["timestamp"] = received.at
+        return _native(service, trigger, requests.kept(received))
+    request = requests.kept(received, timestamp=received.at)
+    _measured(request, inbox.MAX_BYTES)
     if answers_synchronously(trigger):
-        return _answered(service, trigger, payload)
+        return _answered(service, trigger, request.payload())
     try:
-        inbox.add(service, trigger, payload)
-    except ValueError as error:
-        raise TooLarge("The request is larger than this trigger can take; send less.") from error
+        inbox.add(service, trigger, request)
     except Conflict as error:  # deleted meanwhile
         raise NotFound(_NOTHING) from error
     service.wake()
@@ -119,17 +119,24 @@ def receive_mail(service: Service, incoming: IncomingMail) -> int:
     return events
 
 
-def _native(
-    service: Service, trigger: DeployedTrigger, received: InboundRequest, payload: dict[str, Any]
-) -> HttpAnswer:
-    def still_listening(tx: Tx) -> None:
+def _native(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> HttpAnswer:
+    size = _measured(request, MAX_EVENT_BYTES)
+    summary = one_line(f"{request.facts['method']} {request.facts['path']}", MAX_SUMMARY)
+    with service.store.write() as tx:
         now = deployed_triggers.find(tx, trigger.id)
         if now is None or not now.active:
             raise NotFound(_NOTHING)
-
-    summary = one_line(f"{received.method} {received.path}", MAX_SUMMARY)
-    firing.emit(service, trigger, [Emitted(payload, None, summary, received.at)], in_transaction=still_listening)
+        recording.record_request(tx, service, trigger, request, summary, size)
+    service.wake()
     return _chosen_response(service, trigger)
+
+
+def _measured(request: ReceivedRequest, most: int) -> int:
+    """How many bytes of JSON ``request`` has. Raises :class:`TooLarge` for more than ``most``."""
+    size = request.size()
+    if size > most:
+        raise TooLarge("The request is larger than this trigger can take as JSON; send less, or no binary data.")
+    return size
 
 
 def _chosen_response(service: Service, trigger: DeployedTrigger) -> HttpAnswer:
@@ -168,7 +175,7 @@ def _record_mail(tx: Tx, service: Service, trigger_id: str, read: Mail) -> int:
         return 0
     payload = {**read.facts, "attachments": _kept(tx, service, trigger, read)}
     summary = one_line(read.facts["subject"], MAX_SUMMARY) or None
-    return len(lifecycle.record(tx, service, trigger, [Emitted(payload, read.message_id, summary, service.clock())]))
+    return len(recording.record(tx, service, trigger, [Emitted(payload, read.message_id, summary, service.clock())]))
 
 
 def _kept(tx: Tx, service: Service, trigger: DeployedTrigger, read: Mail) -> list[dict[str, Any]]:

@@ -1,21 +1,18 @@
-"""A request to a trigger's own address, and the payload that is made of it.
+"""A request to a trigger's own address, and what is kept of it.
 
-The payload is ``{method, path, query, headers, body, bodyRaw, client_ip, url}``. Names of headers are in lower case. A
-query parameter that comes several times is a list of its values. ``bodyRaw`` is the body as UTF-8, with U+FFFD in
-place of what is none; ``body`` is what it says as JSON, or else that text. Native triggers emit it, sources get it as
-their event; the payloads of mails are made by :mod:`mails`, those of ticks by :mod:`schedules`.
+Names of headers are in lower case. A query parameter that comes several times is a list of its values. What its payload
+says of its body is composed later (:mod:`webapp.service.domain.deliveries.received`). Native triggers emit it, sources
+get it as their event; the payloads of mails are made by :mod:`mails`, those of ticks by :mod:`schedules`.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from webapp.service.components.masking import MASK
+from webapp.service.domain.deliveries.received import ReceivedRequest
 
 MASKED = frozenset({"authorization", "proxy-authorization", "cookie"})
-MAX_DEPTH = 150  # of a body's arrays and objects; the JSON library writes 254 levels, and a body stands inside some
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +33,20 @@ class InboundRequest:
     at: int
 
 
-def request_payload(request: InboundRequest) -> dict[str, Any]:
-    """The payload of ``request``. Credentials that came in its headers are masked."""
-    raw = request.body.decode("utf-8", "replace")
-    return {
+def kept(request: InboundRequest, **more: Any) -> ReceivedRequest:
+    """What is kept of ``request``, with ``more`` facts. Credentials that came in its headers are masked."""
+    facts = {
         "method": request.method,
         "path": request.path,
         "query": _grouped(request.query),
         "headers": _headers(request.headers),
-        "body": _read(raw, _content_type(request.headers)),
-        "bodyRaw": raw,
+        "body": None,
+        "bodyRaw": None,
         "client_ip": request.client_ip,
         "url": request.url,
+        **more,
     }
+    return ReceivedRequest(facts, request.body)
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
@@ -66,31 +64,6 @@ def _headers(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
         shown = MASK if name in MASKED else _without_surrogates(value)
         headers[name] = f"{headers[name]}, {shown}" if name in headers and shown != MASK else shown
     return headers
-
-
-def _content_type(headers: Iterable[tuple[str, str]]) -> str:
-    return next((value.strip().lower() for name, value in headers if name.lower() == "content-type"), "")
-
-
-def _read(raw: str, content_type: str) -> Any:
-    """``raw`` as JSON where that is what it is: said by its type, or told by how it begins, as curl sends it."""
-    media_type = content_type.partition(";")[0].strip()
-    looks_like_json = raw.lstrip()[:1] in ("{", "[") and not media_type.startswith("multipart/")
-    if not looks_like_json and not (media_type == "application/json" or media_type.endswith("+json")):
-        return raw
-    try:
-        value = orjson.loads(raw)
-        orjson.dumps(_wrapped(value))
-    except (orjson.JSONDecodeError, TypeError):  # not JSON, or nested too deeply to be passed on as such
-        return raw
-    return value
-
-
-def _wrapped(value: Any) -> Any:
-    """``value`` inside so many lists that the JSON library refuses it when it is deeper than :data:`MAX_DEPTH`."""
-    for _ in range(254 - MAX_DEPTH):
-        value = [value]
-    return value
 
 
 def _without_surrogates(text: str) -> str:
