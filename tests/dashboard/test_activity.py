@@ -77,3 +77,13 @@ def test_another_service_without_it_has_no_such_page(elsewhere: Any) -> None:
     elsewhere.connect.extensions = False
     assert 'href="/activity"' not in browser.get("/apps").text
     assert browser.get("/activity").status_code == 404
+
+
+def test_an_entry_says_what_happened_once(eventful: Any) -> None:
+    browser = eventful.signed_in()
+    table = browser.get("/activity").text.split("<tbody>")[1].split("</tbody>")[0]
+    assert table.count("Entry number 0.") == 1
+    assert '<span class="tone warn">Entry number 0.</span>' in table
+    assert "Trouble" not in table and "badge" not in table
+    eventful.connect.activity_entries[0]["sentence"] = ""
+    assert '<span class="tone warn">Trouble</span>' in browser.get("/activity").text

@@ -97,3 +97,15 @@ def test_another_service_without_it_has_no_such_tab(elsewhere: Any) -> None:
     elsewhere.app.extensions[KEY].lacking.put("activity", False)
     elsewhere.connect.extensions = False
     assert browser.get("/activity/audit").status_code == 404
+
+
+def test_an_entry_leads_to_what_it_is_about(audited: Any) -> None:
+    audited.connect.audit_entries[0]["subject_id"] = "apn_000000x"
+    audited.connect.audit_entries[1]["subject_id"] = audited.alice.id
+    page = audited.signed_in().get("/activity/audit").text
+    assert '<a class="link" href="/accounts/apn_000000x">Work</a>' in page
+    assert ">apn_000000x<" not in page
+    assert f"subject={audited.alice.id}" in page and f">{audited.alice.id}<" not in page
+    assert ">thing_2<" in page  # nobody knows it by another name
+    only = audited.signed_in().get("/activity/audit?subject=apn_000000x").text
+    assert "<code>" not in only.split("<table")[0]

@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.dashboard.conftest import PASSWORD
 from webapp.dashboard import apps as apps_module
 from webapp.kit.clock import SECOND
+from webapp.people import users
 
 PAGES = (
     "/apps",
@@ -70,12 +72,24 @@ def test_errors_name_cause_and_next_step(stage: Any) -> None:
     browser = stage.signed_in()
     missing = browser.get("/nowhere")
     assert missing.status_code == 404
-    assert "There is nothing here" in missing.text and ">Go to the start page</a>" in missing.text
-    assert '<a class="btn primary wide" href="/accounts">See your accounts</a>' in browser.get("/accounts/apn_no").text
+    assert "There is nothing here" in missing.text and ">See all apps</a>" in missing.text
+    assert '<a class="btn primary" href="/accounts">See your accounts</a>' in browser.get("/accounts/apn_no").text
     wrong = browser.get("/sign-out")
     assert (wrong.status_code, wrong.headers["Allow"]) == (405, "OPTIONS, POST")
     part = browser.get("/accounts/apn_nothing", htmx=True)
     assert (part.status_code, part.headers["HX-Retarget"]) == (404, "#status")
+
+
+def test_whoever_is_signed_in_keeps_the_menu(busy: Any) -> None:
+    browser = busy.signed_in()
+    users.create(busy.store, busy.clock, email="marc@example.com", password=PASSWORD, role="member")
+    refused = busy.signed_in("marc@example.com").get("/activity/audit")
+    assert (refused.status_code, "That is not allowed" in refused.text) == (403, True)
+    for answer in (browser.get("/nowhere"), browser.get("/accounts/apn_no"), refused):
+        assert 'aria-label="Main"' in answer.text
+        assert "Sign out" in answer.text
+        assert answer.headers["Cache-Control"] == "no-store"
+    assert 'aria-label="Main"' not in busy.browser().get("/nowhere").text
 
 
 def test_a_bug_shows_a_reference_and_no_detail(

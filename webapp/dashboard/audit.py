@@ -1,14 +1,14 @@
 """The Audit tab of the Activity page: who did what in the project, newest first, for owners and developers."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
-from flask import Blueprint, abort
+from flask import Blueprint, abort, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.accounts import AuditEntry
 from webapp.dashboard.client.models.lenient import PageOf
-from webapp.dashboard.dashboard import dashboard, offers, person
+from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, person
 from webapp.dashboard.pages import ListQuery, among, at_most, page, read_from
 from webapp.kit.translation import lazy as _
 from webapp.people import users
@@ -39,6 +39,13 @@ ACTORS: Mapping[str, str] = {
 }
 
 
+class Subject(NamedTuple):
+    """What an entry is about: its name, and its page, "" for what has none."""
+
+    name: str
+    url: str
+
+
 class AuditQuery(ListQuery):
     """Which entries, and from where on. ``after`` is the API's own cursor."""
 
@@ -60,7 +67,10 @@ def index() -> AnyResponse:
     query = AuditQuery.of_request()
     entries = _read(query) or abort(404)
     logins = _logins([query.actor, *(entry.actor for entry in entries.items)])
-    context = {"query": query, "entries": entries, "logins": logins, "nouns": NOUNS, "actors": ACTORS}
+    subjects = _subjects([query.subject, *(entry.subject_id for entry in entries.items)])
+    context = {
+        "query": query, "entries": entries, "logins": logins, "nouns": NOUNS, "actors": ACTORS, "subjects": subjects,
+    }  # fmt: skip
     return page("dashboard/audit/index.html", "dashboard/audit/_results.html", url=query.url(), **context)
 
 
@@ -78,6 +88,19 @@ def _read(query: AuditQuery) -> PageOf[AuditEntry] | None:
     """One page of entries."""
     audit = dashboard().client.audit
     return read_from(query.after, lambda after: audit(query.filters() | {"after": after}, limit=PER_PAGE))
+
+
+def _subjects(ids: Iterable[str]) -> dict[str, Subject]:
+    """What the person can look at, or knows by name: own accounts and triggers, and those who sign in here."""
+    wanted, accounts, triggers = set(ids), if_up(known_accounts), if_up(known_triggers)
+    subjects = {user_id: Subject(email, "") for user_id, email in _logins(wanted).items()}
+    for account in accounts.accounts if accounts else ():
+        if account.id in wanted:
+            subjects[account.id] = Subject(account.title, url_for("dashboard.account.show", account_id=account.id))
+    for trigger in triggers.items if triggers else ():
+        if trigger.id in wanted:
+            subjects[trigger.id] = Subject(trigger.name, url_for("dashboard.trigger.show", trigger_id=trigger.id))
+    return subjects
 
 
 def _logins(actors: Iterable[str]) -> dict[str, str]:

@@ -72,13 +72,22 @@ def _chain(app: Flask, code: int) -> None:
 
     def unknown(error: HTTPException) -> AnyResponse:
         if not request.path.startswith(FOREIGN):
-            return gate.add_headers(_http(error))
+            return _nowhere(error)
         handler = before.get(type(error))
         if handler is None:
             return error.get_response()
         return app.make_response(app.ensure_sync(handler)(error))
 
     app.register_error_handler(code, unknown)
+
+
+def _nowhere(error: HTTPException) -> Response:
+    """An address that no blueprint has: whoever is signed in keeps the menu."""
+    gate.recognise()
+    try:
+        return gate.add_headers(_http(error))
+    finally:
+        gate.leave(None)
 
 
 def _forged(error: CSRFError) -> Response:
@@ -153,7 +162,7 @@ def _page(
 ) -> Response:
     g.service_failed = True  # an error page must not make more calls that may fail
     page = render_template(
-        "layouts/error.html",
+        "dashboard/error.html" if g.get("person") and code < 500 else "layouts/error.html",
         code=code,
         heading=heading,
         message=message,

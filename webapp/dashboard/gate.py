@@ -52,7 +52,7 @@ def check() -> AnyResponse | None:
     board = dashboard()
     if request.host != board.public_host and request.method in ("GET", "HEAD"):
         return redirect(board.settings.public_url + request.full_path.rstrip("?"), 302)
-    _recognise()
+    recognise()
     if g.person is None and request.endpoint not in OPEN:
         return _to_sign_in()
     # Here and not by Flask-WTF's own before_request, which comes first: somebody whose session has ended shall be led
@@ -153,7 +153,8 @@ def write_theme(response: Response, theme: str) -> None:
     )
 
 
-def _recognise() -> None:
+def recognise() -> None:
+    """Who is asking, by the cookie of their session; nobody where there is none."""
     g.person = g.person_session = g.person_token = None
     board = dashboard()
     token = request.cookies.get(f"{board.settings.host_cookie}patchbay_session")
