@@ -1,0 +1,143 @@
+"""Every list and count by every filter, and databases to run them on: what they look for, among rows of others."""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from webapp import audit
+from webapp.kit.cursors import Window
+from webapp.service.domain.accounts import accounts, provider_clients
+from webapp.service.domain.components import runs
+from webapp.service.domain.projects import external_users, history
+from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.domain.triggers import deployed_triggers
+from webapp.store.contract import Reader
+from webapp.store.sqlite import SQLiteStore
+
+WANTED = 15
+TABLES = ("external_users", "accounts", "deployed_triggers", "runs", "account_history", "audit")
+SCENE = Scene("proj_1", "development")
+USER = ExternalUser("exu_wanted", "wanted", SCENE)
+PAGE = Window(limit=10)
+
+List = Callable[[Reader], object]
+ACCOUNTS = {
+    "of a user": accounts.Filter(external_id="wanted"),
+    "of a user and an app": accounts.Filter(external_id="wanted", app="wanted"),
+    "of an app": accounts.Filter(app="wanted"),
+    "of a client": accounts.Filter(oauth_app_id="oa_wanted"),
+    "of a client and its app": accounts.Filter(oauth_app_id="oa_wanted", app="wanted"),
+    "of a user and a client": accounts.Filter(external_id="wanted", oauth_app_id="oa_wanted"),
+}
+TRIGGERS = {
+    "of a user": deployed_triggers.Filter(external_id="wanted"),
+    "of a user and an emitter": deployed_triggers.Filter(external_id="wanted", emitter="http"),
+    "of an app": deployed_triggers.Filter(app="wanted"),
+    "of an app and an emitter": deployed_triggers.Filter(app="wanted", emitter="http"),
+    "of an emitter": deployed_triggers.Filter(emitter="http"),
+}
+RUNS = {
+    "of a user": runs.Filter(external_id="wanted"),
+    "of a user and a component": runs.Filter(external_id="wanted", component="wanted"),
+    "of a component's key": runs.Filter(component="wanted"),
+    "of a component": runs.Filter(component="sc_wanted"),
+    "of an app": runs.Filter(app="wanted"),
+    "of a result": runs.Filter(ok=False),
+}
+HISTORY = {
+    "of a user": history.Filter(external_user_id=USER.id),
+    "of an app": history.Filter(app="wanted"),
+    "of an account": history.Filter(account_id="apn_wanted"),
+    "of a trigger": history.Filter(trigger_id="dc_wanted"),
+    "of a kind": history.Filter(kind="wanted"),
+    "of a user and a kind": history.Filter(external_user_id=USER.id, kind="wanted"),
+}
+AUDIT = {
+    "of a thing": audit.Filter(SCENE.project_id, SCENE.environment, subject_id="wanted"),
+    "by somebody": audit.Filter(SCENE.project_id, SCENE.environment, actor="wanted", workspace=False),
+    "of a kind": audit.Filter(SCENE.project_id, SCENE.environment, "wanted"),
+    "of another project": audit.Filter("proj_2", SCENE.environment),
+}
+
+
+def _listed(noun: str, filters: Mapping[str, Any], page: Callable[[Reader, Any], object]) -> dict[str, List]:
+    return {f"{noun} {name}": partial(_by, page, chosen) for name, chosen in filters.items()}
+
+
+def _by(page: Callable[[Reader, Any], object], chosen: object, reader: Reader) -> object:
+    return page(reader, chosen)
+
+
+LISTS: dict[str, List] = {
+    **_listed("accounts", ACCOUNTS, lambda reader, chosen: accounts.page(reader, SCENE, chosen, PAGE)),
+    **_listed("triggers", TRIGGERS, lambda reader, chosen: deployed_triggers.page(reader, SCENE, chosen, PAGE)),
+    **_listed("runs", RUNS, lambda reader, chosen: runs.page(reader, SCENE, chosen, PAGE)),
+    **_listed("history", HISTORY, lambda reader, chosen: history.of_scene(reader, SCENE, PAGE, chosen)),
+    **_listed("audit", AUDIT, lambda reader, chosen: audit.page(reader, chosen, PAGE)),
+    "every account of a user": lambda store: accounts.of_user(store, USER),
+    "a user's accounts of an app": lambda store: accounts.of_app(store, SCENE, "wanted", user=USER),
+    "every trigger of a user": lambda store: deployed_triggers.of_user(store, USER),
+    "users of an environment": lambda store: external_users.page(store, Scene("proj_2", "development"), PAGE),
+    "how many accounts a client has": lambda store: provider_clients._accounts(store, "oa_wanted"),
+}
+
+
+def filled(path: Path, rows: int) -> SQLiteStore:
+    """A database at ``path`` with :data:`WANTED` rows of what the lists look for, among ``rows`` others."""
+    store = SQLiteStore(path)
+    store.migrate()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")
+        for number in (1, 2):
+            _insert(connection, "projects", [{"id": f"proj_{number}"}])
+        for table in TABLES:
+            _insert(connection, table, (_row(table, number, wanted=number >= rows) for number in range(rows + WANTED)))
+        users = [{**_of(kind), "id": f"exu_{kind}", "external_id": kind} for kind in ("wanted", "other")]
+        _insert(connection, "external_users", users)
+        connection.commit()
+    return store
+
+
+def _row(table: str, number: int, *, wanted: bool) -> dict[str, Any]:
+    kind = "wanted" if wanted else "other"
+    row = {
+        **_of(kind), "id": f"{kind}_{number}", "external_id": kind, "external_user_id": f"exu_{kind}",
+        "oauth_app_id": f"oa_{kind}", "emitter": "http" if wanted else "source", "deployed": 1, "component_key": kind,
+        "component_id": f"sc_{kind}", "ok": int(not wanted), "account_id": f"apn_{kind}", "trigger_id": f"dc_{kind}",
+        "subject_id": kind, "actor": kind, "noun": kind, "created_at": number, "started_at": number, "at": number,
+        "authorized_scopes": "[]", "props": "[]",
+    }  # fmt: skip
+    if table == "external_users":
+        row |= {"id": f"exu_{number}", "external_id": f"user {number}"}
+    if wanted and (table == "external_users" or (table == "audit" and number % 2)):
+        row["project_id"] = "proj_2"
+    return row
+
+
+def _of(kind: str) -> dict[str, Any]:
+    return {"project_id": "proj_1", "environment": "development", "app": kind, "kind": kind}
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
+    """Add ``rows``, with something in each other column that must hold something."""
+    columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
+    known = {column[1] for column in columns}
+    needed = {name: kind for _, name, kind, needed, default, _ in columns if needed and default is None}
+    statement = ""
+    for row in rows:
+        values = {name: _something(name, kind, row["id"]) for name, kind in needed.items()}
+        values |= {name: value for name, value in row.items() if name in known}
+        statement = statement or _statement(table, values)
+        connection.execute(statement, values)
+
+
+def _statement(table: str, values: Mapping[str, Any]) -> str:
+    return f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join(f':{name}' for name in values)})"
+
+
+def _something(name: str, kind: str, row_id: str) -> object:
+    return 1 if kind in ("INTEGER", "BIGINT") else b"x" if kind == "BLOB" else f"{name} {row_id}"
