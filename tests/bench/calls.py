@@ -1,67 +1,106 @@
-"""What ``make bench`` measures, as data: each operation's request and the figure it has to reach."""
+"""What ``make bench`` asks for, as data: each operation's and page's request, and the figure it has to reach."""
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tests.bench.scene import USERS, WORDS, Scenery
+
+TOKENS = "/v1/connect/tokens"
+Next = Callable[[], "Request"]
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request as both the WSGI app and the server get it."""
+    """One request, and the status of the only answer that counts as one."""
 
     method: str
     path: str
-    headers: dict[str, str]
+    headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    status: int = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A measured operation; ``next`` gives one request after another.
+    """Something measured; ``next`` gives one request after another.
 
-    ``target_ms`` is CPU milliseconds per request through the app, or those beyond a bare route (``beyond_bare``).
+    ``target_ms`` is CPU milliseconds of all processes per request, or those beyond a bare route (``beyond_bare``).
     """
 
     name: str
     target_ms: float | None
-    next: Callable[[], Request]
+    next: Next
     beyond_bare: bool = False
 
 
-def operations(scenery: Scenery, connect_token: str) -> tuple[Operation, ...]:
-    """The table. Users take turns at creating tokens, since each may have a hundred a minute."""
-    base = f"/v1/connect/{scenery.project_id}"
-    account = f"{base}/accounts/{scenery.account_id}"
-    headers = {"Authorization": f"Bearer {scenery.access_token}", "X-PD-Environment": "development"}
+def operations(sceneries: Sequence[Scenery]) -> list[Operation]:
+    """The API's table. Each row has a project to itself, since the calls of one project are limited.
 
-    def get(path: str) -> Callable[[], Request]:
-        request = Request("GET", path, headers)
-        return lambda: request
+    Users take turns at creating tokens, for the same reason.
+    """
+    creating, checking, listing, getting, empty = sceneries[:5]
+    return [
+        Operation("create a Connect token", 2.0, _created(creating).__next__),
+        Operation(
+            "check a Connect token", 1.0, _got(checking, f"/v1/connect/tokens/{checking.connect_token}/validate")
+        ),
+        Operation("list 100 of the accounts", 1.2, _got(listing, f"{listing.base}/accounts?limit=100")),
+        Operation(
+            "get one account with credentials",
+            1.0,
+            _got(getting, f"{getting.base}/accounts/{getting.account_id}?include_credentials=true"),
+        ),
+        Operation("search the apps, 20 per page", 1.5, _searches(getting, _REPEATED).__next__),
+        Operation("search for what nobody typed yet", 1.5, _searches(getting, _TYPED).__next__),
+        Operation("overhead: an empty list", 0.5, _got(empty, f"{empty.base}/accounts?external_user_id=nobody"), True),
+    ]
 
-    return (
-        Operation("create a Connect token", 2.0, _created(base, headers).__next__),
-        Operation("check a Connect token", 1.0, get(f"/v1/connect/tokens/{connect_token}/validate")),
-        Operation("list 100 of the accounts", 1.5, get(f"{base}/accounts?limit=100")),
-        Operation("get one account with credentials", 1.0, get(f"{account}?include_credentials=true")),
-        Operation("search the apps, 20 per page", 1.5, _searches(headers, _REPEATED).__next__),
-        Operation("search for what nobody typed yet", 1.5, _searches(headers, _TYPED).__next__),
-        Operation("overhead: an empty list", 0.5, get(f"{base}/accounts?external_user_id=nobody"), beyond_bare=True),
-    )  # fmt: skip
+
+PROJECTS = 5
+"""How many projects :func:`operations` takes turns with."""
 
 
-def _created(base: str, headers: dict[str, str]) -> Iterator[Request]:
+def pages(cookie: str, trigger_id: str, component: str) -> list[Operation]:
+    """The dashboard's table, for who is signed in by ``cookie``."""
+    paths = {
+        "the page of apps": "/apps",
+        "the page of accounts": "/accounts",
+        "the page of triggers": "/triggers",
+        "the page of one trigger": f"/triggers/{trigger_id}",
+        "its deliveries": f"/triggers/{trigger_id}/deliveries",
+        "the page of one action": component,
+    }
+    headers = {"Cookie": cookie}
+    return [Operation(name, 6.0, _repeated(Request("GET", path, headers))) for name, path in paths.items()]
+
+
+def event(path: str) -> Next:
+    """Events for the trigger that listens at ``path``, one after another."""
+    numbers = itertools.count()
+    headers = {"Content-Type": "application/json"}
+    return lambda: Request("POST", path, headers, b'{"n": %d}' % next(numbers))
+
+
+def _got(scenery: Scenery, path: str) -> Next:
+    return _repeated(Request("GET", path, scenery.headers))
+
+
+def _repeated(request: Request) -> Next:
+    return lambda: request
+
+
+def _created(scenery: Scenery) -> Iterator[Request]:
     for number in itertools.count():
         body = json.dumps({"external_user_id": f"user-{number % USERS}"}).encode()
-        yield Request("POST", f"{base}/tokens", {**headers, "Content-Type": "application/json"}, body)
+        yield Request("POST", f"{scenery.base}/tokens", {**scenery.headers, "Content-Type": "application/json"}, body)
 
 
 _REPEATED = ("river", "cedar mea", "summit", "git", "zephyr", "keeps the prairie")
 _TYPED = tuple(word[:length] for word in WORDS for length in range(1, len(word) + 1))  # more than the catalog remembers
 
 
-def _searches(headers: dict[str, str], words: Sequence[str]) -> Iterator[Request]:
+def _searches(scenery: Scenery, words: Sequence[str]) -> Iterator[Request]:
     for word in itertools.cycle(words):
-        yield Request("GET", f"/v1/connect/apps?limit=20&q={word.replace(' ', '%20')}", headers)
+        yield Request("GET", f"/v1/connect/apps?limit=20&q={word.replace(' ', '%20')}", scenery.headers)

@@ -1,117 +1,95 @@
-"""How ``make bench`` measures: CPU time per request, in this process and in a real server."""
+"""How ``make bench`` measures: CPU time that the processes of a server spend per request, by one client and by many."""
 
 import http.client
-import io
 import os
 import signal
-import socket
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response, request
 
-from tests.bench.calls import Request
+from tests.bench.calls import Next, Request
 from webapp.cli.serving import httpd
+from webapp.cli.serving.listening import listen
 from webapp.cli.serving.logs import configure, flush
 from webapp.cli.serving.stopping import Stop
 
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-
 ROUNDS = 7
-Side = tuple["WSGIApplication", Callable[[], Request]]
+TIMEOUT_S = 30.0
 
 
-def bare(answers: list[tuple[str, bytes]]) -> Flask:
-    """An app whose ``/bare/<n>`` reads the body and gives the bytes of the n-th answer (content type, body)."""
-    app = Flask("bare")
+class Client:
+    """One kept-alive connection to a server. Every answer must have the status that its request names."""
 
-    @app.route("/bare/<int:number>", methods=["GET", "POST"])
-    def answer(number: int) -> Response:
-        request.get_data()
-        content_type, body = answers[number]
-        return Response(body, content_type=content_type)
+    def __init__(self, port: int) -> None:
+        self._host = f"localhost:{port}"
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
 
-    return app
+    def ask(self, wanted: Request) -> bytes:
+        """Send ``wanted``; the body of the answer. Raises ``RuntimeError`` for any other status."""
+        return self.answer(wanted)[1]
 
-
-def either(app: "WSGIApplication", yardstick: Flask) -> "WSGIApplication":
-    """Both behind one server: ``/bare/...`` goes to the yardstick."""
-
-    def choose(environ: "WSGIEnvironment", start_response: "StartResponse") -> Any:
-        chosen = yardstick if environ["PATH_INFO"].startswith("/bare/") else app
-        return chosen(environ, start_response)
-
-    return choose
-
-
-def call(app: "WSGIApplication", wanted: Request, host: str) -> tuple[str, str, bytes]:
-    """Status line, content type and body of one request to ``app``, without a server."""
-    path, _, query = wanted.path.partition("?")
-    environ: dict[str, Any] = {
-        "REQUEST_METHOD": wanted.method, "PATH_INFO": path, "QUERY_STRING": query, "SERVER_NAME": "localhost",
-        "SERVER_PORT": "80", "SERVER_PROTOCOL": "HTTP/1.1", "REMOTE_ADDR": "127.0.0.1", "HTTP_HOST": host,
-        "CONTENT_LENGTH": str(len(wanted.body)), "wsgi.version": (1, 0), "wsgi.url_scheme": "http",
-        "wsgi.input": io.BytesIO(wanted.body), "wsgi.errors": io.StringIO(), "wsgi.multithread": True,
-        "wsgi.multiprocess": False, "wsgi.run_once": False,
-    }  # fmt: skip
-    for name, value in wanted.headers.items():
-        key = name.upper().replace("-", "_")
-        environ[key if key == "CONTENT_TYPE" else f"HTTP_{key}"] = value
-    seen: list[Any] = []
-    chunks = app(environ, lambda status, headers, _=None: seen.extend([status, dict(headers)]))  # type: ignore[arg-type]  # no write()
-    try:
-        body = b"".join(chunks)
-    finally:
-        getattr(chunks, "close", lambda: None)()
-    return seen[0], seen[1].get("Content-Type", ""), body
-
-
-def in_process_ms(sides: Sequence[Side], host: str, count: int) -> list[float]:
-    """CPU milliseconds per request of each side inside this process: medians of rounds that take turns."""
-    spent: list[list[float]] = [[] for _ in sides]
-    for _ in range(ROUNDS):
-        for (app, following), found in zip(sides, spent, strict=True):
-            wanted = [following() for _ in range(count)]
-            began = time.process_time()
-            for one in wanted:
-                call(app, one, host)
-            found.append(time.process_time() - began)
-    return [statistics.median(found) / count * 1000 for found in spent]
-
-
-class Remote:
-    """A server in a process of its own, and one kept-alive connection to it."""
-
-    def __init__(self, pid: int, port: int) -> None:
-        self._pid, self._host = pid, f"localhost:{port}"
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-
-    def ask(self, wanted: Request) -> int:
-        """Send ``wanted`` and read the answer; its status."""
+    def answer(self, wanted: Request) -> tuple[http.client.HTTPMessage, bytes]:
+        """The same with the headers."""
         self._connection.request(wanted.method, wanted.path, wanted.body, {**wanted.headers, "Host": self._host})
         answer = self._connection.getresponse()
-        answer.read()
-        return answer.status
-
-    def cpu_ms(self, sides: Sequence[Callable[[], Request]], count: int) -> list[float]:
-        """CPU milliseconds per request that the server's process spends: medians of rounds that take turns."""
-        spent: list[list[float]] = [[] for _ in sides]
-        for _ in range(ROUNDS):
-            for following, found in zip(sides, spent, strict=True):
-                began = spent_s(self._pid)
-                for _ in range(count):
-                    self.ask(following())
-                found.append(spent_s(self._pid) - began)
-        return [statistics.median(found) / count * 1000 for found in spent]
+        body = answer.read()
+        if answer.status != wanted.status:
+            raise RuntimeError(f"{wanted.method} {wanted.path} answered {answer.status}: {body[:300]!r}")
+        return answer.headers, body
 
     def close(self) -> None:
         """Give back the connection."""
         self._connection.close()
+
+
+class Server:
+    """A server that listens at ``port`` and consists of the processes that ``pids`` names."""
+
+    def __init__(self, port: int, pids: Callable[[], Sequence[int]]) -> None:
+        self.port, self._pids = port, pids
+
+    def client(self) -> Client:
+        """A new connection."""
+        return Client(self.port)
+
+    def spent_s(self) -> float:
+        """CPU seconds of all its processes, since they were started."""
+        return sum(map(spent_s, self._pids()))
+
+    def cpu_ms(self, following: Next, count: int) -> float:
+        """CPU milliseconds per request for one client that asks ``count`` times."""
+        with closing(self.client()) as client:
+            client.ask(following())
+            began = self.spent_s()
+            for _ in range(count):
+                client.ask(following())
+            return (self.spent_s() - began) / count * 1000
+
+    def cpu_ms_of_many(self, following: Next, count: int, clients: int) -> float:
+        """The same for ``clients`` that ask side by side, ``count`` times in all."""
+        requests = [following() for _ in range(count)]
+        with ExitStack() as stack:
+            connections = [stack.enter_context(closing(self.client())) for _ in range(clients)]
+            pool = stack.enter_context(ThreadPoolExecutor(clients))
+            began = self.spent_s()
+            list(pool.map(_ask_all, connections, [requests[number::clients] for number in range(clients)]))
+            return (self.spent_s() - began) / count * 1000
+
+
+def _ask_all(client: Client, requests: Sequence[Request]) -> None:
+    for wanted in requests:
+        client.ask(wanted)
+
+
+def medians(sides: Sequence[Callable[[], float]]) -> list[float]:
+    """The median of each side over :data:`ROUNDS`, in which they take turns, so that what else goes on meets all."""
+    rounds = [[side() for side in sides] for _ in range(ROUNDS)]
+    return [statistics.median(column) for column in zip(*rounds, strict=True)]
 
 
 def spent_s(pid: int) -> float:
@@ -128,26 +106,52 @@ def pss_mb(pid: int) -> float:
 
 def children_of(pid: int) -> list[int]:
     """The children of a process, in the order in which they were started."""
-    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def bare(answers: Sequence[tuple[str, bytes]]) -> Flask:
+    """An app whose ``/bare/<n>`` reads the body and gives the bytes of the n-th answer (content type, body)."""
+    app = Flask("bare")
+
+    @app.route("/bare/<int:number>", methods=["GET", "POST"])
+    def answer(number: int) -> Response:
+        request.get_data()
+        content_type, body = answers[number]
+        return Response(body, content_type=content_type)
+
+    return app
 
 
 @contextmanager
-def served(make_app: Callable[[], "WSGIApplication"], sockets: list[socket.socket], threads: int) -> Iterator[Remote]:
-    """The app that ``make_app`` makes, behind the real server in a child; Linux alone tells its CPU time."""
+def serving_bare(answers: Sequence[tuple[str, bytes]], threads: int) -> Iterator[Server]:
+    """:func:`bare` behind the product's own HTTP server, in a child."""
+    sockets = listen("127.0.0.1", 0)
     port: int = sockets[0].getsockname()[1]
     flush()
     pid = os.fork()
     if pid == 0:
         try:
             configure("error", "bench")
-            httpd.serve(make_app(), sockets, threads=threads, stop=Stop().on(signal.SIGTERM))
+            httpd.serve(bare(answers), sockets, threads=threads, stop=Stop().on(signal.SIGTERM))
         finally:
             flush()
             os._exit(0)
-    remote = Remote(pid, port)
+    for listening in sockets:
+        listening.close()
     try:
-        yield remote
+        yield Server(port, lambda: [pid])
     finally:
-        remote.close()
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
+
+
+def p95(times: Sequence[float]) -> float:
+    """The 95th percentile."""
+    return sorted(times)[int(len(times) * 0.95)]
+
+
+def wall_ms(client: Client, wanted: Request) -> float:
+    """How long one request takes, in milliseconds by the clock."""
+    began = time.perf_counter()
+    client.ask(wanted)
+    return (time.perf_counter() - began) * 1000

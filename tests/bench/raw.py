@@ -1,13 +1,22 @@
 """The raw yardstick of ``make bench``: the SQL that an operation runs, noted, then run by ``sqlite3`` alone."""
 
+import shutil
 import sqlite3
 import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from flask.testing import FlaskClient
+
+from tests.bench.calls import Operation, Request
+from tests.bench.meter import ROUNDS
+from webapp.app import create_app
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.settings import Settings
 from webapp.store.contract import NOTHING, Params, Row, Store, Tx
 
 Statement = tuple[str, dict[str, Any]]
@@ -70,7 +79,36 @@ class NotingStore:
         return getattr(self._store, name)
 
 
-def replay_ms(database: Path, requests: Sequence[Sequence[Statement]], rounds: int) -> float:
+def measure(settings: Settings, table: Sequence[Operation], copy: Path, count: int) -> list[float]:
+    """The cost of each operation's SQL by sqlite3 alone, in CPU milliseconds, on a ``copy`` of the database."""
+    service = open_service(settings)
+    try:
+        service.store.checkpoint()
+        shutil.copyfile(settings.data / "patchbay.db", copy)
+        noting = NotingStore(service.store)
+        client = create_app(settings, service=replace(service, store=noting)).test_client()
+        costs = []
+        for operation in table:
+            noted = []
+            for _ in range(ROUNDS * count):
+                noting.notes.clear()
+                _ask(client, operation.next(), settings)
+                noted.append(list(noting.notes))
+            costs.append(_replay_ms(copy, noted, ROUNDS))
+        return costs
+    finally:
+        close_service(service)
+
+
+def _ask(client: FlaskClient, wanted: Request, settings: Settings) -> None:
+    answer = client.open(
+        wanted.path, method=wanted.method, headers=dict(wanted.headers), data=wanted.body, base_url=settings.public_url
+    )
+    if answer.status_code != wanted.status:
+        raise RuntimeError(f"{wanted.method} {wanted.path} answered {answer.status}: {answer.data[:300]!r}")
+
+
+def _replay_ms(database: Path, requests: Sequence[Sequence[Statement]], rounds: int) -> float:
     """CPU milliseconds that the statements of one request take on ``database``; the median of a few rounds.
 
     ``database`` is a copy from before the requests were noted, so that what they wrote can be written again.

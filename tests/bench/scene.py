@@ -1,17 +1,16 @@
-"""The installation that ``make bench`` measures: a folder of its own with many accounts and many apps."""
+"""The installation that ``make bench`` measures: a folder of its own with projects, many accounts and many apps."""
 
 import itertools
 import random
 import shutil
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from webapp.kit.crypto import new_id
-from webapp.service.domain.access import clients
+from webapp.people import users
+from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -20,7 +19,8 @@ from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
-USERS = 200
+USERS, PERSONS_ACCOUNTS = 200, 12
+EMAIL, PASSWORD = "bench@example.com", "correct horse battery"
 _APP = """slug = "{slug}"
 name = "{name}"
 description = "{description}"
@@ -39,23 +39,45 @@ WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven",
 
 @dataclass(frozen=True, slots=True)
 class Scenery:
-    """What requests have to name."""
+    """A project with accounts, and what requests to it have to name; ``user`` is one of its users, whose
+    ``connect_token`` is.
+    """
 
     project_id: str
     access_token: str
     account_id: str
+    user: str
+    connect_token: str
+
+    @property
+    def base(self) -> str:
+        """The beginning of its paths."""
+        return f"/v1/connect/{self.project_id}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every request to it carries."""
+        return {"Authorization": f"Bearer {self.access_token}", "X-PD-Environment": "development"}
 
 
-def prepare(settings: Settings, *, account_count: int, app_count: int) -> Scenery:
-    """Fill ``settings.data``: ``account_count`` accounts of :data:`USERS` users, ``app_count`` apps in the catalog."""
+def prepare(settings: Settings, *, projects_count: int, account_count: int, app_count: int) -> list[Scenery]:
+    """Fill ``settings.data``: projects with ``account_count`` accounts of :data:`USERS` users each, ``app_count`` apps
+    in the catalog, and a person who can sign in, with accounts in the first project."""
     _write_apps(settings.data / "apps", app_count)
     service = open_service(settings)
     try:
-        project = projects.create(service, name="Bench")
-        scene = Scene(project.id, "development")
         client, _ = clients.scripted(service)
-        last = _add_accounts(service, scene, account_count)
-        return Scenery(project.id, clients.issue_token(service, client, None).token, last)
+        token = clients.issue_token(service, client, None).token
+        person = users.create(service.store, service.clock, email=EMAIL, password=PASSWORD, role="owner")
+        sceneries = []
+        for number in range(projects_count):
+            project = projects.create(service, name=f"Bench {number}")
+            scene = Scene(project.id, "development")
+            names = [f"user-{n}" for n in range(USERS)] if number else [person.id]
+            last = _add_accounts(service, scene, account_count if number else PERSONS_ACCOUNTS, names)
+            connect = tokens.create(service, scene, TokenRequest(names[0]), client_id=client.id)["token"]
+            sceneries.append(Scenery(project.id, token, last, names[0], connect))
+        return sceneries
     finally:
         close_service(service)
 
@@ -65,29 +87,6 @@ def furnish(data: Path, like: Path) -> None:
     data.mkdir(exist_ok=True)
     shutil.copytree(like / "apps", data / "apps")
     shutil.copy(like / "catalog.db", data)
-
-
-def grow(data: Path, scenery: Scenery, account_count: int) -> None:
-    """Add accounts to those in ``data`` until there are ``account_count``; they come after the ones that are there."""
-    with closing(sqlite3.connect(data / "patchbay.db", isolation_level=None)) as connection:
-        for statement in ("PRAGMA cache_size = -262144", "PRAGMA synchronous = OFF", "BEGIN IMMEDIATE"):
-            connection.execute(statement)
-        cursor = connection.execute("SELECT * FROM accounts WHERE id = ?", (scenery.account_id,))
-        names, model = [column[0] for column in cursor.description], cursor.fetchone()
-        ((there,),) = connection.execute("SELECT COUNT(*) FROM accounts").fetchall()
-        rows = _alike(dict(zip(names, model, strict=True)), account_count - there)
-        marks = ", ".join(f":{name}" for name in names)
-        connection.executemany(f"INSERT INTO accounts ({', '.join(names)}) VALUES ({marks})", rows)
-        everything = f"{scenery.project_id}|development|accounts|||"
-        connection.execute("UPDATE counters SET n = ? WHERE name = ?", (account_count, everything))
-        connection.execute("COMMIT")
-
-
-def _alike(model: dict[str, Any], count: int) -> Iterator[dict[str, Any]]:
-    ids = random.Random(2)  # names, not secrets
-    for number in range(1, count + 1):
-        account_id, at = f"apn_{ids.getrandbits(80):020x}", model["created_at"] + number
-        yield {**model, "id": account_id, "identity_id": account_id, "created_at": at, "updated_at": at}
 
 
 def _write_apps(folder: Path, count: int) -> None:
@@ -102,16 +101,16 @@ def _write_apps(folder: Path, count: int) -> None:
         (folder / slug / "app.toml").write_text(text)
 
 
-def _add_accounts(service: Service, scene: Scene, count: int) -> str:
+def _add_accounts(service: Service, scene: Scene, count: int, names: Sequence[str]) -> str:
     """Accounts of a provider's client that is the project's own, so that their credentials may be read."""
     own = provider_clients.add(
         service, app="github", client_id="bench", client_secret=None, project_id=scene.project_id
     )
     account_id = ""
     with service.store.write() as tx:
-        users = [external_users.ensure(tx, scene, f"user-{n}", service.clock()) for n in range(USERS)]
+        owners = [external_users.ensure(tx, scene, name, service.clock()) for name in names]
         for number in range(count):
-            account_id, user = new_id("apn"), users[number % USERS]
+            account_id, user = new_id("apn"), owners[number % len(owners)]
             values = {"oauth_access_token": "t" * 40, "oauth_refresh_token": "r" * 40, "oauth_uid": str(number)}
             sealed, key = lifecycle.seal_credentials(service, tx, scene.project_id, account_id, values)
             now = service.clock() + number
