@@ -36,8 +36,8 @@ class ListQuery(Lenient):
     def query_string(self, **changes: str | int) -> str:
         """The query with ``changes``, after its question mark; what is empty or the default is left out."""
         fields = type(self).model_fields.items()
-        given = {name: value for name, field in fields if (value := getattr(self, name)) != field.default}
-        query = {name: int(value) if value is True else value for name, value in (given | changes).items() if value}
+        values = {name: value for name, field in fields if (value := getattr(self, name)) != field.default}
+        query = {name: int(value) if value is True else value for name, value in (values | changes).items() if value}
         return "?" + urlencode(query) if query else ""
 
     def url(self, **changes: str | int) -> str:

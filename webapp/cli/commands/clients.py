@@ -24,8 +24,8 @@ def create(project_id: str | None, scope: str, name: str, as_json: bool) -> None
     with opened() as service:
         if project_id:
             projects.get(service.store, project_id)
-        made, secret = clients.create(service, name=name, scope=scope, project_id=project_id)
-    show(_with_secret(made, secret), as_json, "The client was made. Keep its secret: it is not shown again.")
+        new_client, secret = clients.create(service, name=name, scope=scope, project_id=project_id)
+    show(_with_secret(new_client, secret), as_json, "The client was made. Keep its secret: it is not shown again.")
 
 
 @client.command("list")

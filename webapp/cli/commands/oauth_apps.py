@@ -38,7 +38,7 @@ def add(
             raise Invalid(f"{app.name} does not use OAuth, so it needs no client.")
         if project_id:
             projects.get(service.store, project_id)
-        made = provider_clients.add(
+        client = provider_clients.add(
             service,
             app=slug,
             client_id=client_id.strip(),
@@ -47,7 +47,7 @@ def add(
             name=name,
             scopes=[scope for scope in re.split(r"[,\s]+", scopes) if scope],
         )
-        result = {**_row(made), "redirect_uri": provider_clients.redirect_uri(service)}
+        result = {**_row(client), "redirect_uri": provider_clients.redirect_uri(service)}
     show(result, as_json, "The client was added. At the provider, allow the redirect_uri below.")
 
 
@@ -60,12 +60,12 @@ def list_(as_json: bool) -> None:
     table(rows, as_json, "oauth_apps", "There is no such client yet; `patchbay oauth-app add` adds one.")
 
 
-def _secret(given: str | None) -> str | None:
+def _secret(secret: str | None) -> str | None:
     """The secret from the option, a pipe or the keyboard; None for a public client (an empty answer)."""
-    if given is None:
-        given = click.prompt("Client secret", default="", hide_input=True, show_default=False, err=True) \
+    if secret is None:
+        secret = click.prompt("Client secret", default="", hide_input=True, show_default=False, err=True) \
             if sys.stdin.isatty() else sys.stdin.readline()  # fmt: skip
-    return given.strip() or None
+    return secret.strip() or None
 
 
 def _row(client: ProviderClient) -> dict[str, object]:

@@ -25,8 +25,10 @@ def create(name: str, app_name: str, support_email: str, as_json: bool) -> None:
     if not name.strip():
         raise Invalid("A project needs a name; give one with --name.")
     with opened() as service:
-        made = projects.create(service, name=name.strip(), app_name=app_name.strip(), support_email=support_email)
-    show(made.to_json(), as_json, "The project was made.")
+        new_project = projects.create(
+            service, name=name.strip(), app_name=app_name.strip(), support_email=support_email
+        )
+    show(new_project.to_json(), as_json, "The project was made.")
 
 
 @project.command("list")

@@ -27,9 +27,9 @@ def create(email: str, password: str | None, role: str, as_json: bool) -> None:
     """Make a login, with an API key that is shown this once."""
     secret = click.prompt("Password", hide_input=True, err=True) if password is None else password
     with opened() as service:
-        made = users.create(service.store, service.clock, email=email, password=secret, role=role)
-        key = api_keys.give(service.store, service.clock, made.id)
-    facts = {"id": made.id, "email": made.email, "role": made.role, "api_key": key}
+        login = users.create(service.store, service.clock, email=email, password=secret, role=role)
+        key = api_keys.give(service.store, service.clock, login.id)
+    facts = {"id": login.id, "email": login.email, "role": login.role, "api_key": key}
     show(facts, as_json, "The login was made. Its API key is shown this once.")
 
 

@@ -33,8 +33,13 @@ def add(project_id: str, environment: str, name: str, url: str, as_json: bool) -
         not_found = endpoints.check_urls(service, "url", url).get(url)
         scene = Scene(projects.get(service.store, project_id).id, projects.environment(environment))
         with service.store.write() as tx:
-            made = endpoints.add(tx, service, "workflow", url, scene=scene, name=name.strip(), not_found=not_found)
-        facts = {"id": made.id, "name": made.name, "url": made.url, "signing_key": endpoints.key_of(service, made)}
+            endpoint = endpoints.add(tx, service, "workflow", url, scene=scene, name=name.strip(), not_found=not_found)
+        facts = {
+            "id": endpoint.id,
+            "name": endpoint.name,
+            "url": endpoint.url,
+            "signing_key": endpoints.key_of(service, endpoint),
+        }
     show(facts, as_json, "The workflow was added; keep the key, it is not shown again.")
 
 

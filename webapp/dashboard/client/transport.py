@@ -147,8 +147,8 @@ def limited_together(method: str, path: str, token: str | None, body: Mapping[st
 
 def _query(params: Params | None) -> str:
     """With its question mark, or nothing. What is empty or false is left out; true is spelt as the API has it."""
-    given = {name: "true" if value is True else value for name, value in (params or {}).items() if value}
-    return "?" + urlencode(given) if given else ""
+    query = {name: "true" if value is True else value for name, value in (params or {}).items() if value}
+    return "?" + urlencode(query) if query else ""
 
 
 def _json(response: requests.Response) -> Any:

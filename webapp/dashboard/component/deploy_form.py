@@ -43,11 +43,11 @@ def of(form: ComponentForm) -> DeployForm:
     )
 
 
-def changes(form: ComponentForm, given: Mapping[str, Any], deployment: DeployForm) -> dict[str, Any]:
+def changes(form: ComponentForm, configured: Mapping[str, Any], deployment: DeployForm) -> dict[str, Any]:
     """The body that redeploys the trigger being edited: an emptied answer is removed, an untouched secret stays."""
     before = form.trigger.configured if form.trigger else {}
     props = {prop.name: None for prop in form.visible_props if not prop.secret and before.get(prop.name) is not None}
-    body: dict[str, Any] = {"configured_props": props | dict(given), "emit_on_deploy": deployment.emit}
+    body: dict[str, Any] = {"configured_props": props | dict(configured), "emit_on_deploy": deployment.emit}
     if deployment.name:
         body["name"] = deployment.name
     return body | ({"dynamic_props_id": form.dynamic.id} if form.dynamic.id else {})

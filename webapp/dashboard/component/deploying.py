@@ -35,7 +35,7 @@ def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
     form, problem = _trigger(kind, slug, key).renewed()
     form.save()
     deployment = deploy_form.of(form)
-    given, errors = form.values()
+    configured, errors = form.values()
     errors |= deployment.problems()
     if problem or errors:
         return refused(form, errors, problem or _count(errors))
@@ -43,7 +43,7 @@ def deploy(slug: str, kind: Kind, key: str) -> AnyResponse:
         flash(gettext("This was sent already and is not sent twice."), "ok")
         return go(url_for("dashboard.triggers.index"))
     try:
-        return _done(form, _sent(form, given, deployment))
+        return _done(form, _sent(form, configured, deployment))
     except PatchbayError as error:
         return _failed(form, error)
 
@@ -70,12 +70,12 @@ def _trigger(kind: Kind, slug: str, key: str) -> ComponentForm:
     return posted(kind, slug, key)
 
 
-def _sent(form: ComponentForm, given: Mapping[str, Any], deployment: DeployForm) -> Trigger:
+def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: DeployForm) -> Trigger:
     if form.trigger:
-        return client().update(form.trigger.id, **deploy_form.changes(form, given, deployment))
+        return client().update(form.trigger.id, **deploy_form.changes(form, configured, deployment))
     body: dict[str, Any] = {
         "id": form.component.key,
-        "configured_props": dict(given),
+        "configured_props": dict(configured),
         "emit_on_deploy": deployment.emit,
     }
     body |= {"dynamic_props_id": form.dynamic.id} if form.dynamic.id else {}

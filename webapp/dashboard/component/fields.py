@@ -114,8 +114,8 @@ class FieldGroups:
     @property
     def accounts(self) -> list[Account]:
         """The accounts that are chosen."""
-        asked = [item for item in [*self.required, *self.optional] if item.kind == "account"]
-        return [account for item in asked for account in item.accounts if account.id == item.value()]
+        items = [item for item in [*self.required, *self.optional] if item.kind == "account"]
+        return [account for item in items for account in item.accounts if account.id == item.value()]
 
     @property
     def needing(self) -> list[Account]:

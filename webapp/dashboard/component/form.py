@@ -66,7 +66,7 @@ class ComponentForm:
 
     def values(self) -> tuple[dict[str, Any], dict[str, str]]:
         """What the API takes, and the error of each prop that has one."""
-        given: dict[str, Any] = {}
+        configured: dict[str, Any] = {}
         errors: dict[str, str] = {}
         for prop in self.props:
             if self.leaves_out(prop):
@@ -77,18 +77,18 @@ class ComponentForm:
                 errors[prop.name] = str(error)
             else:
                 if value is not values.ABSENT:
-                    given[prop.name] = value
-        return given, errors
+                    configured[prop.name] = value
+        return configured, errors
 
     def shown_values(self) -> dict[str, Any]:
         """The values for showing: what is secret is replaced by its label."""
-        given, _ = self.values()
+        configured, _ = self.values()
         for prop in self.props:
-            if prop.name in given and prop.secret:
-                given[prop.name] = f"<{prop.label}>"
-            elif prop.name in given and prop.type == "http_request":
-                given[prop.name] = structured.masked(given[prop.name])
-        return given
+            if prop.name in configured and prop.secret:
+                configured[prop.name] = f"<{prop.label}>"
+            elif prop.name in configured and prop.type == "http_request":
+                configured[prop.name] = structured.masked(configured[prop.name])
+        return configured
 
     def find(self, name: str) -> Prop:
         """The visible prop called ``name``. Raises 404."""
@@ -99,8 +99,8 @@ class ComponentForm:
 
     def options(self, query: OptionsQuery) -> Choices:
         """A page of a prop's options, from the service."""
-        given, _ = self.values()
-        return components().options(self.component, query, given, self.dynamic.id)
+        configured, _ = self.values()
+        return components().options(self.component, query, configured, self.dynamic.id)
 
     def renewed(self) -> tuple["ComponentForm", str]:
         """The form with the fields that its answers call for, asked for only when they changed; and why that failed."""
@@ -109,9 +109,9 @@ class ComponentForm:
             return self, ""
         if not answers:
             return self._with(DynamicProps()), ""
-        given, _ = self.values()
+        configured, _ = self.values()
         try:
-            reloaded = components().reload(self.component, given, self.dynamic.id)
+            reloaded = components().reload(self.component, configured, self.dynamic.id)
         except PatchbayError as error:
             return self, error.message
         if reloaded.problem:
@@ -133,11 +133,11 @@ class ComponentForm:
                 problems[prop.name] = str(error)
         return problems
 
-    def filled(self, given: dict[str, Any]) -> "ComponentForm":
+    def filled(self, configured: dict[str, Any]) -> "ComponentForm":
         """The form with the values of an earlier run; what was secret then is asked for again."""
         data: dict[str, list[str]] = {}
         for prop in self.props:
-            value = given.get(prop.name)
+            value = configured.get(prop.name)
             if value is not None and not prop.secret:
                 data |= values.write(prop, value)
         return replace(self, data=data)
@@ -165,12 +165,12 @@ class ComponentForm:
 
     def _digest(self) -> str:
         """A digest of the answers that fields follow from; "" where none do, or while a needed one is missing."""
-        given, _ = self.values()
+        configured, _ = self.values()
         reloading = [prop for prop in self.props if prop.reloads]
-        if not reloading or any(prop.name not in given and not prop.optional for prop in reloading):
+        if not reloading or any(prop.name not in configured and not prop.optional for prop in reloading):
             return ""
-        deciding = {prop.name: given[prop.name] for prop in reloading if prop.name in given}
-        accounts = {prop.name: given.get(prop.name) for prop in self.props if prop.type == "app"}
+        deciding = {prop.name: configured[prop.name] for prop in reloading if prop.name in configured}
+        accounts = {prop.name: configured.get(prop.name) for prop in self.props if prop.type == "app"}
         text = json.dumps([deciding, accounts], sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 

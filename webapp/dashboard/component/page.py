@@ -159,10 +159,10 @@ def _rewritten(form: ComponentForm, prop: Prop, mode: str) -> tuple[ComponentFor
         return form, str(problem)
     own = form_data.of_prop(form.data, prop)
     others = {name: texts for name, texts in form.data.items() if name not in own}
-    given = {} if value is values.ABSENT else value
+    members = {} if value is values.ABSENT else value
     if mode == "json":
-        return replace(form, data=others | values.as_json(prop, given)), ""
-    written = values.write(prop, given)
+        return replace(form, data=others | values.as_json(prop, members)), ""
+    written = values.write(prop, members)
     if written.get(f"mode.{prop.name}") != ["rows"]:
         sentence = gettext("“{label}” holds values that are not text, so it stays JSON.")
         return form, sentence.format(label=prop.label)

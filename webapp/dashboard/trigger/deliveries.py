@@ -120,8 +120,8 @@ def resend_failed(trigger_id: str) -> AnyResponse:
 
 def rows_at(trigger_id: str, url: str) -> list[Delivery]:
     """The deliveries that a list's address stands for."""
-    given = {name: values[-1] for name, values in parse_qs(urlsplit(url).query).items()}
-    deliveries = _read(trigger_id, DeliveriesQuery.model_validate(given))
+    query = {name: values[-1] for name, values in parse_qs(urlsplit(url).query).items()}
+    deliveries = _read(trigger_id, DeliveriesQuery.model_validate(query))
     if deliveries is None:
         raise NoPage
     return list(deliveries.items)

@@ -24,11 +24,11 @@ class Lenient(BaseModel):
     def _default_what_is_wrong(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(data, dict):
             return handler(data)
-        given = {name: value for name, value in data.items() if value is not None}
+        fields = {name: value for name, value in data.items() if value is not None}
         try:
-            return handler(given)
+            return handler(fields)
         except ValidationError as error:
-            return handler(_without(given, [problem["loc"] for problem in error.errors(include_url=False)]))
+            return handler(_without(fields, [problem["loc"] for problem in error.errors(include_url=False)]))
 
 
 class PageInfo(Lenient):
