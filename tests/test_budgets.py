@@ -1,6 +1,10 @@
-"""Sizes that keep the code readable: files, templates, lines, handlers, folders. Met by splitting, never by packing."""
+"""What keeps the code readable: sizes of files, templates, lines, handlers and folders, and names that say something.
+
+Sizes are met by splitting, never by packing.
+"""
 
 import ast
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,6 +16,8 @@ ROOT = Path(__file__).parent.parent
 WEBAPP = ROOT / "webapp"
 MAX_FILES_IN_A_FOLDER = 25
 ROUTES = {"get", "post", "put", "patch", "delete", "route"}
+VAGUE = {"asked", "found", "given", "made", "one", "said", "thing", "things"}
+_BOUND = re.compile(rf"\b(?:{'|'.join(VAGUE)})\b *(?:[:,)\]}}]|\W{{0,2}}=|in\b|$)", re.MULTILINE)
 TOP_LEVEL = {
     *("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml", "instance", "static", "templates", "tests"),
     *("package-lock.json", "package.json", "requirements-dev.lock", "requirements-node.lock", "requirements.lock"),
@@ -61,6 +67,52 @@ def test_the_top_level_holds_what_it_is_meant_to() -> None:
         pytest.skip("not a checkout of git")
     names = {line.split("/")[0] for line in listing.stdout.splitlines()}
     assert {name for name in names if not name.startswith(".")} == TOP_LEVEL
+
+
+def test_variables_are_nouns_of_what_they_hold() -> None:
+    names = {_name(file): _vague_names(file.read_text("utf-8")) for file in WEBAPP.rglob("*.py")}
+    assert {name: words for name, words in names.items() if words} == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "found = 1",
+        "found: int = 1",
+        "self.found = 1",
+        "a, found = b",
+        "[1 for found in a]",
+        "if (found := a): b",
+        "def a(found): b",
+        "lambda *found: b",
+        "with a as found: b",
+        "try: a\nexcept B as found: c",
+        "import found",
+        "from a import b as found",
+        "match a:\n case [*found]: b",
+        "match a:\n case {'b': found}: c",
+    ],
+)
+def test_a_name_is_seen_wherever_it_is_bound(code: str) -> None:
+    assert _vague_names(code) == {"found"}
+
+
+def _vague_names(code: str) -> set[str]:
+    if not _BOUND.search(code):  # most files, and far quicker than parsing
+        return set()
+    return {name for node in ast.walk(ast.parse(code)) if (name := _bound(node)) in VAGUE}
+
+
+def _bound(node: ast.AST) -> str | None:
+    """The variable, parameter or attribute that ``node`` gives a value to, if any."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case ast.ExceptHandler(name=name) | ast.MatchAs(name=name) | ast.MatchStar(name=name):
+            return name
+        case ast.alias(name=name, asname=other):
+            return other or name
+    return None
 
 
 def _handlers(file: Path) -> Iterator[ast.FunctionDef]:
