@@ -174,3 +174,14 @@ def test_whoever_hangs_up_leaves_no_address_in_the_log(
         time.sleep(0.02)
     assert "Client disconnected while serving a request" in caplog.text
     assert "/pieces" not in caplog.text
+
+
+def test_whether_it_lives_is_answered_while_all_threads_are_busy(address: tuple[str, int]) -> None:
+    with ExitStack() as stack:
+        busy = [stack.enter_context(socket.create_connection(address, timeout=10)) for _ in range(4)]
+        for client in busy:
+            client.sendall(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
+        client = stack.enter_context(socket.create_connection(address, timeout=0.5))
+        for _ in range(2):
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert read(client)[0] == 200

@@ -1,7 +1,7 @@
 """The WSGI server of one process: waitress, with this project's limits, JSON errors and a graceful end.
 
 Headers and bodies are read by one thread before a worker thread sees them, so that clients which send slowly hold no
-thread; what is too large is refused by its length alone.
+thread; what is too large is refused by its length alone. Whether the process lives is answered beside those threads.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import create_server
-from waitress.task import ErrorTask
+from waitress.task import ErrorTask, ThreadedTaskDispatcher
 
 from webapp.cli.serving.stopping import Stop
 
@@ -27,6 +27,7 @@ MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_HEADER_BYTES = 64 * 1024
 MAX_CONNECTIONS = 1_000
 IDLE_S = 30
+ALIVE = "/healthz"
 GRACE_S = 10.0
 SETTLE_S = 0.2
 _SENTENCES = {
@@ -48,7 +49,7 @@ def serve(app: "WSGIApplication", sockets: Sequence[socket.socket], *, threads: 
         app,
         map=connections,
         sockets=list(sockets),
-        threads=threads,
+        _dispatcher=_Dispatcher(threads),
         ident=None,
         connection_limit=MAX_CONNECTIONS,
         channel_timeout=IDLE_S,
@@ -109,6 +110,24 @@ def _raise_file_limit() -> None:
     needed = 2 * MAX_CONNECTIONS + 256
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(needed, hard) if hard > 0 else needed, hard))
+
+
+class _Dispatcher(ThreadedTaskDispatcher):
+    """Gives requests to ``threads``, and those for :data:`ALIVE` to one more, which waits for nothing."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__()
+        self._alive = ThreadedTaskDispatcher()
+        self._alive.set_thread_count(1)
+        self.set_thread_count(threads)
+
+    def add_task(self, task: Any) -> None:
+        path = getattr(task.requests[0], "path", None)  # which a request that could not be parsed has not
+        (self._alive if path == ALIVE else super()).add_task(task)
+
+    def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
+        self._alive.shutdown(cancel_pending, timeout)
+        return bool(super().shutdown(cancel_pending, timeout))
 
 
 class _JSONErrorTask(ErrorTask):
