@@ -1,7 +1,10 @@
 """The list of commands costs next to nothing, and says of each command what the table says."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from typing import Any
 
 import click
@@ -59,3 +62,16 @@ def test_every_command_says_what_it_does(shell: Any) -> None:
 
 def test_bad_input_is_one_sentence_and_an_exit_code(shell: Any) -> None:
     assert shell.refused("fly") == "Error: No such command 'fly'."
+
+
+def test_a_command_that_is_ended_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    @click.command()
+    def slow() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(main, "get_command", lambda *_: slow)
+    done = CliRunner().invoke(main, ["migrate"])
+    assert done.exit_code == 130 and "Error: Stopped before it was done." in done.output
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -4,7 +4,10 @@ A command's module is imported only when that command is asked for: ``--help`` i
 """
 
 import importlib
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import click
@@ -44,9 +47,12 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
-        except (click.exceptions.Exit, click.ClickException, click.Abort):
+            with _ending_on_sigterm():
+                return super().invoke(ctx)
+        except (click.exceptions.Exit, click.ClickException):
             raise
+        except (KeyboardInterrupt, click.Abort) as error:
+            raise Stopped from error
         except Exception as error:
             from webapp.cli.options import sentence_of
 
@@ -77,6 +83,28 @@ PARTS = {
     "audit": Part("webapp.cli.commands.audit:audit", "Who did what to which account, trigger, client or key."),
     "check": Part("webapp.cli.commands.check:check", "Look at everything, and say what is wrong."),
 }
+
+
+class Stopped(click.ClickException):
+    """Somebody ended the command."""
+
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("Stopped before it was done. What it had not finished is undone; run it again.")
+
+
+@contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """Asked to end, a command ends as by Ctrl-C: with a sentence, and without remains."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @click.group(cls=LazyGroup, parts=PARTS, context_settings={"help_option_names": ["-h", "--help"]})

@@ -2,6 +2,9 @@
 
 import json
 import logging
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -43,3 +46,22 @@ def test_a_line_of_text_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     logging.getLogger("patchbay").warning("shown")
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith("Z web WARNING shown")
+
+
+REOPENS = """
+import os, signal, sys
+from webapp.cli.serving.logs import on_hang_up
+on_hang_up(lambda: os.write(2, b"told\\n"))
+os.write(2, b"before\\n")
+os.rename(sys.argv[1], sys.argv[1] + ".1")
+os.kill(os.getpid(), signal.SIGHUP)
+os.write(2, b"after\\n")
+"""
+
+
+def test_sighup_opens_the_log_anew(tmp_path: Path) -> None:
+    log = tmp_path / "patchbay.log"
+    with log.open("wb") as errors:
+        done = subprocess.run([sys.executable, "-c", REOPENS, str(log)], stderr=errors, timeout=30)
+    assert done.returncode == 0
+    assert (tmp_path / "patchbay.log.1").read_text() == "before\n" and log.read_text() == "told\nafter\n"

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 SLOW_TO_HEAR = """
 import os, signal, threading, time
@@ -69,3 +70,33 @@ print(early.pid)
 def test_a_child_may_start_before_the_others_and_be_ended_without_them() -> None:
     done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True, timeout=30)
     assert (done.stdout, done.stderr) == ("ended\n0\n", "")
+
+
+HUNG_UP = """
+import os, signal, sys, time
+from pathlib import Path
+from webapp.cli.serving import supervisor
+
+log = Path(sys.argv[1])
+
+def run(stop):
+    log.rename(log.with_suffix(".1"))
+    os.kill(os.getppid(), signal.SIGHUP)
+    while Path("/proc/self/fd/2").readlink() != log:
+        time.sleep(0.01)
+    os.write(2, b"child\\n")
+    os.kill(os.getppid(), signal.SIGTERM)
+    stop.wait()
+
+code = supervisor.Supervisor([supervisor.Child("logging", run)], lambda name: None).run(lambda: True)
+os.write(2, b"parent\\n")
+raise SystemExit(code)
+"""
+
+
+def test_sighup_reopens_the_logs_of_all_and_ends_nobody(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("wb") as errors:
+        done = subprocess.run([sys.executable, "-c", HUNG_UP, str(log)], stderr=errors, timeout=30)
+    assert done.returncode == 0
+    assert log.read_text() == "child\nparent\n" and (tmp_path / "log.1").read_text() == ""

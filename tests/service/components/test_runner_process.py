@@ -65,3 +65,12 @@ def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), held)  # closes the only other end
         assert process.wait(5) == 0
     assert not folder.exists()
+
+
+def test_it_removes_what_killed_ones_left(tmp_path: Path) -> None:
+    left, folder = tmp_path / "patchbay-runner-left", tmp_path / "patchbay-runner-own"
+    for path in (left, folder):
+        path.mkdir()
+    (left / ".lock").touch()
+    with running(folder / "runner.sock"):
+        assert not left.exists() and folder.exists()

@@ -59,6 +59,8 @@ def _answer(work: Callable[[], dict[str, Any]], writing: int) -> None:
             answer = {"failed": sentence}
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(json.dumps(answer).encode())
+    except KeyboardInterrupt:
+        pass  # whoever waits says so
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:

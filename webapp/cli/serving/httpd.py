@@ -123,7 +123,10 @@ class _Dispatcher(ThreadedTaskDispatcher):
 
     def add_task(self, task: Any) -> None:
         path = getattr(task.requests[0], "path", None)  # which a request that could not be parsed has not
-        (self._alive if path == ALIVE else super()).add_task(task)
+        if path == ALIVE:
+            self._alive.add_task(task)
+        else:
+            super().add_task(task)
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
         self._alive.shutdown(cancel_pending, timeout)

@@ -1,12 +1,18 @@
 """Where log lines go: to standard error, one line each; standard output belongs to what a command prints.
 
-As text for people, or as JSON objects for machines. Either names the process, and the request that was answered.
+As text for people, or as JSON objects for machines. Either names the process, and the request that was answered. Where
+standard error is a file, SIGHUP has it opened anew, as programs that rotate logs expect; at a terminal it means that
+the terminal is gone.
 """
 
 import logging
+import os
+import signal
+import stat
 import sys
 import time
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
+from pathlib import Path
 from typing import Any
 
 TIMES = "%Y-%m-%dT%H:%M:%S"
@@ -20,6 +26,34 @@ def configure(level: str, process: str = "patchbay", form: str = "text") -> None
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     if level != "debug":
         logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a full pool is no fault
+
+
+def on_hang_up(tell: Callable[[], object] = lambda: None) -> None:
+    """Open the files of standard output and error anew on SIGHUP, by the names that they have now; then ``tell``
+    others. For the main thread. At a terminal SIGHUP ends the process as SIGTERM does."""
+    if sys.stderr.isatty():
+        signal.signal(signal.SIGHUP, lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+        return
+    files = {descriptor: path for descriptor in (1, 2) if (path := _file(descriptor)) is not None}
+
+    def reopen(*_: object) -> None:
+        for descriptor, path in files.items():
+            fresh = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            os.dup2(fresh, descriptor)
+            os.close(fresh)
+        tell()
+
+    signal.signal(signal.SIGHUP, reopen)
+
+
+def _file(descriptor: int) -> Path | None:
+    """The path of the file that ``descriptor`` writes to; None where it is a pipe, a terminal or nothing."""
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return Path(f"/proc/self/fd/{descriptor}").readlink()
+    except OSError:
+        return None
+    return None
 
 
 def flush() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from webapp.cli.options import sentence_of
+from webapp.cli.serving.logs import on_hang_up
 from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
 from webapp.errors import Damaged
@@ -89,6 +90,7 @@ def runner(path: Path, stop: Stop) -> NoReturn:
     environment with keys, no thread, no module above it."""
     lifeline = stop.lifeline if stop.lifeline is not None else os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(lifeline, True)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # it has no log of its own
     arguments, environment = command(path, lifeline)
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)  # one that comes now waits for the program, which unblocks it
     if stop.is_set():
@@ -125,6 +127,7 @@ def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: Sandbo
 
 def alone() -> Stop:
     """The end of a process that runs without a supervisor."""
+    on_hang_up()
     return Stop().on(signal.SIGTERM, signal.SIGINT)
 
 

@@ -10,7 +10,6 @@ import gc
 import importlib
 import os
 import socket
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from webapp.cli.serving.forked import Failed, begin
 from webapp.cli.serving.listening import listen, reason
 from webapp.cli.serving.logs import configure
 from webapp.cli.serving.supervisor import Child, Supervisor
+from webapp.kit.scratch import Scratch
 from webapp.service.components.wire import SOCKET
 from webapp.settings import Settings
 from webapp.store import presence
@@ -41,8 +41,8 @@ def serve(port: int | None) -> None:
     web_sockets = _listen(settings.host, settings.port, "PATCHBAY_PORT")
     sandbox_sockets = _listen(settings.host, settings.sandbox_port, "PATCHBAY_SANDBOX_PORT") if settings.sandbox else []
     sockets = [*web_sockets, *sandbox_sockets]
-    private = tempfile.TemporaryDirectory(prefix="patchbay-")  # mode 0700, on a path short enough for a socket
-    address, wakeup = Path(private.name) / SOCKET, roles.Wakeup.new()
+    private = Scratch("patchbay-serve-")  # on a path short enough for a socket
+    address, wakeup = private.path / SOCKET, roles.Wakeup.new()
     runner = Child("runner", _with((), sockets, partial(roles.runner, address)))
     web = _with(web_sockets, sandbox_sockets, partial(roles.web, settings, web_sockets, wakeup.wake, address))
     worker = _with((), sockets, partial(roles.worker, settings, wakeup, address))
@@ -57,7 +57,7 @@ def serve(port: int | None) -> None:
         prepared = _prepared(settings, address)
     except BaseException:
         supervisor.end()
-        private.cleanup()
+        private.close()
         raise
     present = presence.arrive(settings.database)  # even while a process of ours is started again
     if settings.sandbox:
@@ -68,7 +68,7 @@ def serve(port: int | None) -> None:
         open_socket.close()
     os.close(present)
     place.leave()
-    private.cleanup()
+    private.close()
     raise SystemExit(code)
 
 

@@ -17,10 +17,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from webapp.cli.serving.logs import flush
+from webapp.cli.serving.logs import flush, on_hang_up
 from webapp.cli.serving.stopping import Stop, end_with
 
-ENDINGS = (signal.SIGTERM,)
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 UNRECOVERABLE = 78  # EX_CONFIG of sysexits.h: trying again cannot help; the child has said why
 GRACE_S = 10.0
 DELAYS_S = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -58,6 +58,7 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_to_stop)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # so that a death ends the sleep
+        on_hang_up(self._tell_of_logs)
         signal.set_wakeup_fd(self._signals[1])
         code, ready = 0, False
         while not self._asked_to_stop:
@@ -74,6 +75,10 @@ class Supervisor:
 
     def _ask_to_stop(self, number: int, frame: object) -> None:
         self._asked_to_stop += 1
+
+    def _tell_of_logs(self) -> None:
+        for child in self._alive():
+            os.kill(child.pid, signal.SIGHUP)
 
     def _start_due(self) -> None:
         for child in self.children:
@@ -104,6 +109,7 @@ class Supervisor:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everyone; the supervisor decides
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             stop = Stop().on(signal.SIGTERM)
+            on_hang_up()
             self.configure_logs(child.name)
             stop.lifeline = self._lifeline[0]
             end_with(stop.lifeline, GRACE_S)

@@ -7,7 +7,6 @@ sources give the same answers on every machine. Reading it is ``index``'s. A cha
 
 import json
 import sqlite3
-import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from webapp.kit.scratch import Scratch
 from webapp.service.catalog import declaring, logos, sources, variables
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.declaring import Declare, Declared
@@ -50,8 +50,8 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
     files = [component for source in verdict.sound for component in source.components] + catalog_sources.components
     declared, problems = _declared(files, declare)
     report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), fingerprint, built=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".catalog-") as folder:
-        draft = Path(folder) / "catalog.db"
+    with Scratch(".catalog-", target.parent) as folder:
+        draft = folder / "catalog.db"
         with closing(Database(draft)) as database:
             _write(database, verdict, catalog_sources.categories, declared, target.absolute().parent)
             facts = {"apps": report.apps, "problems": report.problems, "fingerprint": fingerprint}

@@ -14,7 +14,7 @@ from types import TracebackType
 
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.reply_builder import ReplyBuilder
-from webapp.service.components.wire import MAX_MESSAGE, SOCKET, Line, command, encode
+from webapp.service.components.wire import FOLDER, MAX_MESSAGE, SOCKET, Line, command, encode
 
 START_S = 10.0  # how long a runner may take to (re)start before a call gives up
 GRACE_S = 15.0  # beyond a call's own deadline: its turn in the queue, and its way back
@@ -101,8 +101,8 @@ class Runner:
         with self._lock:
             if self._closed:
                 return None
-            if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="patchbay-runner-")  # mode 0700
+            if self._folder is None or not Path(self._folder.name).exists():
+                self._folder = tempfile.TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)  # mode 0700
             path = Path(self._folder.name) / SOCKET
             if self._process is None or self._process.poll() is not None:
                 self._end()

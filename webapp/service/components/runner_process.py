@@ -15,10 +15,11 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from webapp.kit.scratch import LOCK, hold, sweep
 from webapp.service.components import limits
 from webapp.service.components.calls import USER_AGENT
 from webapp.service.components.runner_job import Jobs
-from webapp.service.components.wire import listen
+from webapp.service.components.wire import FOLDER, listen
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 
@@ -59,6 +60,8 @@ class RunnerProcess:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         self._jobs.selector.register(self._wakeup, selectors.EVENT_READ, self._wake)
         self._jobs.selector.register(self._lifeline, selectors.EVENT_READ, self._stop_at_once)
+        hold(self._path.parent)
+        sweep(self._path.parent.parent, FOLDER)
         shutil.rmtree(self._jobs.folder, ignore_errors=True)  # left by one that was killed
         self._jobs.folder.mkdir()
         self._listener = listen(self._path)
@@ -77,6 +80,7 @@ class RunnerProcess:
         shutil.rmtree(self._jobs.folder, ignore_errors=True)
         if self._is_orphaned:  # whoever made the folder cannot remove it any more
             with suppress(OSError):
+                self._path.with_name(LOCK).unlink(missing_ok=True)
                 self._path.parent.rmdir()
 
     def serve(self) -> None:

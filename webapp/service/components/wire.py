@@ -17,6 +17,8 @@ from typing import Any
 import orjson
 
 SOCKET = "runner.sock"
+FOLDER = "patchbay-runner-"
+"""How the private folders begin in which runners of a process's own listen; a runner holds its own."""
 MAX_MESSAGE = 16 * 1024 * 1024
 BLOCK = 64 * 1024
 _LENGTH = struct.Struct(">I")

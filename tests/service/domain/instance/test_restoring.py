@@ -3,6 +3,7 @@
 import json
 import zipfile
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from webapp.kit.clock import FakeClock
 from webapp.service.domain.instance import restoring
 from webapp.service.domain.instance.backups import APPS, DATABASE, FORMAT, MANIFEST
 from webapp.settings import Settings
+from webapp.store.sqlite import SQLiteStore
 
 
 def archive(path: Path, members: Mapping[str, str]) -> Path:
@@ -87,3 +89,13 @@ def test_a_restore_that_was_interrupted_is_finished_and_keeps_what_stood_there(d
     assert kept == {DATABASE: "old", f"{DATABASE}-wal": "old log"}
     restoring.finish(data)
     assert (data / DATABASE).read_text() == "new"
+
+
+def test_what_a_killed_restore_left_before_it_counted_is_forgotten(settings: Settings) -> None:
+    draft = settings.data / ".restore.draft"
+    draft.mkdir()
+    with closing(SQLiteStore(settings.database)):
+        restoring.finish(settings.data)
+        assert draft.exists(), "somebody may be restoring"
+    restoring.finish(settings.data)
+    assert not draft.exists()

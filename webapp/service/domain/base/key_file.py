@@ -4,9 +4,11 @@ It wraps the data keys of the projects (:mod:`keyring`), and everything that is 
 """
 
 import os
+import time
 from pathlib import Path
 
 from webapp.kit import crypto
+from webapp.kit.scratch import YOUNG_S
 from webapp.settings import Settings
 
 
@@ -58,6 +60,9 @@ def create_key_file(path: Path) -> None:
     if path.exists():
         return
     draft = path.with_name(f".keys.{os.getpid()}")
+    for left in path.parent.glob(".keys.*"):
+        if time.time() - left.stat().st_mtime > YOUNG_S:  # of one that was killed
+            left.unlink(missing_ok=True)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         file.write(crypto.new_key().hex().encode() + b"\n")

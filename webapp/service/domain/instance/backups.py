@@ -7,14 +7,13 @@ is built from the apps, nor the sandbox. :mod:`restoring` reads it.
 
 import json
 import os
-import shutil
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
 from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import Clock, iso
+from webapp.kit.scratch import Scratch
 from webapp.settings import Settings
 from webapp.store import copies
 
@@ -35,8 +34,8 @@ def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
     if not target.parent.is_dir():
         raise Invalid(f"There is no folder {target.parent}; make it first.")
     manifest = {"format": FORMAT, "made_at": iso(clock())}
-    with tempfile.TemporaryDirectory(prefix=".patchbay-backup-", dir=target.parent) as folder:
-        copy, draft = Path(folder) / DATABASE, Path(folder) / "backup.zip"
+    with Scratch(".patchbay-backup-", target.parent) as folder:
+        copy, draft = folder / DATABASE, folder / "backup.zip"
         copies.copy(database, copy)
         _pack(draft, manifest, copy, settings.data / APPS)
         _publish(draft, target)
@@ -61,5 +60,4 @@ def _publish(draft: Path, target: Path) -> None:
     except FileExistsError as error:
         raise Conflict(f"{target} is there already; choose another name, so that no backup is lost.") from error
     except OSError:  # a file system without links
-        shutil.copyfile(draft, target)
-        target.chmod(0o600)
+        draft.rename(target)

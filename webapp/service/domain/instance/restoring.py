@@ -10,11 +10,11 @@ import os
 import shutil
 import zipfile
 import zlib
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from webapp.errors import Invalid
+from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import Clock
 from webapp.service.domain.base.key_file import load_instance_key
 from webapp.service.domain.base.keyring import Keyring
@@ -54,10 +54,13 @@ def restore(settings: Settings, source: Path, clock: Clock) -> dict[str, Any]:
 
 
 def finish(data: Path) -> None:
-    """Bring a restore to its end that was interrupted after it counted."""
+    """Bring a restore to its end that was interrupted after it counted; forget one that did not count yet."""
     if (data / _READY).exists():
         with presence.alone(data / DATABASE, wait=True):
             _finish(data)
+    if (data / _DRAFT).exists():
+        with suppress(Conflict), presence.alone(data / DATABASE):
+            _clear(data / _DRAFT)
 
 
 def _finish(data: Path) -> None:
