@@ -55,6 +55,23 @@
     const waiting = $(".waiting");
     htmx.process(waiting);
     $("[data-focus]", waiting).focus();
+    watch(Date.now());
+  }
+
+  /* Nothing happens: the window seems closed, or a while has passed. */
+  const SOON = 5000,
+    LATE = 20000;
+  function watch(since) {
+    const stuck = $("[data-stuck]");
+    if (!stuck) return;
+    const passed = Date.now() - since;
+    if (passed < (popup?.closed ? SOON : LATE)) {
+      setTimeout(watch, 1000, since);
+      return;
+    }
+    stuck.hidden = false;
+    const words = $("[data-say]", stuck);
+    words.textContent = words.dataset.say;
   }
   addEventListener("focus", ask);
 

@@ -33,6 +33,24 @@ def test_a_window_opens_by_the_click_and_the_page_goes_on_by_itself(page: Any, p
     page.get_by_role("heading", name="Connected").wait_for()  # closing or reloading loses nothing
 
 
+def test_a_window_that_comes_to_nothing_is_noticed_and_opened_again(page: Any, product: Any) -> None:
+    page.clock.install()
+    page.goto(product.link("lost@example.com"))
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Continue to Sandbox Tasks").click()
+    page.get_by_role("heading", name="Finish at Sandbox Tasks").wait_for()
+    again = page.get_by_role("button", name="Open it again")
+    assert not again.is_visible()
+    opened.value.close()
+    page.clock.fast_forward(8_000)
+    page.get_by_role("status").get_by_text("Nothing has happened yet.").wait_for()
+    again.click()
+    with page.expect_popup() as reopened:
+        page.get_by_role("link", name="Continue to Sandbox Tasks").click()
+    allow(reopened.value)
+    page.get_by_role("heading", name="Connected").wait_for()
+
+
 def test_the_page_follows_the_success_address(page: Any, product: Any, embedder: Any) -> None:
     page.goto(product.link("success@example.com", success_redirect_uri=f"{embedder.origin}/done?step=2"))
     assert page.get_by_text("Afterwards you go back to 127.0.0.1").is_visible()

@@ -138,3 +138,9 @@ def test_the_account_offers_what_can_be_done_with_it(stage: Any) -> None:
 def test_the_title_follows_a_new_name(busy: Any) -> None:
     answer = busy.signed_in().send("/accounts/apn_000000x/name", {"name": "Boat"}, htmx=True)
     assert answer.text.startswith("<title>Boat · Patchbay</title>")
+
+
+def test_an_ending_offers_to_reconnect(busy: Any) -> None:
+    page = busy.signed_in().get("/accounts/apn_000000x?error=cancelled").text
+    alert = page.split('role="alert"')[1].split("Working.")[0]
+    assert 'action="/accounts/apn_000000x/reconnection"' in alert

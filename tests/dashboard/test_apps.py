@@ -225,6 +225,9 @@ def test_endings_are_named(stage: Any, code: str, says: str) -> None:
     assert says in page
     assert "<b>&" not in page
     assert "?error=" not in page
+    assert re.search(r'role="alert">.*?action="/apps/github/connect".*?Connect again', page, re.DOTALL)
+    again = stage.signed_in().get("/apps/slack?error=no_oauth_client").text  # which nobody can connect yet
+    assert "Connect again" not in again
 
 
 def test_what_an_app_may_ask_for_stands_by_profile_and_unticked(stage: Any) -> None:

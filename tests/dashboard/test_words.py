@@ -11,6 +11,11 @@ def test_an_ending_names_the_app_and_a_next_step() -> None:
         assert all("{" not in text and text.endswith(".") for text in words.ending(code, "GitHub"))
 
 
+def test_an_ending_names_who_helps() -> None:
+    assert words.ending("no_oauth_client", "GitHub", "olga@acme.example")[1] == "It is set up by olga@acme.example."
+    assert words.ending("provider_rejected", "GitHub")[1].endswith("ask whoever runs this service.")
+
+
 def test_an_unknown_code_is_not_repeated() -> None:
     happened, step = words.ending("<script>", "{app}")
     assert (happened, step) == ("The connection was not finished.", "Try again; nothing was changed.")

@@ -9,7 +9,7 @@ from flask import Blueprint, flash, make_response, render_template, request, url
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
-from webapp.dashboard.apps import permissions, starters
+from webapp.dashboard.apps import permissions, set_up_by, starters
 from webapp.dashboard.client.models.accounts import Account, App, TestResult
 from webapp.dashboard.dashboard import forget_accounts, service
 from webapp.dashboard.pages import fragment, go, page, wants_fragment
@@ -27,7 +27,7 @@ def show(account_id: str) -> AnyResponse:
     """The page of an account."""
     account = service().account(account_id)
     code = request.args.get("error", "")
-    trouble = words.ending(code, account.app.name) if code else None
+    trouble = words.ending(code, account.app.name, set_up_by()) if code else None
     context = _context(account)
     return page("dashboard/account/show.html", "dashboard/account/_account.html", trouble=trouble, **context)
 

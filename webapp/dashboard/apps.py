@@ -92,7 +92,7 @@ def show(slug: str) -> str:
         "dashboard/apps/show.html",
         app=app,
         accounts=accounts,
-        trouble=words.ending(code, app.name) if code else None,
+        trouble=words.ending(code, app.name, set_up_by()) if code else None,
         access=access(app),
         set_up_by=set_up_by(),
         starters=starters(app) if app.ready else [],

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from webapp.dashboard.client.models.accounts import Use
 from webapp.dashboard.client.models.lenient import PageOf
-from webapp.kit.translation import count_of
+from webapp.kit.translation import count_of, gettext
 from webapp.kit.translation import lazy as _
 
 STATES: Mapping[str, str] = {"working": _("Working"), "retrying": _("Retrying"), "needs-you": _("Needs you")}
@@ -53,13 +53,14 @@ KIND_TONES: Mapping[str, str] = {
     "recovered": "ok",
 }
 
-# error=<code> on the way back from the Connect Link: what happened, and one next step. {app} is the app's name.
+# error=<code> on the way back from the Connect Link: what happened, and one next step. {app} is the app's name, {who}
+# who can help.
 ENDINGS: Mapping[str, tuple[str, str]] = {
     "access_denied": (_("Nothing was connected: access was not given."), _("Connect again whenever you like.")),
     "cancelled": (_("Nothing was connected: you cancelled."), _("Connect again whenever you like.")),
     "provider_rejected": (
         _("{app} refused the connection."),
-        _("Try again; if it stays so, ask who runs this service."),
+        _("Try again; if it stays so, ask {who}."),
     ),
     "wrong_account": (
         _("That was another {app} account, so nothing was changed."),
@@ -71,7 +72,7 @@ ENDINGS: Mapping[str, tuple[str, str]] = {
         _("Try again and leave every box ticked."),
     ),
     "provider_unavailable": (_("{app} did not answer."), _("Try again in a few minutes.")),
-    "no_oauth_client": (_("{app} has no OAuth client here yet."), _("Ask who runs this service to add one.")),
+    "no_oauth_client": (_("{app} isn’t set up yet."), _("It is set up by {who}.")),
     "link_expired": (_("The link had expired."), _("Connect again; a new link is made each time.")),
     "invalid_state": (_("The sign-in was already used, or belongs to another browser."), _("Connect again from here.")),
     "window_blocked": (_("The browser blocked the window."), _("Connect again and choose to stay in this tab.")),
@@ -79,10 +80,10 @@ ENDINGS: Mapping[str, tuple[str, str]] = {
 _OTHER = (_("The connection was not finished."), _("Try again; nothing was changed."))
 
 
-def ending(code: str, app: str) -> tuple[str, str]:
-    """What happened and what to do next; a code that nobody knows is not repeated."""
+def ending(code: str, app: str, who: str = "") -> tuple[str, str]:
+    """What happened and what to do next, perhaps with the help of ``who``; a code that nobody knows is not repeated."""
     happened, step = ENDINGS.get(code, _OTHER)
-    return happened.format(app=app), step.format(app=app)
+    return happened.format(app=app), step.format(app=app, who=who or gettext("whoever runs this service"))
 
 
 def uses_of(uses: PageOf[Use]) -> str:

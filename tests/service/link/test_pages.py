@@ -83,12 +83,17 @@ def test_an_expired_link_names_its_end_and_who_helps(world: Any, browser: Any, h
     late = browser.get(f"/_static/connect.html?token={token}", sec_fetch_dest="document")
     assert late.status_code == 401 and "This link has expired" in late.text and "help@acme.example" in late.text
     assert "https://acme.example/failed?from=link&amp;error=link_expired" in browser.get(opened).text
+    assert "Write to" not in late.text  # another way leads on
+    alone = world.token(expires_in=60)
+    world.clock.advance(2 * MINUTE)
+    page = browser.get(f"/_static/connect.html?token={alone}", sec_fetch_dest="document").text
+    assert re.search(r'class="btn primary wide"\s+href="mailto:help@acme.example">\s+Write to help@acme.example', page)
     framed = browser.frame(world.token(expires_in=60, allowed_origins=["https://app.acme.example"]))
     world.clock.advance(2 * MINUTE)
     late = browser.post("/_static/connect", hidden_fields(framed.text))
     assert late.status_code == 401 and policy(late)["frame-ancestors"] == "https://app.acme.example"
     world.clock.advance(8 * DAY)
-    assert tokens.purge(world.service) == 2
+    assert tokens.purge(world.service) == 3
     assert "not known here" in browser.get(f"/_static/connect.html?token={token}").text
 
 
