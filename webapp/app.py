@@ -8,6 +8,7 @@ from flask import Flask, Response, jsonify, request
 
 from webapp import static_files, telemetry
 from webapp.dashboard import wiring as dashboard
+from webapp.dashboard.dashboard import KEY
 from webapp.errors import PatchbayError
 from webapp.kit import assets, crypto, heartbeat, translation
 from webapp.kit.clock import Clock, now
@@ -69,6 +70,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
         project=lambda: settings.project or _first_project(service),
         wsgi=lambda: app.wsgi_app,
     )
+    service.catalog.when_refreshed(app.extensions[KEY].forget_apps)
     app.wsgi_app = trusted(collapse_slashes(app.wsgi_app), settings)  # type: ignore[method-assign, assignment]
     return app
 

@@ -55,6 +55,11 @@ class Dashboard:
     triggers: Memory[TriggerOverview]
     shown_once: Memory[tuple[str, str]]
 
+    def forget_apps(self) -> None:
+        """Ask anew for what is known of apps: the catalog changed."""
+        for memory in (self.catalogs, self.app_names, self.apps, self.overviews):
+            memory.clear()
+
     @property
     def public_host(self) -> str:
         """The host and port of the public address."""

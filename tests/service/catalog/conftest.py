@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.samples import CATEGORIES
+from tests.service.catalog.samples import CATEGORIES, KEYS, OAUTH, bare, write_component
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
@@ -53,6 +53,28 @@ def opened(folder: Path, tmp_path: Path, runner: Runner) -> Iterator[Callable[..
     yield open_catalog
     for catalog in catalogs:
         catalog.close()
+
+
+@pytest.fixture
+def several(declare: Callable[[str, str], Path], opened: Callable[..., Catalog], folder: Path) -> Catalog:
+    """Six apps: two of them with components, one in another category."""
+    declare("acme", KEYS)
+    declare("globex", OAUTH)
+    declare("zeta", bare("zeta", "éclair Zeta", weight=50))
+    declare("alpha", bare("alpha", "alpha", weight=50, description="Works with Acme rockets."))
+    declare("beans", bare("beans", "Crème & Beans", weight=10, category="cafe"))
+    declare("my_sheets", bare("my_sheets", "My Sheets", weight=7))
+    write_component(folder, "acme/actions/launch/1.0.0.py")
+    write_component(folder, "globex/triggers/rained/1.0.0.py", "Trigger", "Rained")
+    return opened()
+
+
+@pytest.fixture
+def many(declare: Callable[[str, str], Path], opened: Callable[..., Catalog]) -> Catalog:
+    """Twenty-three apps with weights that tie."""
+    for number in range(23):
+        declare(f"app_{number:02}", bare(f"app_{number:02}", f"App {number * 7 % 23}", weight=number % 4))
+    return opened()
 
 
 @pytest.fixture(scope="session")

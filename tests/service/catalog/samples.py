@@ -1,5 +1,7 @@
 """Sources for tests: categories, an app of each auth type, and texts to break; and what is wrong with some."""
 
+from pathlib import Path
+
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
 
@@ -116,3 +118,22 @@ def bare(slug: str, name: str, *, weight: int = 0, category: str = "tools", desc
 def check(places: Places) -> list[str]:
     """Every problem of the apps in ``places``; empty when all is well."""
     return list(judge(read(places)).problems)
+
+
+DO = """from webapp.service.components.authoring import {base}, app
+
+class One({base}):
+    name, description = "{name}", "Does it."
+    account = app("acme")
+
+    def run(self, ctx):
+        return 1
+"""
+
+
+def write_component(folder: Path, place: str, base: str = "Action", name: str = "Launch") -> Path:
+    """The file of a component that does nothing, at ``place``."""
+    file = folder / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(DO.format(base=base, name=name), "utf-8")
+    return file

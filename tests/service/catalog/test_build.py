@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from tests.service.catalog.samples import KEYS, OAUTH, bare
+from tests.service.catalog.samples import DO, KEYS, OAUTH, bare, write_component
 from webapp.errors import Unavailable
 from webapp.service.catalog import build as building
 from webapp.service.catalog.build import SEARCHED, build, create_tables, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
+from webapp.service.components.calls import Call, Reply
 from webapp.service.components.runner import Runner
 
 Declare = Callable[[str, str], Path]
@@ -119,24 +120,6 @@ def test_an_open_catalog_outlives_a_rebuild(folder: Path, declare: Declare, tmp_
     catalog.close()
 
 
-DO = """from webapp.service.components.authoring import {base}, app
-
-class One({base}):
-    name, description = "{name}", "Does it."
-    account = app("acme")
-
-    def run(self, ctx):
-        return 1
-"""
-
-
-def write_component(folder: Path, place: str, base: str = "Action", name: str = "Launch") -> Path:
-    file = folder / place
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(DO.format(base=base, name=name), "utf-8")
-    return file
-
-
 def test_components_are_listed_and_counted(folder: Path, declare: Declare, tmp_path: Path) -> None:
     declare("acme", KEYS)
     for name in ("actions/launch/1.0.0.py", "actions/launch/1.1.0.py", "actions/land/1.0.0.py"):
@@ -175,6 +158,38 @@ def test_a_component_that_cannot_be_loaded_is_left_out_alone(folder: Path, decla
         assert connection.execute("SELECT actions FROM apps").fetchall() == [(1,)]
 
 
+def test_what_did_not_change_is_not_loaded_again(
+    folder: Path, declare: Declare, tmp_path: Path, runner: Runner
+) -> None:
+    declare("acme", KEYS)
+    declare("globex", OAUTH)
+    asked: list[str] = []
+
+    def ask(call: Call) -> Reply:
+        asked.append("/".join(Path(call.path).parts[-4:-1]))
+        return runner.call(call)
+
+    def built() -> list[str]:
+        asked.clear()
+        build(tmp_path / "catalog.db", Places(built_in=folder), declare=ask)
+        return sorted(asked)
+
+    write_component(folder, "acme/actions/launch/1.0.0.py")
+    write_component(folder, "globex/actions/land/1.0.0.py")
+    launch, land = "acme/actions/launch", "globex/actions/land"
+    assert (built(), built()) == ([launch, land], [])
+    before = dump(tmp_path / "catalog.db")
+    (folder / "acme" / "common.py").write_text("VALUE = 1", "utf-8")  # which the app's components may import
+    assert built() == [launch]
+    assert [line for line in dump(tmp_path / "catalog.db") if '"components"' in line] == [
+        line for line in before if '"components"' in line
+    ]
+    write_component(folder, "globex/actions/land/1.0.0.py", name="Land")
+    assert built() == [land]
+    (tmp_path / "catalog.db").write_bytes(b"no catalog")
+    assert built() == [launch, land]
+
+
 def test_without_a_runner_nothing_is_built(folder: Path, declare: Declare, tmp_path: Path) -> None:
     declare("acme", KEYS)
     write_component(folder, "acme/actions/launch/1.0.0.py")
@@ -211,7 +226,7 @@ def test_the_operators_components_stand_beside_the_apps(folder: Path, declare: D
 def test_every_table_is_made_once() -> None:
     database = Database(memory=True)
     create_tables(database)
-    assert set(database.table_names()) == {"apps", "categories", "components", "words", "build"}
+    assert set(database.table_names()) == {"apps", "categories", "components", "declarations", "words", "build"}
     assert set(SEARCHED) < {column.name for column in database.table("words").columns}
     database.table("apps").insert({"id": 1, "slug": "acme"})
     with pytest.raises(sqlite3.IntegrityError):

@@ -1,5 +1,6 @@
 """What components declare: a file that cannot be loaded is a problem, a runner that is away is no verdict."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,14 @@ def failed(kind: Any) -> Reply:
 
 
 def test_what_is_declared_becomes_a_row() -> None:
-    found, problems = declared([component()], lambda _: reply())
+    found, problems = declared([component()], lambda _: reply(), {})
     assert problems == []
     row = found[0].row(BUILT_IN)
     assert (row["key"], row["kind"], row["name"], row["root"]) == ("acme-do-it", "action", "Do it", None)
 
 
 def test_a_folder_of_the_operators_is_found_from_beside_the_catalog(tmp_path: Path) -> None:
-    (own,), _ = declared([component(root=tmp_path / "data" / "apps")], lambda _: reply())
+    (own,), _ = declared([component(root=tmp_path / "data" / "apps")], lambda _: reply(), {})
     assert own.row(tmp_path / "data")["root"] == "apps"
 
 
@@ -53,14 +54,14 @@ def test_what_is_wrong_is_told_and_left_out_and_the_rest_goes_on(answer: Reply, 
     def declare(call: Call) -> Reply:
         return answer if "broken" in call.path else reply()
 
-    found, problems = declared([component("broken"), component()], declare)
+    found, problems = declared([component("broken"), component()], declare, {})
     assert problems == [f"acme/actions/broken/1.0.0.py: {sentence}"]
     assert [one.component.key for one in found] == ["acme-do-it"]
     assert faults([component("broken")], declare) == problems
 
 
 def test_a_runner_that_is_away_says_nothing_of_a_component() -> None:
-    for judge in (declared, faults):
+    for judge in (partial(declared, known={}), faults):
         with pytest.raises(Unavailable, match="The catalog cannot be built"):
             judge([component()], lambda _: failed("runner"))
 

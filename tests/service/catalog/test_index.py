@@ -1,19 +1,18 @@
 """Apps by name, categories, and search with every filter, sort and cursor."""
 
+import gc
 import json
 import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.service.catalog.samples import KEYS, OAUTH, bare
-from tests.service.catalog.test_build import write_component
 from webapp.kit.crypto import stable_id
-from webapp.kit.cursors import BadCursor, Window, encode
+from webapp.kit.cursors import Window
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
@@ -22,32 +21,6 @@ Declare = Callable[[str, str], Path]
 Open = Callable[..., Catalog]
 
 TOOLS, CAFE = stable_id("appcat", "tools"), stable_id("appcat", "cafe")
-HOSTILE = (
-    'c++"', "*", '"', "'", '""', "a*", "a OR b", "NOT a", "NEAR(a b)", "name:acme", "-acme", "acme)", "(acme",
-    "{acme}", "^acme", "a\x00b", "\x00", "\ud800", "%", "_", "\\", ";DROP TABLE apps", "😀", "日本", "\u202e", "İ", "ß",
-    "a" * 100_000, "a " * 50_000, '"' * 1_000, "AND", "OR", "NOT", "NEAR", "\t\n", "acme AND", "+", "a+b", "`", "--",
-)  # fmt: skip
-
-
-@pytest.fixture
-def several(declare: Declare, opened: Open, folder: Path) -> Catalog:
-    """Six apps: two of them with components, one in another category."""
-    declare("acme", KEYS)
-    declare("globex", OAUTH)
-    declare("zeta", bare("zeta", "éclair Zeta", weight=50))
-    declare("alpha", bare("alpha", "alpha", weight=50, description="Works with Acme rockets."))
-    declare("beans", bare("beans", "Crème & Beans", weight=10, category="cafe"))
-    declare("my_sheets", bare("my_sheets", "My Sheets", weight=7))
-    write_component(folder, "acme/actions/launch/1.0.0.py")
-    write_component(folder, "globex/triggers/rained/1.0.0.py", "Trigger", "Rained")
-    return opened()
-
-
-def slugs(catalog: Catalog, **question: Any) -> list[str]:
-    """The slugs of a whole list; the count must be that of the list."""
-    page = catalog.search(window=Window(limit=100), **question)
-    assert page.total_count == len(page.items)
-    return [app.slug for app in page.items]
 
 
 def test_app_by_slug_and_id(several: Catalog) -> None:
@@ -86,187 +59,6 @@ def test_json_is_the_app_object(several: Catalog) -> None:
     assert globex.api_dict["scope_profiles"] == [{"name": "full", "scopes": ["me", "weather"]}]
     assert json.loads(app.with_client("oa_1")) == {**json.loads(app.json), "oauth_app_id": "oa_1"}
     assert app.with_client(None) == app.json
-
-
-def test_sorting(several: Catalog) -> None:
-    featured = ["alpha", "zeta", "beans", "my_sheets", "acme", "globex"]
-    assert slugs(several) == featured
-    assert slugs(several, sort_key="featured_weight") == featured
-    assert slugs(several, sort_key="featured_weight", sort_direction="desc") == featured
-    assert slugs(several, sort_direction="asc") == ["acme", "globex", "my_sheets", "beans", "alpha", "zeta"]
-    by_name = ["acme", "alpha", "beans", "zeta", "globex", "my_sheets"]
-    assert slugs(several, sort_key="name") == by_name
-    assert slugs(several, sort_key="name", sort_direction="desc") == by_name[::-1]
-    by_slug = ["acme", "alpha", "beans", "globex", "my_sheets", "zeta"]
-    assert slugs(several, sort_key="name_slug", sort_direction="asc") == by_slug
-    assert slugs(several, sort_key="name_slug", sort_direction="desc") == by_slug[::-1]
-
-
-def test_filters(several: Catalog) -> None:
-    assert sorted(slugs(several, has_components=True)) == ["acme", "globex"]
-    assert slugs(several, has_actions=True) == ["acme"]
-    assert slugs(several, has_triggers=True) == ["globex"]
-    assert slugs(several, has_actions=True, has_triggers=True) == []
-    assert len(slugs(several, has_components=False, has_actions=False, has_triggers=False)) == 6
-    assert slugs(several, category_ids=[CAFE]) == ["beans"]
-    assert len(slugs(several, category_ids=[CAFE, TOOLS])) == 6
-    assert slugs(several, category_ids=["appcat_nothing"]) == []
-    assert slugs(several, category_ids=[TOOLS], has_actions=True, q="acm") == ["acme"]
-    assert slugs(several, category_ids=[CAFE], q="acm") == []
-
-
-@pytest.mark.parametrize(
-    ("q", "expected"),
-    [
-        ("acme", ["acme", "alpha"]),  # the name before the description, whatever the weight
-        ("ACM", ["acme", "alpha"]),
-        ("rockets acme", ["alpha", "acme"]),
-        ("creme", ["beans"]),
-        ("CRÈME", ["beans"]),
-        ("beans, crème!", ["beans"]),
-        ("Éclair", ["zeta"]),
-        ("cafe", ["beans"]),
-        ("mysheets", ["my_sheets"]),
-        ("my_sheets", ["my_sheets"]),
-        ("sheet", ["my_sheets"]),
-        ("heets", []),
-        ("acme nothing", []),
-        ("???", []),
-    ],
-)
-def test_q(several: Catalog, q: str, expected: list[str]) -> None:
-    assert slugs(several, q=q) == expected
-
-
-@pytest.mark.parametrize("blank", [None, "", "  ", "\t\n"])
-def test_blank_q_is_no_q(several: Catalog, blank: str | None) -> None:
-    assert len(slugs(several, q=blank)) == 6
-
-
-@pytest.mark.parametrize("q", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_q_is_only_text(several: Catalog, q: str) -> None:
-    page = several.search(q=q)
-    assert page.total_count == len(page.items) <= 6
-    assert sum(several.category_counts(q=q).values()) == page.total_count
-
-
-def test_q_with_an_explicit_sort_keeps_that_sort(several: Catalog) -> None:
-    assert slugs(several, q="acme", sort_key="featured_weight") == ["alpha", "acme"]
-    assert slugs(several, q="acme", sort_key="name_slug", sort_direction="desc") == ["alpha", "acme"]
-
-
-QUESTIONS = [
-    {},
-    {"sort_direction": "asc"},
-    {"sort_key": "name"},
-    {"sort_key": "name", "sort_direction": "desc"},
-    {"sort_key": "name_slug", "sort_direction": "desc"},
-    {"q": "a"},
-    {"q": "app", "sort_key": "name", "sort_direction": "desc"},
-    {"category_ids": [TOOLS]},
-]
-
-
-@pytest.fixture
-def many(declare: Declare, opened: Open) -> Catalog:
-    """Twenty-three apps with weights that tie."""
-    for number in range(23):
-        declare(f"app_{number:02}", bare(f"app_{number:02}", f"App {number * 7 % 23}", weight=number % 4))
-    return opened()
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=str)
-@pytest.mark.parametrize("limit", [1, 4, 23, 100])
-def test_paging_forwards_and_backwards(many: Catalog, question: dict[str, Any], limit: int) -> None:
-    whole = slugs(many, **question)
-    assert len(whole) == 23
-    forwards, cursor = [], None
-    while cursor != "":
-        page = many.search(window=Window(limit, after=cursor), **question)
-        assert page.total_count == 23
-        forwards.append([app.slug for app in page.items])
-        start, cursor = page.start_cursor, page.end_cursor
-    assert [slug for part in forwards for slug in part] == whole
-    backwards: list[str] = []
-    while page.items:
-        page = many.search(window=Window(limit, before=start), **question)
-        backwards = [app.slug for app in page.items] + backwards
-        start = page.start_cursor
-    assert backwards + forwards[-1] == whole
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=str)
-def test_after_and_before_cut_a_range(many: Catalog, question: dict[str, Any]) -> None:
-    whole = slugs(many, **question)
-    marks = {}
-    cursor: str | None = None
-    for slug in whole:
-        page = many.search(window=Window(1, after=cursor), **question)
-        marks[slug] = page.start_cursor
-        cursor = page.end_cursor
-    page = many.search(window=Window(100, after=marks[whole[3]], before=marks[whole[9]]), **question)
-    assert [app.slug for app in page.items] == whole[4:9]
-    page = many.search(window=Window(100, after=marks[whole[9]], before=marks[whole[3]]), **question)
-    assert list(page.items) == []
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=str)
-def test_cursors_hold_when_apps_are_added(
-    many: Catalog, declare: Declare, opened: Open, question: dict[str, Any]
-) -> None:
-    whole = slugs(many, **question)
-    first = many.search(window=Window(10), **question)
-    for number in range(23, 40):
-        declare(f"app_{number}", bare(f"app_{number}", f"App {number % 5}", weight=number % 4))
-    grown = opened()
-    second = grown.search(window=Window(100, after=first.end_cursor), **question)
-    seen = [app.slug for app in first.items] + [app.slug for app in second.items]
-    assert len(seen) == len(set(seen))
-    assert [slug for slug in seen if slug in whole] == whole
-
-
-def test_foreign_and_broken_cursors(many: Catalog) -> None:
-    cursor = many.search(window=Window(5)).end_cursor
-    questions: tuple[dict[str, Any], ...] = (
-        {"sort_key": "name"},
-        {"sort_direction": "asc"},
-        {"q": "app"},
-        {"category_ids": [TOOLS]},
-        {"has_actions": True},
-    )
-    for question in questions:
-        with pytest.raises(BadCursor):
-            many.search(window=Window(5, after=cursor), **question)
-    for broken in ("x", "%%%", cursor[:-3], "e30", "😀"):
-        with pytest.raises(BadCursor):
-            many.search(window=Window(5, after=broken))
-
-
-def test_a_cursor_with_parts_of_another_type_is_broken(many: Catalog) -> None:
-    from webapp.kit.cursors import fingerprint
-
-    mark = fingerprint("apps", None, [], False, False, False, None, None)
-    assert many.search(window=Window(5, after=encode(mark, (-3, "app", "app_01")))).items
-    for key in (("x", "app", "app_01"), (-3, 5, "app_01"), (-3, "app", 7)):
-        with pytest.raises(BadCursor):
-            many.search(window=Window(5, after=encode(mark, key)))
-
-
-def test_categories_and_counts(several: Catalog) -> None:
-    assert [(one.name, one.id, one.apps) for one in several.categories()] == [("Café", CAFE, 1), ("Tools", TOOLS, 5)]
-    cafe = several.category(CAFE)
-    assert cafe is not None
-    assert cafe.api_dict == {"id": CAFE, "name": "Café", "description": "Places to sit."}
-    assert several.category("appcat_nothing") is None
-    assert several.category_counts() == {CAFE: 1, TOOLS: 5}
-    assert several.category_counts(q="acme") == {CAFE: 0, TOOLS: 2}
-    assert several.category_counts(q="acme", has_actions=True) == {CAFE: 0, TOOLS: 1}
-    questions: tuple[dict[str, Any], ...] = ({}, {"q": "a"}, {"has_components": True})
-    for question in questions:
-        counts = several.category_counts(**question)
-        assert counts == {
-            one.id: len(slugs(several, category_ids=[one.id], **question)) for one in several.categories()
-        }
 
 
 def test_variables_decide_what_exists(declare: Declare, opened: Open) -> None:
@@ -314,7 +106,38 @@ def test_many_threads_at_once(many: Catalog) -> None:
 
 def test_the_file_cannot_be_written(many: Catalog) -> None:
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
-        many._rows("DELETE FROM apps")
+        many._contents._rows("DELETE FROM apps")
+
+
+def test_a_file_in_place_of_the_one_that_is_read_is_taken_in(declare: Declare, folder: Path, tmp_path: Path) -> None:
+    declare("acme", KEYS)
+    target = tmp_path / "catalog.db"
+    build(target, Places(built_in=folder))
+    catalog, heard = Catalog.open(target, public_url="http://localhost:8000"), list[int]()
+    catalog.when_refreshed(lambda: heard.append(len(catalog)))
+    assert not catalog.refresh()
+    before = catalog.apps(["acme"])[0]
+    declare("acme", KEYS.replace("Rockets", "Springs"))
+    declare("globex", OAUTH)
+    build(target, Places(built_in=folder))
+    assert catalog.refresh() and not catalog.refresh()
+    assert (len(catalog), heard, [app.slug for app in catalog.search(q="globex").items]) == (2, [2], ["globex"])
+    assert "Springs" in catalog.apps(["acme"])[0].description
+    assert before.spec.description == before.description, "who holds an app reads on in the file that it came from"
+    catalog.close()
+
+
+def test_a_file_that_nobody_reads_any_more_is_closed(declare: Declare, folder: Path, tmp_path: Path) -> None:
+    declare("acme", KEYS)
+    target = tmp_path / "catalog.db"
+    build(target, Places(built_in=folder))
+    catalog = Catalog.open(target, public_url="http://localhost:8000")
+    close = catalog._contents.close
+    build(target, Places(built_in=folder))
+    catalog.refresh()
+    gc.collect()
+    assert not close.alive
+    catalog.close()
 
 
 def test_three_thousand_apps(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,13 +62,17 @@ def web(
     from webapp.cli.serving.httpd import serve
     from webapp.service.components.runner import Runner
     from webapp.service.domain.instance.opening import close_service, open_service
+    from webapp.service.worker.catalog_watch import CatalogWatch
 
     with _sentences():
         service = open_service(settings, runner=Runner(runner), wake=wake)
+        watch = CatalogWatch(service, builds=False)
         try:
             app = create_app(settings, service=service)
+            watch.start()
             serve(app, sockets, threads=settings.threads, stop=stop)
         finally:
+            watch.stop(1.0)
             close_service(service)
 
 

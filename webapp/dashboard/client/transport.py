@@ -137,6 +137,11 @@ class Memory(Generic[T]):
         with self._lock:
             self._values.pop(key, None)
 
+    def clear(self) -> None:
+        """Forget every value."""
+        with self._lock:
+            self._values.clear()
+
 
 def limited_together(method: str, path: str, token: str | None, body: Mapping[str, Any] | None) -> str:
     """What one limit counts: the method and noun of a call, and whose it is."""

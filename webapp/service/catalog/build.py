@@ -20,11 +20,11 @@ from webapp.service.catalog import declaring, logos, sources, variables
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.declaring import Declare, Declared
 from webapp.service.catalog.listing import words
-from webapp.service.catalog.sources import Component, Places, Source
+from webapp.service.catalog.sources import Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
 
-VERSION = 2
+VERSION = 3
 SEARCHED = ["name", "slug", "description", "categories"]
 
 
@@ -48,7 +48,8 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
     verdict = judge(catalog_sources)
     target.parent.mkdir(parents=True, exist_ok=True)
     files = [component for source in verdict.sound for component in source.components] + catalog_sources.components
-    declared, problems = _declared(files, declare)
+    with Runner.start() as runner:  # which costs nothing until it is asked
+        declared, problems = declaring.declared(files, declare or runner.call, _known(target))
     report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), fingerprint, built=True)
     with Scratch(".catalog-", target.parent) as folder:
         draft = folder / "catalog.db"
@@ -73,11 +74,14 @@ def _fingerprint(places: Places) -> str:
     return f"{VERSION} {logos.source()} {declaring.source()} {sources.fingerprint(places)}"
 
 
-def _declared(files: Sequence[Component], declare: Declare | None) -> tuple[list[Declared], list[str]]:
-    if declare is not None or not files:
-        return declaring.declared(files, declare) if declare else ([], [])
-    with Runner.start() as runner:
-        return declaring.declared(files, runner.call)
+def _known(target: Path) -> dict[str, dict[str, Any]]:
+    """What components declared when the file at ``target`` was built, by their marks."""
+    try:
+        with closing(sqlite3.connect(f"{target.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            rows = connection.execute("SELECT mark, facts FROM declarations").fetchall()
+        return {mark: json.loads(facts) for mark, facts in rows}
+    except (sqlite3.Error, ValueError):
+        return {}
 
 
 def _standing(target: Path) -> BuildReport | None:
@@ -103,6 +107,10 @@ def _write(
     database.table("apps").insert_all(rows)
     database.table("categories").insert_all(category.model_dump() for category in categories.values())
     database.table("components").insert_all(components)
+    database.table("declarations").insert_all(
+        {"mark": mark, "facts": json.dumps(facts)}
+        for mark, facts in sorted({component.mark: component.facts for component in declared}.items())
+    )
     words_table = database.table("words")
     words_table.insert_all(_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
     words_table.enable_fts(SEARCHED, tokenize="unicode61")
@@ -123,6 +131,7 @@ def create_tables(database: Database) -> None:
         "stash", "root", "path",
     )  # fmt: skip
     database.table("components").create({**dict.fromkeys(facts, str), "has_reload": int}, pk=("key", "version"))
+    database.table("declarations").create({"mark": str, "facts": str}, pk="mark")
     database.table("words").create({"id": int, **dict.fromkeys(SEARCHED, str)}, pk="id")
     database.table("build").create({"report": str})
 

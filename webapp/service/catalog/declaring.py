@@ -6,30 +6,32 @@ A file that cannot be loaded, or that declares what it should not, becomes a pro
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from webapp.errors import Unavailable
-from webapp.service.catalog.sources import BUILT_IN, Component
+from webapp.service.catalog.sources import BUILT_IN, Component, python_files
 from webapp.service.components import authoring, loader, prop_types, props
 from webapp.service.components.calls import Call, Reply
 
 Declare = Callable[[Call], Reply]
 DEADLINE_S = 20.0
 AT_ONCE = 4
+SHARED = BUILT_IN.parent / "shared"
 _KINDS = {"action": "action", "source": "trigger"}
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """One component file and what it declares."""
+    """One component file and what it declares. ``mark`` changes when its declaration may."""
 
     component: Component
     kind: str
     facts: dict[str, Any]
+    mark: str
 
     def row(self, beside: Path) -> dict[str, Any]:
         """The row of the catalog; a folder other than the built-in one is found from the folder ``beside``."""
@@ -54,19 +56,25 @@ class Declared:
 
 def source() -> str:
     """What declarations depend on besides the files themselves: the authoring API, as a hash."""
+    modules = [Path(module.__file__ or "") for module in (authoring, loader, prop_types, props)]
     digest = hashlib.sha256()
-    for module in (authoring, loader, prop_types, props):
-        digest.update(Path(module.__file__ or "").read_bytes())
+    for file in (*modules, *sorted(SHARED.glob("*.py"))):
+        digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def declared(components: Iterable[Component], declare: Declare) -> tuple[list[Declared], list[str]]:
+def declared(
+    components: Iterable[Component], declare: Declare, known: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[Declared], list[str]]:
     """What ``components`` declare, and what is wrong with the others as ``path: sentence``.
 
-    Raises :class:`Unavailable` when the runner cannot be asked: that says nothing of any component, so no catalog
-    without them may come of it.
+    ``known`` are facts of an earlier time by their marks: those files are not loaded again. Raises
+    :class:`Unavailable` when the runner cannot be asked: that says nothing of any component, so no catalog without
+    them may come of it.
     """
-    files, declarations, problems = list(components), list[Declared](), list[str]()
+    marks, problems = _marks(components), list[str]()
+    declarations = [_declared(file, known[mark], mark) for file, mark in marks.items() if mark in known]
+    files = [file for file, mark in marks.items() if mark not in known]
     for component, reply in zip(files, _replies(files, declare), strict=True):
         if reply.error is not None:
             problems.append(f"{component.path}: {reply.error.message}")
@@ -74,7 +82,7 @@ def declared(components: Iterable[Component], declare: Declare) -> tuple[list[De
         wrong = list(_problems(component, reply.value))
         problems += [f"{component.path}: {sentence}" for sentence in wrong]
         if not wrong:
-            declarations.append(Declared(component, _KINDS[reply.value["kind"]], reply.value))
+            declarations.append(_declared(component, reply.value, marks[component]))
     return declarations, problems
 
 
@@ -88,6 +96,33 @@ def faults(components: Iterable[Component], declare: Declare) -> list[str]:
         wrong = [reply.error.message] if reply.error else [*_problems(component, reply.value), *reply.value["problems"]]
         messages += [f"{component.path}: {sentence}" for sentence in dict.fromkeys(wrong)]
     return messages
+
+
+def _declared(component: Component, facts: Mapping[str, Any], mark: str) -> Declared:
+    return Declared(component, _KINDS[facts["kind"]], dict(facts), mark)
+
+
+def _marks(components: Iterable[Component]) -> dict[Component, str]:
+    """The mark of each: its place, and a hash of its file, the files that it may import and the authoring API."""
+    digests: dict[Path, str] = {}
+    marks = {}
+    for component in components:
+        package = _package(component)
+        digests[package] = digests.get(package) or _digest(package)
+        marks[component] = f"{component.path} {digests[package]}"
+    return marks
+
+
+def _package(component: Component) -> Path:
+    """The folder whose files a component may import: its app's, or that of the operator's own components."""
+    return component.file.parents[2] if component.app else component.root
+
+
+def _digest(package: Path) -> str:
+    digest = hashlib.sha256(source().encode())
+    for file in python_files(package):
+        digest.update(f"{file.relative_to(package).as_posix()}\0".encode() + file.read_bytes() + b"\1")
+    return digest.hexdigest()
 
 
 def _replies(files: list[Component], declare: Declare) -> list[Reply]:

@@ -1,13 +1,15 @@
 """The catalog at run time: apps by slug or id, categories, components, and search. Threads may share one.
 
-It reads a ``catalog.db`` that never changes. What lists show is kept in memory (``rows``); full-text matching and
-whole specs are read from the file through one connection. Building the file is ``build``'s.
+It reads a ``catalog.db`` that never changes: a build puts another file in its place, and :meth:`Catalog.refresh` takes
+that in while others go on reading. What lists show is kept in memory (``rows``); full-text matching and whole specs are
+read from the file through one connection. Building the file is ``build``'s.
 """
 
 import functools
 import sqlite3
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import orjson
@@ -17,42 +19,73 @@ from webapp.service.catalog import rows
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
 from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components
-from webapp.service.catalog.listing import (
-    EVERYTHING,
-    Filter,
-    Listing,
-    SortDirection,
-    SortKey,
-    Subset,
-    grouped,
-    nearest_first,
-    order,
-)
+from webapp.service.catalog.listing import EVERYTHING, Filter, SortDirection, SortKey, Subset
 from webapp.service.catalog.rows import Category
+from webapp.service.catalog.search import Search
 from webapp.service.catalog.spec import AppSpec
 
 __all__ = ["App", "Catalog", "Category"]
 
 
+class _Contents:
+    """What stands in one file. It is closed once nobody reads it any more, or by :meth:`close`."""
+
+    def __init__(self, path: Path, public_url: str, variables: Mapping[str, str]) -> None:
+        # immutable: a rebuild puts a new file in place of this one and never writes into it.
+        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
+        self._connection.row_factory = sqlite3.Row
+        self._lock, self._variables = threading.Lock(), dict(variables)
+        self.close = weakref.finalize(self, self._connection.close)
+        try:
+            self._load(public_url, path.absolute().parent)
+        except BaseException:
+            self.close()
+            raise
+
+    def _load(self, public_url: str, folder: Path) -> None:
+        spec = functools.lru_cache(maxsize=256)(self._read_spec)
+        by_row = rows.apps(self._rows(rows.APPS), public_url, self._variables, spec)
+        self.by_name = {key: app for app in by_row.values() for key in (app.slug, app.id)}
+        self.count = len(by_row)
+        self.embedded = functools.lru_cache(maxsize=1024)(self._embed)
+        self.categories = rows.categories(self._rows(rows.CATEGORIES), by_row.values())
+        self.components = Components(
+            rows.components(self._rows(rows.COMPONENTS), self.by_name, self._variables, folder)
+        )
+        self.search = Search(by_row, self.categories, self._full_text)
+
+    def logo(self, slug: str) -> bytes:
+        """The SVG of the logo of the app ``slug``."""
+        (row,) = self._rows("SELECT logo FROM apps WHERE slug = ?", slug)
+        return str(row["logo"]).encode()
+
+    def _embed(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
+        app = self.by_name.get(slug)
+        return orjson.Fragment(app.with_client(oauth_app_id)) if app else None
+
+    def _full_text(self, query: str) -> str:
+        # One array, because to step through thousands of rows costs more than to find them.
+        ((matching,),) = self._rows("SELECT json_group_array(rowid) FROM words_fts WHERE words_fts MATCH ?", query)
+        return str(matching)
+
+    def _read_spec(self, slug: str) -> AppSpec:
+        (row,) = self._rows("SELECT spec FROM apps WHERE slug = ?", slug)
+        return AppSpec.model_validate_json(placeholders.expand_json(row["spec"], self._variables))
+
+    def _rows(self, sql: str, *params: str) -> list[sqlite3.Row]:
+        with self._lock:
+            return self._connection.execute(sql, params).fetchall()
+
+
 class Catalog:
     """All apps of one installation. Open it with :meth:`open`, give it back with :meth:`close`."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, public_url: str, variables: Mapping[str, str], folder: Path
-    ) -> None:
-        self._connection, self._lock, self._variables = connection, threading.Lock(), dict(variables)
-        # The catalog never changes, so whatever was found may be kept.
-        self._spec = functools.lru_cache(maxsize=256)(self._read_spec)
-        self._sorted = functools.lru_cache(maxsize=8)(self._sort)
-        self._listing = functools.lru_cache(maxsize=64)(self._make_listing)
-        self._matching = functools.lru_cache(maxsize=64)(self._match)
-        self._embedded = functools.lru_cache(maxsize=1024)(self._embed)
-        self._by_row = rows.apps(self._rows(rows.APPS), public_url, self._variables, self._spec)
-        self._by_name = {key: app for app in self._by_row.values() for key in (app.slug, app.id)}
-        self._categories = rows.categories(self._rows(rows.CATEGORIES), self._by_row.values())
-        self._components = Components(
-            rows.components(self._rows(rows.COMPONENTS), self._by_name, self._variables, folder)
-        )
+    def __init__(self, path: Path, public_url: str, variables: Mapping[str, str]) -> None:
+        self._path, self._public_url, self._variables = path, public_url, variables
+        self._refreshing, self._mark = threading.Lock(), _mark(path)
+        self._contents = _Contents(path, public_url, variables)
+        self._listeners: list[Callable[[], None]] = []
 
     @classmethod
     def open(cls, path: Path, *, public_url: str, variables: Mapping[str, str] | None = None) -> "Catalog":
@@ -61,35 +94,45 @@ class Catalog:
         ``public_url`` is where logos are served; ``variables`` fill ``${name}`` in app.toml, and an app that needs
         one that is missing is left out.
         """
-        # immutable: a rebuild puts a new file in place of this one and never writes into it.
-        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-        connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
-        connection.row_factory = sqlite3.Row
-        try:
-            return cls(connection, public_url.rstrip("/"), variables or {}, path.absolute().parent)
-        except BaseException:
-            connection.close()
-            raise
+        return cls(path, public_url.rstrip("/"), variables or {})
 
     def close(self) -> None:
         """Give the file back. Apps that were handed out keep their listed facts."""
-        with self._lock:
-            self._connection.close()
+        self._contents.close()
+
+    def refresh(self) -> bool:
+        """Take in the file that was built anew since; whether there is one.
+
+        Apps that were handed out keep what they know. Raises ``OSError`` and ``sqlite3.Error``.
+        """
+        with self._refreshing:
+            mark = _mark(self._path)
+            if mark == self._mark:
+                return False
+            self._contents, self._mark = _Contents(self._path, self._public_url, self._variables), mark
+        for listener in self._listeners:
+            listener()
+        return True
+
+    def when_refreshed(self, listener: Callable[[], None]) -> None:
+        """Call ``listener`` after each :meth:`refresh` that took something in."""
+        self._listeners.append(listener)
 
     def __len__(self) -> int:
-        return len(self._by_row)
+        return self._contents.count
 
     def app(self, slug_or_id: str) -> App | None:
         """The app with that slug or id, or None."""
-        return self._by_name.get(slug_or_id)
+        return self._contents.by_name.get(slug_or_id)
 
     def apps(self, slugs_or_ids: Iterable[str]) -> list[App]:
         """The apps with those slugs or ids, in that order; unknown ones are left out."""
-        return [app for name in slugs_or_ids if (app := self._by_name.get(name))]
+        by_name = self._contents.by_name
+        return [app for name in slugs_or_ids if (app := by_name.get(name))]
 
     def embedded(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
         """The App object of ``slug`` with the OAuth client that a connection uses, to stand in other JSON; or None."""
-        return self._embedded(slug, oauth_app_id)
+        return self._contents.embedded(slug, oauth_app_id)
 
     def search(
         self,
@@ -112,16 +155,15 @@ class Catalog:
         direction is ``asc`` unless given.
         """
         narrowed = Filter.of(q, category_ids, has_components, has_actions, has_triggers, subset)
-        mark = cursors.fingerprint("apps", *narrowed.parts, sort_key, sort_direction)
-        return self._listing(narrowed, sort_key, sort_direction).page(window, mark)
+        return self._contents.search.page(narrowed, sort_key, sort_direction, window)
 
     def categories(self) -> list[Category]:
         """Every category that holds an app, by name."""
-        return list(self._categories)
+        return list(self._contents.categories)
 
     def category(self, category_id: str) -> Category | None:
         """The category with that id, or None."""
-        return next((category for category in self._categories if category.id == category_id), None)
+        return next((category for category in self._contents.categories if category.id == category_id), None)
 
     def category_counts(
         self,
@@ -132,61 +174,24 @@ class Catalog:
         has_triggers: bool | None = None,
     ) -> dict[str, int]:
         """How many apps each category id would show under the same search and filters; all ids, zeros too."""
-        counts = {category.id: 0 for category in self._categories}
-        for row in self._matching(Filter.of(q, (), has_components, has_actions, has_triggers)):
-            for category_id in self._by_row[row].category_ids:
-                counts[category_id] += 1
-        return counts
+        return self._contents.search.counts(Filter.of(q, (), has_components, has_actions, has_triggers))
 
     def component(self, key_or_id: str, version: str | None = None) -> ComponentInfo | None:
         """The component with that key or ``sc_…``, in exactly that version or its highest release; or None."""
-        return self._components.get(key_or_id, version)
+        return self._contents.components.get(key_or_id, version)
 
     def components(self, narrowed: ComponentFilter, window: cursors.Window) -> cursors.Page[ComponentInfo]:
         """One page of the components, each in its highest release. Raises :class:`cursors.BadCursor`."""
-        return self._components.search(narrowed, window)
+        return self._contents.components.search(narrowed, window)
 
     def logo(self, slug: str) -> bytes | None:
         """The SVG of an app's logo, or None when there is no such app."""
-        app = self._by_name.get(slug)
-        if app is None:
-            return None
-        (row,) = self._rows("SELECT logo FROM apps WHERE slug = ?", app.slug)
-        return str(row["logo"]).encode()
+        contents = self._contents
+        app = contents.by_name.get(slug)
+        return contents.logo(app.slug) if app else None
 
-    def _embed(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
-        app = self._by_name.get(slug)
-        return orjson.Fragment(app.with_client(oauth_app_id)) if app else None
 
-    def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing[App]:
-        matching = self._matching(narrowed)
-        apps = [self._by_row[row] for row in filter(matching.__contains__, self._sorted(key, direction == "asc"))]
-        if narrowed.words and key is None and direction is None:
-            return Listing(grouped(apps, narrowed.words), nearest_first(narrowed.words))
-        return Listing(apps, order(key, direction))
-
-    def _sort(self, key: SortKey | None, lightest_first: bool) -> tuple[int, ...]:
-        by = order(key, "asc" if lightest_first else None)
-        return tuple(sorted(self._by_row, key=lambda row: by.key_of(self._by_row[row])))
-
-    def _match(self, narrowed: Filter) -> frozenset[int]:
-        matching: Collection[int] = self._by_row.keys() if narrowed.words is None else self._full_text(narrowed.words)
-        if narrowed.narrows:
-            matching = [row for row in matching if narrowed.admits(self._by_row[row])]
-        return frozenset(matching)
-
-    def _full_text(self, words: tuple[str, ...]) -> list[int]:
-        if not words:
-            return []
-        query = " ".join(f'"{word}"*' for word in words)
-        # One array, because to step through thousands of rows costs more than to find them.
-        ((matching,),) = self._rows("SELECT json_group_array(rowid) FROM words_fts WHERE words_fts MATCH ?", query)
-        return [row for row in orjson.loads(matching) if row in self._by_row]
-
-    def _read_spec(self, slug: str) -> AppSpec:
-        (row,) = self._rows("SELECT spec FROM apps WHERE slug = ?", slug)
-        return AppSpec.model_validate_json(placeholders.expand_json(row["spec"], self._variables))
-
-    def _rows(self, sql: str, *params: str) -> list[sqlite3.Row]:
-        with self._lock:
-            return self._connection.execute(sql, params).fetchall()
+def _mark(path: Path) -> tuple[int, int, int]:
+    """What tells one built file from the next at the same place."""
+    facts = path.stat()
+    return facts.st_ino, facts.st_mtime_ns, facts.st_size

@@ -105,7 +105,7 @@ def fingerprint(places: Places) -> str:
     """A hash over names and contents of every source file: it changes exactly when they do."""
     digest = hashlib.sha256()
     listed = [(folder, list(_files(folder))) for folder in places.folders]
-    if places.components is not None and (files := _python_files(places.components)):
+    if places.components is not None and (files := python_files(places.components)):
         listed.append((places.components, files))
     for folder, files in listed:
         for file in files:
@@ -120,10 +120,10 @@ def _files(folder: Path) -> Iterator[Path]:
         yield folder / CATEGORIES
     for file in _app_files(folder):
         yield file
-        yield from _python_files(file.parent)
+        yield from python_files(file.parent)
 
 
-def _python_files(folder: Path) -> list[Path]:
+def python_files(folder: Path) -> list[Path]:
     """Every Python file below ``folder``: the components, and what they share."""
     return sorted(file for file in folder.rglob("*.py") if file.is_file())
 

@@ -26,6 +26,7 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import usage
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.service.worker.caretaker import Caretaker
+from webapp.service.worker.catalog_watch import CatalogWatch
 from webapp.service.worker.checkpointer import Checkpointer
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.mail_server import MailServer
@@ -94,7 +95,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
     service = open_service(settings, runner=runner, wake=wake)
     due, monitor = chores(), ClockMonitor()
     try:
-        for begin in (Checkpointer, Caretaker, TriggerEngine, DeliveryEngine, MailServer):
+        for begin in (Checkpointer, Caretaker, CatalogWatch, TriggerEngine, DeliveryEngine, MailServer):
             engine: Engine = begin(service)
             engine.start()
             engines.append(engine)

@@ -1,5 +1,4 @@
-"""From a request to an answer, the same way for every operation: who calls, may they, where and how often; then the
-handler.
+"""From a request to an answer, alike for every operation: who calls, may they, where and how often; then the handler.
 
 A call is counted once it is known who makes it and where, before its parameters and body are looked at. A custom limit
 is counted first: a call that it stops takes nothing from the service's own. Every error ends here as JSON, so that no

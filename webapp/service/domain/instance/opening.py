@@ -46,8 +46,7 @@ def open_service(
             store.migrate()
             keys = instance_key.proven(settings, store, clock)
             report = _build(settings, runner)
-        for problem in report.problems:
-            log.warning("This is left out of the catalog: %s", problem)
+        _warn(report)
         outbound = OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
         parts = (settings, store, clock, keys, _catalog(settings), outbound, components, wake)
         service = Service(*parts, sign=generations.begin(store, clock))
@@ -58,6 +57,17 @@ def open_service(
         store.close()
         raise
     return service
+
+
+def update_catalog(service: Service) -> None:
+    """Build the catalog anew where the operator's apps or components changed; readers take it in by themselves.
+
+    Raises :class:`webapp.errors.Unavailable` when the runner cannot be asked what components declare.
+    """
+    with _one_at_a_time(service.settings.data / ".opening"):
+        report = _build(service.settings, service.runner)
+    if report.built:
+        _warn(report)
 
 
 def close_service(service: Service) -> None:
@@ -75,6 +85,11 @@ def _build(settings: Settings, runner: Runner | None) -> BuildReport:
     A runner of our own is not begun for it, since not every process that opens a folder calls components.
     """
     return ensure(settings.data / "catalog.db", Places.of(settings.data), runner.call if runner else None)
+
+
+def _warn(report: BuildReport) -> None:
+    for problem in report.problems:
+        log.warning("This is left out of the catalog: %s", problem)
 
 
 def _catalog(settings: Settings) -> Catalog:

@@ -1,0 +1,124 @@
+"""What the operator changes reaches a service that runs."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.service.catalog.samples import bare
+from webapp.errors import Unavailable
+from webapp.service.catalog.build import build
+from webapp.service.catalog.sources import Places
+from webapp.service.components.calls import ErrorInfo, Reply
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import opening
+from webapp.service.worker.catalog_watch import CatalogWatch
+
+GREET = """from webapp.service.components.authoring import Action
+
+class Greet(Action):
+    name, description = "Greet", "Says hello."
+    annotations = dict.fromkeys(("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"), False)
+
+    def run(self, ctx):
+        return 1
+"""
+
+
+@pytest.fixture
+def file(service: Service) -> Path:
+    """Where a component of the operator's will stand."""
+    path = service.settings.data / "components" / "greet" / "1.0.0.py"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def name_of(service: Service) -> str | None:
+    component = service.catalog.component("~/greet")
+    return component.name if component else None
+
+
+def test_a_change_is_built_once_it_stands_still(service: Service, file: Path) -> None:
+    watch, names = CatalogWatch(service), []
+    watch.turn()
+    for text in (GREET, GREET.replace('"Greet"', '"Welcome"')):
+        file.write_text(text, "utf-8")
+        for _ in range(2):
+            watch.turn()
+            names.append(name_of(service))
+    file.unlink()
+    watch.turn()
+    watch.turn()
+    assert [*names, name_of(service)] == [None, "Greet", "Greet", "Welcome", None]
+
+
+def test_files_of_an_app_count_too(service: Service) -> None:
+    watch, apps = CatalogWatch(service), service.settings.data / "apps" / "mine"
+    apps.mkdir(parents=True)
+    for name, text in (("app.toml", bare("mine", "Mine")), ("app.toml", bare("mine", "Ours")), ("common.py", "X = 1")):
+        (apps / name).write_text(text, "utf-8")
+        watch.turn()
+        watch.turn()
+    app = service.catalog.app("mine")
+    assert app is not None and app.name == "Ours"
+    built = (service.settings.data / "catalog.db").stat().st_ino
+    (apps / "common.py").write_text("X = 2", "utf-8")
+    watch.turn()
+    watch.turn()
+    assert (service.settings.data / "catalog.db").stat().st_ino != built
+
+
+def test_nothing_is_built_while_nothing_changes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[Any] = []
+    monkeypatch.setattr(opening, "update_catalog", built.append)
+    watch = CatalogWatch(service)
+    for _ in range(5):
+        watch.turn()
+    assert built == [service], "once, for what may have changed before it began"
+
+
+def test_whoever_only_reads_takes_in_what_others_built(service: Service, file: Path) -> None:
+    reader = CatalogWatch(service, builds=False)
+    file.write_text(GREET, "utf-8")
+    reader.turn()
+    reader.turn()
+    assert name_of(service) is None
+    build(service.settings.data / "catalog.db", Places.of(service.settings.data), service.runner.call)
+    reader.turn()
+    assert name_of(service) == "Greet"
+
+
+def test_a_component_with_a_mistake_is_named_and_the_rest_stays(
+    service: Service, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    watch, apps = CatalogWatch(service), len(service.catalog)
+    file.write_text("def (:", "utf-8")
+    watch.turn()
+    watch.turn()
+    assert "greet/1.0.0.py" in caplog.text and len(service.catalog) == apps
+
+
+def test_what_could_not_be_built_is_tried_again(service: Service, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watch = CatalogWatch(service)
+    watch.turn()
+    file.write_text(GREET, "utf-8")
+    watch.turn()
+    gone = Reply(None, error=ErrorInfo("runner", "RunnerError", "The runner does not answer."))
+    with monkeypatch.context() as patched:
+        patched.setattr(type(service.runner), "call", lambda *_: gone)
+        with pytest.raises(Unavailable):
+            watch.turn()
+    watch.turn()
+    assert name_of(service) == "Greet"
+
+
+def test_its_thread_looks_and_ends(service: Service, file: Path) -> None:
+    watch = CatalogWatch(service)
+    watch.start()
+    file.write_text(GREET, "utf-8")
+    ends = time.monotonic() + 5
+    while name_of(service) is None and time.monotonic() < ends:
+        time.sleep(0.02)
+    watch.stop(1.0)
+    assert name_of(service) == "Greet"

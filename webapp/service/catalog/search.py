@@ -1,0 +1,65 @@
+"""Searching the apps of a catalog: which match, in what order, and how many there are in each category.
+
+The catalog never changes, so whatever was looked up may be kept.
+"""
+
+import functools
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+import orjson
+
+from webapp.kit import cursors
+from webapp.service.catalog.app import App
+from webapp.service.catalog.listing import Filter, Listing, SortDirection, SortKey, grouped, nearest_first, order
+from webapp.service.catalog.rows import Category
+
+FullText = Callable[[str], str]
+"""The numbers of the rows that hold the words of an FTS5 query, as a JSON array."""
+
+
+class Search:
+    """The apps by their row numbers, and the full-text index over them. Threads may share one."""
+
+    def __init__(self, apps: Mapping[int, App], categories: Sequence[Category], full_text: FullText) -> None:
+        self._by_row, self._categories, self._index = apps, categories, full_text
+        self._sorted = functools.lru_cache(maxsize=8)(self._sort)
+        self._listing = functools.lru_cache(maxsize=64)(self._make_listing)
+        self._matching = functools.lru_cache(maxsize=64)(self._match)
+
+    def page(
+        self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None, window: cursors.Window
+    ) -> cursors.Page[App]:
+        """One page. Raises :class:`cursors.BadCursor`."""
+        mark = cursors.fingerprint("apps", *narrowed.parts, key, direction)
+        return self._listing(narrowed, key, direction).page(window, mark)
+
+    def counts(self, narrowed: Filter) -> dict[str, int]:
+        """How many apps each category id shows under ``narrowed``; all ids, zeros too."""
+        counts = {category.id: 0 for category in self._categories}
+        for row in self._matching(narrowed):
+            for category_id in self._by_row[row].category_ids:
+                counts[category_id] += 1
+        return counts
+
+    def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing[App]:
+        matching = self._matching(narrowed)
+        apps = [self._by_row[row] for row in filter(matching.__contains__, self._sorted(key, direction == "asc"))]
+        if narrowed.words and key is None and direction is None:
+            return Listing(grouped(apps, narrowed.words), nearest_first(narrowed.words))
+        return Listing(apps, order(key, direction))
+
+    def _sort(self, key: SortKey | None, lightest_first: bool) -> tuple[int, ...]:
+        by = order(key, "asc" if lightest_first else None)
+        return tuple(sorted(self._by_row, key=lambda row: by.key_of(self._by_row[row])))
+
+    def _match(self, narrowed: Filter) -> frozenset[int]:
+        matching: Collection[int] = self._by_row.keys() if narrowed.words is None else self._full_text(narrowed.words)
+        if narrowed.narrows:
+            matching = [row for row in matching if narrowed.admits(self._by_row[row])]
+        return frozenset(matching)
+
+    def _full_text(self, words: tuple[str, ...]) -> list[int]:
+        if not words:
+            return []
+        query = " ".join(f'"{word}"*' for word in words)
+        return [row for row in orjson.loads(self._index(query)) if row in self._by_row]
