@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	--no-annotate --python-version 3.11 --custom-compile-command "make lock"
 
-.PHONY: run test format check bench ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test format check bench steady ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -39,6 +39,10 @@ check: setup-dev frontend-tests
 
 bench: setup
 	$(BIN)/python -m tests.bench
+
+# An hour of mixed requests: do memory and the log of the database stay flat?
+steady: setup
+	$(BIN)/python -m tests.bench.steady
 
 # Makes sentences of the specification false, one at a time: do the tests that tests/SPEC.md cites notice? By hand; ONLY=4.8.
 mutants: setup-dev

@@ -20,12 +20,17 @@ def run(port: int, scenery: Scenery, cookie: str, listener: Listener, count: int
     Each round is of another user, since the calls of one are limited. Raises ``RuntimeError`` when one fails.
     """
     with closing(Client(port)) as client:
-        tokens = [_token(client, scenery, f"user-{number}") for number in range(USERS)]
-    mixed = [request for token in tokens for request in _round(scenery, token, cookie, listener)]
+        mixed = mixture(client, scenery, cookie, listener)
     shares = [list(islice(cycle(mixed), number, count, CLIENTS)) for number in range(CLIENTS)]
     with multiprocessing.get_context("spawn").Pool(CLIENTS) as pool:
         pool.starmap(_send, [(port, share) for share in shares])
     return sum(request.path == listener.path for share in shares for request in share)
+
+
+def mixture(client: Client, scenery: Scenery, cookie: str, listener: Listener) -> list[Request]:
+    """A round of each user's requests, one after another."""
+    tokens = [_token(client, scenery, f"user-{number}") for number in range(USERS)]
+    return [request for token in tokens for request in _round(scenery, token, cookie, listener)]
 
 
 def _token(client: Client, scenery: Scenery, user: str) -> str:

@@ -58,6 +58,10 @@ class Serve(Server):
         super().__init__(port, lambda: [supervisor, *children_of(supervisor)])
         self._supervisor = supervisor
 
+    def memory_mb(self) -> float:
+        """The proportional set size of all its processes, in MB."""
+        return sum(map(pss_mb, [self._supervisor, *children_of(self._supervisor)]))
+
     def at_rest(self, requests: int, events: int, idle_s: float) -> Rest:
         """What its processes hold and take once they have nothing to do, after so many requests and events."""
         time.sleep(SETTLED_S)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from tests.bench.calls import Request
 from tests.bench.deliveries import FEW
 from tests.bench.meter import serving_bare
 from tests.bench.serving import PROCESSES
+from tests.bench.steady import Sample, verdict
 from tests.cli.conftest import ROOT
 from tests.store.lists import LISTS
 
@@ -84,3 +86,16 @@ def test_an_answer_that_is_not_as_it_should_be_ends_it() -> None:
         assert client.ask(Request("GET", "/bare/0")) == b"x"
         with pytest.raises(RuntimeError, match="GET /bare/x answered 404"):
             client.ask(Request("GET", "/bare/x"))
+
+
+def test_a_steady_pace_is_looked_at_while_it_lasts() -> None:
+    command = [sys.executable, "-m", "tests.bench.steady", "--minutes", "0.1", "--samples", "6", "--json"]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
+    done = subprocess.run(command, env=env, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    taken = [Sample(**sample) for sample in json.loads(done.stdout)]
+    assert len(taken) == 6 and all(sample.at_s >= number for number, sample in enumerate(taken, 1))
+    assert taken[0].requests < taken[-1].requests <= 60 and min(sample.memory_mb for sample in taken) > 50
+    assert verdict([replace(taken[0], memory_mb=100.0 + number) for number in range(6)]).startswith(
+        "memory 101.0 MB, then 105.0 MB: +4.0 %, to reach ≤ 3 %, no;"
+    )
