@@ -11,9 +11,10 @@ import time
 from collections import Counter
 from typing import NamedTuple
 
-from webapp.errors import Forbidden, Invalid, PatchbayError, Throttled
+from webapp.errors import Forbidden, Invalid, PatchbayError, Throttled, TooLarge
 
-MINUTE_S = 60
+MINUTE_S, HOUR_S = 60, 3_600
+MB = 1 << 20
 LOGGED_EVERY_S = 60.0
 log = logging.getLogger("patchbay.quotas")
 
@@ -22,7 +23,8 @@ class Quota(NamedTuple):
     """One row. ``name`` is the setting without ``PATCHBAY_``, and ``most`` the highest number that it takes.
 
     ``error`` says what answers beyond it, in the words ``sentence`` to whoever meets it, with ``{limit}`` in them.
-    ``help`` is for operators. What is counted is so in windows of ``window_s`` seconds; 0 is what stands now.
+    ``help`` is for operators. What is counted is so in windows of ``window_s`` seconds; 0 is what stands now. It counts
+    in steps of ``unit``.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Quota(NamedTuple):
     sentence: str
     help: str
     window_s: int = 0
+    unit: int = 1
 
     def words(self, limit: int) -> str:
         """The sentence, for the number that the operator set."""
@@ -80,7 +83,75 @@ PROJECT_RUNS = Quota(
     "The same for one project.",
     MINUTE_S,
 )
-TABLE = (MIN_POLL_S, MIN_TIMER_S, USER_TRIGGERS, PROJECT_TRIGGERS, USER_RUNS, PROJECT_RUNS)
+ADDRESS_REQUESTS = Quota(
+    "ADDRESS_REQUESTS",
+    12_000,
+    10_000_000,
+    Throttled,
+    "One address may send {limit} requests to triggers a minute; send this one again later.",
+    "Requests to triggers (/h/) a minute from one network address.",
+    MINUTE_S,
+)
+TRIGGER_REQUESTS = Quota(
+    "TRIGGER_REQUESTS",
+    6_000,
+    10_000_000,
+    Throttled,
+    "One trigger may get {limit} requests a minute; send this one again later.",
+    "The same to one trigger; mails to its address too.",
+    MINUTE_S,
+)
+USER_REQUESTS = Quota(
+    "USER_REQUESTS",
+    12_000,
+    10_000_000,
+    Throttled,
+    "The triggers of one user may get {limit} requests a minute; send this one again later.",
+    "The same to all triggers of one external user.",
+    MINUTE_S,
+)
+ADDRESS_MB = Quota(
+    "ADDRESS_MB",
+    2_048,
+    10_000_000,
+    Throttled,
+    "One address may send {limit} MB to triggers an hour; send this later.",
+    "MB of bodies that one network address may send to triggers an hour.",
+    HOUR_S,
+    MB,
+)
+TRIGGER_MB = Quota(
+    "TRIGGER_MB",
+    1_024,
+    10_000_000,
+    TooLarge,
+    "This trigger keeps {limit} MB of events, which is all it may; older ones go with time, or when it is deleted.",
+    "MB of events that came from outside and are kept of one trigger.",
+    unit=MB,
+)
+USER_MB = Quota(
+    "USER_MB",
+    4_096,
+    10_000_000,
+    TooLarge,
+    "The triggers of this user keep {limit} MB of events, which is all they may; older ones go with time.",
+    "The same of all triggers of one external user.",
+    unit=MB,
+)
+TABLE = (
+    MIN_POLL_S,
+    MIN_TIMER_S,
+    USER_TRIGGERS,
+    PROJECT_TRIGGERS,
+    USER_RUNS,
+    PROJECT_RUNS,
+    ADDRESS_REQUESTS,
+    TRIGGER_REQUESTS,
+    USER_REQUESTS,
+    ADDRESS_MB,
+    TRIGGER_MB,
+    USER_MB,
+)
 
 
 class Refusals:

@@ -203,12 +203,13 @@ def _p99s(sides: list[Callable[[], float]], count: int) -> list[float]:
 class _Trigger:
     id: str
     scene: Scene
+    external_user_id: str
 
 
 def _trigger(tx: Any, service: Service, scene: Scene, urls: list[str]) -> _Trigger:
     """The row of a trigger that nothing but events belongs to."""
     user = external_users.ensure(tx, scene, "bench", 0)
-    made = _Trigger(new_id("dc"), scene)
+    made = _Trigger(new_id("dc"), scene, user.id)
     tx.run(
         "INSERT INTO deployed_triggers (id, project_id, environment, external_user_id, external_id, emitter, "
         "component_id, component_key, component_version, name, name_slug, props, configured_sealed, active, "
@@ -227,8 +228,9 @@ def _trigger(tx: Any, service: Service, scene: Scene, urls: list[str]) -> _Trigg
 
 
 def _last_trigger(service: Service) -> _Trigger:
-    row = service.store.one("SELECT id, project_id FROM deployed_triggers ORDER BY id DESC LIMIT 1") or {}
-    return _Trigger(row["id"], Scene(row["project_id"], "development"))
+    sql = "SELECT id, project_id, external_user_id FROM deployed_triggers ORDER BY id DESC LIMIT 1"
+    row = service.store.one(sql) or {}
+    return _Trigger(row["id"], Scene(row["project_id"], "development"), row["external_user_id"])
 
 
 @contextmanager

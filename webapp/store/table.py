@@ -288,6 +288,12 @@ def read_count(reader: Reader, name: str) -> int:
     return int(row["n"]) if row else 0
 
 
+def most_counted(reader: Reader, prefix: str) -> int:
+    """The largest count under a name that starts with ``prefix``; 0 where there is none."""
+    sql = "SELECT COALESCE(MAX(n), 0) FROM counters WHERE name >= :low AND name < :high"
+    return int(reader.tuples(sql, {"low": prefix, "high": prefix + "\U0010ffff"})[0][0])
+
+
 def drop_counts(tx: Tx, prefix: str) -> None:
     """Forget every count whose name starts with ``prefix`` (when a project goes)."""
     tx.run("DELETE FROM counters WHERE name >= :low AND name < :high", {"low": prefix, "high": prefix + "\U0010ffff"})

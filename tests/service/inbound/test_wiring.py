@@ -6,7 +6,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
@@ -210,6 +210,29 @@ def test_a_body_that_is_no_text_is_refused_rather_than_written_at_six_times_its_
     kept = "SELECT SUM(LENGTH(body_sealed)) + (SELECT SUM(LENGTH(part_sealed)) FROM body_parts) FROM events"
     assert service.store.tuples(kept)[0][0] < 1.01 * 2**20
     assert [len(event["bodyRaw"]) for event in events(service, trigger)] == [2**20]
+
+
+def test_requests_are_bounded_for_each_address_trigger_and_user(
+    web: FlaskClient, service: Service, scene: Scene, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first, key), (_, second) = plant_trigger_of(service, scene, HTTP), plant_trigger_of(service, scene, "~/hook")
+    _, other = plant_trigger_of(service, scene, HTTP, user="bob")
+
+    def sent(key: str, address: str = "192.0.2.1", size: int = 1) -> tuple[int, str | None]:
+        answer = send(web, f"/h/{key}", data=b"x" * size, environ_overrides={"REMOTE_ADDR": address})
+        return answer.status_code, answer.headers.get("Retry-After")
+
+    for name, number in {"ADDRESS_REQUESTS": 6, "TRIGGER_REQUESTS": 2, "USER_REQUESTS": 3, "ADDRESS_MB": 1}.items():
+        monkeypatch.setitem(cast(dict[str, int], service.settings.quotas), name, number)
+    assert [sent(key)[0] for _ in range(3)] == [200, 200, 429]  # the trigger
+    assert [sent(second)[0] for _ in range(2)] == [200, 429]  # its user
+    assert [sent("nobody"), sent(other)] == [(404, None), (429, "60")]  # the address
+    assert sent(other, "192.0.2.2", 2**20) == (200, None)
+    assert sent(other, "192.0.2.2") == (429, "3600")  # its bytes
+    assert "keeps" not in send(web, f"/h/{key}").get_json()["error"]
+    clock.advance(MINUTE)
+    assert sent(key) == (200, None)
+    assert len(events(service, first)) == 3
 
 
 def test_a_path_may_hold_anything(web: FlaskClient, service: Service, scene: Scene) -> None:

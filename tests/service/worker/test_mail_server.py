@@ -14,7 +14,7 @@ from tests.service.domain.conftest import Bench
 from tests.service.worker.mailbox import PlantMailbox, events, letter, running
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
-from webapp.service.domain.triggers import deploying, receiving, serialization
+from webapp.service.domain.triggers import deploying, mailboxes, serialization
 from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.worker import mail_server
 
@@ -59,14 +59,14 @@ def test_what_has_come_whole_is_answered_before_the_end(
 ) -> None:
     trigger, address = plant_mailbox()
     begun, go = threading.Event(), threading.Event()
-    real: Callable[..., int] = receiving.receive_mail
+    real: Callable[..., int] = mailboxes.receive
 
     def slow(*given: Any) -> int:
         begun.set()
         go.wait(10)
         return real(*given)
 
-    monkeypatch.setattr(receiving, "receive_mail", slow)
+    monkeypatch.setattr(mailboxes, "receive", slow)
     with running(mail_service) as server:
         assert server.port
         with smtplib.SMTP("127.0.0.1", server.port, timeout=20) as sender:

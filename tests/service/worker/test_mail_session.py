@@ -8,10 +8,10 @@ import pytest
 
 from tests.fakes.deployed import switch
 from tests.service.worker.mailbox import PlantMailbox, events, letter
-from webapp.errors import TooLarge, Unavailable
+from webapp.errors import Throttled, TooLarge, Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
-from webapp.service.domain.triggers import deployed_triggers, lifecycle, receiving
+from webapp.service.domain.triggers import deployed_triggers, mailboxes, recording
 from webapp.service.domain.triggers.mails import BadMail
 from webapp.service.worker import mail_session
 from webapp.service.worker.mail_server import MailServer
@@ -108,7 +108,7 @@ def test_while_the_store_is_in_trouble_the_sender_keeps_the_mail(
         assert sender.rcpt(address)[0] == 451
     assert sender.rcpt(address)[0] == 250
     with monkeypatch.context() as patched:
-        patched.setattr(lifecycle, "record", busy)
+        patched.setattr(recording, "record", busy)
         assert sender.data(b"x")[0] == 451
     assert events(mail_service, trigger) == []
     assert sender.sendmail("ada@example.com", [address], b"x") == {}
@@ -188,10 +188,11 @@ def test_a_mail_has_fifty_recipients_at_most(sender: smtplib.SMTP, plant_mailbox
     [
         (BadMail("It has too many parts."), 554, b"5.6.0 It has too many parts.", []),
         (TooLarge(), 452, b"4.3.1 There is no room for the files of the mail now; try again tomorrow.", []),
+        (Throttled(1, 1, 1), 451, b"4.7.1 Too many mails for this address; try again later.", []),
         (Unavailable(), 451, b"4.3.0 The mail cannot be taken now; try again later.", ["WARNING"]),
         (ValueError("canary"), 451, b"4.3.0 The mail cannot be taken now; try again later.", ["ERROR"]),
     ],
-    ids=["bad", "large", "busy", "bug"],
+    ids=["bad", "large", "many", "busy", "bug"],
 )
 def test_each_reason_not_to_take_a_mail_has_its_answer(
     sender: smtplib.SMTP,
@@ -206,7 +207,7 @@ def test_each_reason_not_to_take_a_mail_has_its_answer(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(receiving, "receive_mail", fail)
+    monkeypatch.setattr(mailboxes, "receive", fail)
     _, address = plant_mailbox()
     sender.ehlo()
     sender.mail("ada@example.com")

@@ -7,6 +7,7 @@ from typing import Literal
 from webapp import quotas as limits
 from webapp.errors import Damaged
 from webapp.kit.clock import now
+from webapp.service.domain.deliveries import counts
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.settings import Settings
@@ -15,6 +16,12 @@ from webapp.store.sqlite import SQLiteStore
 
 Verdict = Literal["ok", "note", "problem"]
 Looks = Iterator[tuple[Verdict, str]]
+_STANDING = (
+    (limits.USER_TRIGGERS, "The user with the most triggers has"),
+    (limits.PROJECT_TRIGGERS, "The project with the most triggers has"),
+    (limits.TRIGGER_MB, "The trigger with the most MB of events keeps"),
+    (limits.USER_MB, "The user with the most MB of events keeps"),
+)
 
 
 def database(settings: Settings) -> Looks:
@@ -60,10 +67,9 @@ def quotas(settings: Settings) -> Looks:
     with closing(SQLiteStore(path)) as store:
         if store.pending():
             return
-        counts = deployed_triggers.fullest(store)
-    rows = zip(("user", "project"), (limits.USER_TRIGGERS, limits.PROJECT_TRIGGERS), counts, strict=True)
-    for owner, quota, count in rows:
-        limit = settings.quotas[quota.name]
-        full = count >= limit
+        held = (*deployed_triggers.fullest(store), *counts.most_kept(store))
+    for (quota, words), count in zip(_STANDING, held, strict=True):
+        limit, number = settings.quotas[quota.name], count // quota.unit
+        full = number >= limit
         raised = f" Raise PATCHBAY_{quota.name} if that is too few." if full else ""
-        yield "note" if full else "ok", f"The {owner} with the most triggers has {count:,} of {limit:,}.{raised}"
+        yield "note" if full else "ok", f"{words} {number:,} of {limit:,}.{raised}"

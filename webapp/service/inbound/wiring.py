@@ -15,7 +15,10 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 from werkzeug.routing import BaseConverter, Rule
 from werkzeug.urls import iri_to_uri
 
+from webapp import quotas
 from webapp.errors import NotFound, PatchbayError, Throttled
+from webapp.kit.networks import network_of
+from webapp.service.domain.access import rate_limits
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import receiving
 from webapp.service.domain.triggers.requests import InboundRequest
@@ -56,7 +59,7 @@ class Receiver:
         except NotFound as error:
             return answering.refusal(404, error.message)
         except Throttled as error:
-            return answering.refusal(429, "Too many requests wait for this trigger.", error.retry_after)
+            return answering.refusal(429, error.reason or "Too many requests came.", error.retry_after)
         except PatchbayError as error:
             return answering.refusal(error.status, error.message, 5 if error.status == 503 else None)
         except RequestEntityTooLarge:
@@ -68,8 +71,12 @@ class Receiver:
             return answering.refusal(500, "The request could not be taken in. Send it again.")
 
     def _received(self, key: str, rest: str) -> Response:
-        service = self._service
+        service, address = self._service, network_of(current.remote_addr or "")
+        rate_limits.count(service, quotas.ADDRESS_REQUESTS, address)
         trigger = receiving.listener(service, key)
+        receiving.count(service, trigger)
+        if current.content_length:
+            rate_limits.count(service, quotas.ADDRESS_MB, address, current.content_length)
         settings = service.settings
         base = settings.trigger_url(key) if OWN_HOST in current.environ else f"{settings.public_url}/h/{key}"
         received = read(current, base, rest, service.clock())

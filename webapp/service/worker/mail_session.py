@@ -10,12 +10,12 @@ from concurrent.futures import Executor
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
-from webapp.errors import NotFound, PatchbayError, TooLarge
+from webapp.errors import NotFound, PatchbayError, Throttled, TooLarge
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.triggers import receiving
+from webapp.service.domain.triggers import mailboxes
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.mailboxes import IncomingMail
 from webapp.service.domain.triggers.mails import BadMail
-from webapp.service.domain.triggers.receiving import IncomingMail
 
 MAX_MAIL_BYTES = 10 * 1024 * 1024
 MAX_LINE_BYTES = 64 * 1024  # RFC 5321 asks for 1,000; many programs send longer ones
@@ -26,6 +26,7 @@ IDLE_S = 300.0  # RFC 5321 section 4.5.3.2.7
 ACCEPTED = "250 2.0.0 The mail is accepted."
 UNKNOWN = "550 5.1.1 There is no such address here."
 LATER = "451 4.3.0 The mail cannot be taken now; try again later."
+BUSY = "451 4.7.1 Too many mails for this address; try again later."
 FULL = "452 4.3.1 There is no room for the files of the mail now; try again tomorrow."
 CROWDED = "452 4.5.3 Too many recipients; send the mail again for the others."
 log = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ class Handler:
         if len(envelope.rcpt_tos) >= MAX_RECIPIENTS:
             return CROWDED
         try:
-            await asyncio.to_thread(receiving.mailbox, self._service, self._local(address))
+            await asyncio.to_thread(mailboxes.find, self._service, self._local(address))
         except NotFound:
             return UNKNOWN
         except Exception as error:
@@ -70,16 +71,18 @@ class Handler:
         try:
             for address in envelope.rcpt_tos:
                 try:
-                    trigger = receiving.mailbox(self._service, self._local(address))
+                    trigger = mailboxes.find(self._service, self._local(address))
                 except NotFound:
                     continue  # gone since RCPT
                 to.setdefault(trigger.id, (_shown(address), trigger))
             mail = IncomingMail(_shown(envelope.mail_from or ""), list(to.values()), envelope.original_content or b"")
-            return ACCEPTED if to and receiving.receive_mail(self._service, mail) else UNKNOWN
+            return ACCEPTED if to and mailboxes.receive(self._service, mail) else UNKNOWN
         except BadMail as error:
             return f"554 5.6.0 {error}"
         except TooLarge:
             return FULL
+        except Throttled:
+            return BUSY
         except Exception as error:
             return _trouble(error)
 

@@ -170,10 +170,10 @@ def limiter(service: Service) -> Limiter:
 
 def count(service: Service, quota: Quota, key: str, amount: int = 1) -> None:
     """Count ``amount`` towards ``quota`` under ``key``. Raises :class:`Throttled`, with its words, beyond it."""
-    limit = Limit(service.settings.quotas[quota.name], quota.window_s)
+    number = service.settings.quotas[quota.name]
     try:
-        limiter(service).hit(limit, f"{quota.name}|{key}", amount)
+        limiter(service).hit(Limit(number * quota.unit, quota.window_s), f"{quota.name}|{key}", amount)
     except Throttled as error:
-        REFUSALS.add(quota, limit.requests)
-        error.reason = quota.words(limit.requests)
+        REFUSALS.add(quota, number)
+        error.reason = quota.words(number)
         raise

@@ -56,7 +56,7 @@ class Service:
     def hold(self, quota: Quota, count: int) -> None:
         """Raise what ``quota`` answers where ``count``, with what is asked for just now, is more than it allows."""
         limit = self.settings.quotas[quota.name]
-        if count > limit:
+        if count > limit * quota.unit:
             REFUSALS.add(quota, limit)
             raise quota.error(quota.words(limit))
 

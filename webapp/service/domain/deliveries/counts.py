@@ -1,10 +1,11 @@
-"""How many deliveries of a trigger there are in each status: exact counts beside a table that grows."""
+"""Exact counts beside tables that grow: how many deliveries of a trigger there are in each status, and how many bytes
+are kept of its events."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from webapp.store.contract import Reader, Tx
-from webapp.store.table import add_to_counts, drop_counts, read_count
+from webapp.store.table import add_to_counts, drop_counts, most_counted, read_count
 
 STATUSES = ("waiting", "delivered", "failed")
 Move = tuple[str | None, str, str]
@@ -43,9 +44,49 @@ def count(reader: Reader, trigger_id: str, statuses: Sequence[str] = STATUSES) -
     return sum(read_count(reader, _name(trigger_id, status)) for status in statuses)
 
 
+def add_bytes(tx: Tx, trigger_id: str, user_id: str, by: int) -> None:
+    """``by`` bytes more are kept of a trigger of the user ``user_id`` (or less, when it is negative)."""
+    add_to_counts(tx, [_kept_of("trigger", trigger_id), _kept_of("user", user_id)], by)
+
+
+def removed_bytes(tx: Tx, where: str, params: dict[str, str]) -> None:
+    """Take what is kept of the events ``e`` that ``where`` finds out of the counts; the caller deletes them next."""
+    rows = tx.tuples(
+        "SELECT d.id, d.external_user_id, SUM(e.kept) FROM events e JOIN deployed_triggers d ON d.id = e.trigger_id "  # noqa: S608
+        f"WHERE {where} GROUP BY d.id, d.external_user_id",
+        params,
+    )
+    for trigger_id, user_id, kept in rows:
+        add_bytes(tx, trigger_id, user_id, -int(kept))
+
+
+def kept_bytes(reader: Reader, trigger_id: str, user_id: str) -> tuple[int, int]:
+    """How many bytes are kept of a trigger, and of all triggers of its user."""
+    return read_count(reader, _kept_of("trigger", trigger_id)), read_count(reader, _kept_of("user", user_id))
+
+
+def most_kept(reader: Reader) -> tuple[int, int]:
+    """How many bytes are kept of the trigger with the most, and of the user with the most."""
+    trigger, user = (most_counted(reader, _kept_of(owner, "")) for owner in ("trigger", "user"))
+    return trigger, user
+
+
 def forget(tx: Tx, trigger_id: str) -> None:
-    """Drop the counts of a trigger that is removed."""
+    """Drop the counts of a trigger that is removed next."""
     drop_counts(tx, f"deliveries|{trigger_id}|")
+    kept = read_count(tx, _kept_of("trigger", trigger_id))
+    for (user_id,) in tx.tuples("SELECT external_user_id FROM deployed_triggers WHERE id = :id", {"id": trigger_id}):
+        add_to_counts(tx, [_kept_of("user", user_id)] if kept else [], -kept)
+    drop_counts(tx, _kept_of("trigger", trigger_id))
+
+
+def forget_user(tx: Tx, user_id: str) -> None:
+    """Drop the count of a user who is removed."""
+    drop_counts(tx, _kept_of("user", user_id))
+
+
+def _kept_of(owner: str, owner_id: str) -> str:
+    return f"kept|{owner}|{owner_id}"
 
 
 def _name(trigger_id: str, status: str) -> str:

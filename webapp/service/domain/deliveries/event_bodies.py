@@ -1,6 +1,8 @@
 """Bodies of events, as they are kept and as they are sent: JSON, sealed where it holds a secret, or a request."""
 
+import itertools
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -10,6 +12,7 @@ from webapp.service.domain.deliveries import body_parts, received
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader
 
+MAX_PAGE_BYTES = 16 * 1024 * 1024
 SEALED = SealedColumn("events", "body_sealed")
 SIZE = "COALESCE(size, LENGTH(body), LENGTH(body_sealed))"
 
@@ -37,3 +40,9 @@ def size_of(reader: Reader, event_id: str) -> int:
     if not row:
         raise LookupError(f"{event_id} is gone")
     return int(row[0][0])
+
+
+def fitting(sizes: Sequence[tuple[int]]) -> int:
+    """How many of the first bodies make a page: one at least."""
+    totals = itertools.accumulate(size for (size,) in sizes)
+    return max(sum(total <= MAX_PAGE_BYTES for total in totals), 1)

@@ -5,7 +5,6 @@ caller commits and then calls ``service.wake()``. A body that holds a secret of 
 key in a trigger's own URL. A request that came for a trigger is kept as it came (:mod:`received`), always sealed.
 """
 
-import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,15 +27,14 @@ from webapp.store.table import Table
 EMIT = "emit"
 MAX_LISTED = 100
 MAX_SUMMARY = 500
-MAX_PAGE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event. ``at`` is when it was recorded, ``emitted_at`` when the component said that it happened (ms).
 
-    ``body_sealed`` stands in the place of ``body`` until :func:`opened`. Of a request, ``size`` is how long its JSON is
-    and ``kept`` how many bytes are kept; its body may stand ``in_parts``.
+    ``body_sealed`` stands in the place of ``body`` until :func:`opened`. ``kept`` bytes are kept of it. Of a request,
+    ``size`` is how long its JSON is, and its body may stand ``in_parts``.
     """
 
     id: str
@@ -76,14 +74,14 @@ def record(
             emitted_id=None if emission.id is None else emission.id.replace("\0", ""),
             emitted_at=emission.ts,
             summary=_without(secret, emission.summary)[:MAX_SUMMARY] if emission.summary else None,
-            body=event_bodies.as_bytes(emission.event),
+            body=(body := event_bodies.as_bytes(emission.event)),
+            kept=len(body),
         )
         for emission in emitted
     ]
     for event in events:
         _insert(tx, service, event, sealed=secret is not None and secret.encode() in (event.body or b""))
-    targets = trigger_webhooks.targets(tx, trigger)
-    deliveries.add(tx, [event.id for event in events], targets, now, trigger_id=trigger.id)
+    _deliver(tx, trigger, events, now)
     return events
 
 
@@ -97,7 +95,7 @@ def record_request(
     event = Event(*facts, size=size, kept=len(packed) + len(beside), in_parts=bool(beside))
     _insert(tx, service, event, sealed=True)
     body_parts.keep(tx, service, scene.project_id, "event_id", event_id, beside)
-    deliveries.add(tx, [event_id], trigger_webhooks.targets(tx, trigger), now, trigger_id=trigger.id)
+    _deliver(tx, trigger, [event], now)
     return event
 
 
@@ -133,7 +131,8 @@ def page_of_trigger(
     where = f"{where} ORDER BY at DESC, id DESC LIMIT :limit"
     if brief:
         return [_EVENTS.make(row) for row in reader.tuples(f"SELECT {_BRIEF} FROM events WHERE {where}", params)]  # noqa: S608
-    params["limit"] = _fitting(reader.tuples(f"SELECT {event_bodies.SIZE} FROM events WHERE {where}", params))  # noqa: S608
+    sizes = f"SELECT {event_bodies.SIZE} FROM events WHERE {where}"  # noqa: S608
+    params["limit"] = event_bodies.fitting(reader.tuples(sizes, params))
     return _EVENTS.all(reader, where, params)
 
 
@@ -169,11 +168,18 @@ def body_of(service: Service, event_id: str) -> bytes:
 
 
 def delete(tx: Tx, event_ids: Sequence[str]) -> None:
-    """Forget events with their deliveries, and take these out of the counts."""
+    """Forget events with their deliveries, and take both out of the counts."""
     names = {f"e{number}": event_id for number, event_id in enumerate(event_ids)}
     listed = ", ".join(f":{name}" for name in names)
     counts.removed_with(tx, f"event_id IN ({listed})", {**names})
+    counts.removed_bytes(tx, f"e.id IN ({listed})", names)
     tx.run(f"DELETE FROM events WHERE id IN ({listed})", names)  # noqa: S608
+
+
+def _deliver(tx: Tx, trigger: TriggerReference, events: Sequence[Event], now: int) -> None:
+    counts.add_bytes(tx, trigger.id, trigger.external_user_id, sum(event.kept for event in events))
+    targets = trigger_webhooks.targets(tx, trigger)
+    deliveries.add(tx, [event.id for event in events], targets, now, trigger_id=trigger.id)
 
 
 def _insert(tx: Tx, service: Service, event: Event, *, sealed: bool) -> None:
@@ -181,12 +187,6 @@ def _insert(tx: Tx, service: Service, event: Event, *, sealed: bool) -> None:
         box = event_bodies.SEALED.seal(service, tx, event.scene.project_id, event.id, event.body or b"")
         event = replace(event, body=None, body_sealed=box)
     _EVENTS.insert(tx, event)
-
-
-def _fitting(sizes: Sequence[tuple[int]]) -> int:
-    """How many of the first bodies make a page: one at least."""
-    totals = itertools.accumulate(size for (size,) in sizes)
-    return max(sum(total <= MAX_PAGE_BYTES for total in totals), 1)
 
 
 def _opened(service: Service, event: Event, sealed: bytes) -> Event:

@@ -19,11 +19,16 @@ MAX_URLS = 20
 
 
 class TriggerReference(Protocol):
-    """A deployed trigger: its id (``dc_…``, ``hi_…``, ``ti_…``, ``ei_…``) and where it is deployed."""
+    """A deployed trigger: its id (``dc_…``, ``hi_…``, ``ti_…``, ``ei_…``), whose it is and where it is deployed."""
 
     @property
     def id(self) -> str:
         """Its id."""
+        ...
+
+    @property
+    def external_user_id(self) -> str:
+        """Our id of its user."""
         ...
 
     @property

@@ -19,6 +19,7 @@ from webapp.service.components.wire import MAX_MESSAGE
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.deliveries import body_parts, received
 from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.triggers import recording
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Row, Tx
 
@@ -27,6 +28,7 @@ LEASE = 2 * MINUTE
 MAX_WAITING = 1_000
 MAX_BYTES = MAX_MESSAGE - 2**20  # of a request as JSON: it goes to the runner in one message, with the values
 FULL_RETRY_S = 60
+_FULL = "Too many requests wait for this trigger."
 SEALED = SealedColumn("trigger_inbox", "request_sealed")
 log = logging.getLogger(__name__)
 
@@ -47,15 +49,17 @@ class QueuedRequest:
 def add(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> None:
     """Accept ``request`` for ``trigger``; it is kept for good when this returns. Call ``service.wake()`` then.
 
-    Raises :class:`Throttled` when :data:`MAX_WAITING` of them wait already, :class:`webapp.errors.Conflict` when the
-    trigger is gone.
+    Raises :class:`Throttled` when :data:`MAX_WAITING` of them wait already, :class:`webapp.errors.TooLarge` when too
+    much is kept of it, :class:`webapp.errors.Conflict` when it is gone.
     """
     plain, beside = request.packed()
     now, request_id, project_id = service.clock(), ordered_id("in"), trigger.scene.project_id
     with service.store.write() as tx:
-        waiting = tx.one("SELECT COUNT(*) AS n FROM trigger_inbox WHERE trigger_id = :id", {"id": trigger.id})
-        if waiting and waiting["n"] >= MAX_WAITING:
-            raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S)
+        sql = "SELECT COUNT(*), COALESCE(SUM(kept), 0) FROM trigger_inbox WHERE trigger_id = :id"
+        ((waiting, waiting_bytes),) = tx.tuples(sql, {"id": trigger.id})
+        if waiting >= MAX_WAITING:
+            raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S, _FULL)
+        recording.hold_bytes(tx, service, trigger, int(waiting_bytes) + len(plain) + len(beside))
         tx.run(
             "INSERT INTO trigger_inbox (id, trigger_id, project_id, request_sealed, kept, in_parts, received_at, "
             "next_at) VALUES (:id, :trigger, :project, :sealed, :kept, :in_parts, :now, :now)",

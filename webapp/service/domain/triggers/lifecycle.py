@@ -63,6 +63,7 @@ def erase_of_user(tx: Tx, user: ExternalUser) -> None:
     """Delete what is left of a user who goes: even what is being deployed just now."""
     for row in tx.all("SELECT id FROM deployed_triggers WHERE external_user_id = :user", {"user": user.id}):
         remove(tx, row["id"])
+    counts.forget_user(tx, user.id)
 
 
 def erase_of_project(tx: Tx, project_id: str) -> None:

@@ -1,24 +1,24 @@
-"""What comes in for a trigger: a request to its own URL, or a mail to its own address. Kept before it is answered.
+"""Requests to triggers' own URLs: each is kept before it is answered.
 
 A native trigger's event is committed with its deliveries before the answer. A request for a source is kept in its inbox
 and run by the worker (:mod:`inbox`); one for a source that answers by itself is run at once, and the caller
 waits. Addresses that never were, that are deleted and that are paused cannot be told apart.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
+from webapp import quotas
 from webapp.errors import Conflict, NotFound, PatchbayError, TooLarge
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.service.components.calls import Emitted, HttpAnswer, Reply
+from webapp.service.components.calls import HttpAnswer, Reply
+from webapp.service.domain.access import rate_limits
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import file_stash, prop_values
+from webapp.service.domain.components import prop_values
 from webapp.service.domain.deliveries.received import ReceivedRequest
-from webapp.service.domain.triggers import deployed_triggers, firing, inbox, mails, recording, requests
+from webapp.service.domain.triggers import deployed_triggers, firing, inbox, recording, requests
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
-from webapp.service.domain.triggers.mails import Mail
 from webapp.service.domain.triggers.requests import InboundRequest
 from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Tx
@@ -29,32 +29,21 @@ JSON = {"content-type": "application/json"}
 MAX_SUMMARY = 200
 MAX_EVENT_BYTES = 48 * 1024 * 1024  # of a request's event, where a body of 10 MiB stands twice
 _PAUSE_MS = MINUTE
-_NOTHING = "There is nothing at this address."
-
-
-@dataclass(frozen=True, slots=True)
-class IncomingMail:
-    """A mail on its way in: the triggers that it is for, by the addresses of its envelope."""
-
-    sender: str
-    to: Sequence[tuple[str, DeployedTrigger]]
-    raw: bytes = field(repr=False)
+NOTHING = "There is nothing at this address."
 
 
 def listener(service: Service, key: str) -> DeployedTrigger:
     """The trigger that listens at ``/h/<key>`` now. Raises :class:`NotFound`."""
     trigger = deployed_triggers.by_endpoint(service.store, key)
     if trigger is None or not trigger.active:
-        raise NotFound(_NOTHING)
+        raise NotFound(NOTHING)
     return trigger
 
 
-def mailbox(service: Service, local: str) -> DeployedTrigger:
-    """The trigger whose address begins with ``local``. Raises :class:`NotFound`."""
-    trigger = deployed_triggers.by_email(service.store, local)
-    if trigger is None or not trigger.active:
-        raise NotFound(_NOTHING)
-    return trigger
+def count(service: Service, trigger: DeployedTrigger) -> None:
+    """Count a request or mail for ``trigger`` and for its user. Raises :class:`webapp.errors.Throttled`."""
+    rate_limits.count(service, quotas.TRIGGER_REQUESTS, trigger.id)
+    rate_limits.count(service, quotas.USER_REQUESTS, trigger.external_user_id)
 
 
 def answers_synchronously(trigger: DeployedTrigger) -> bool:
@@ -77,7 +66,7 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     try:
         inbox.add(service, trigger, request)
     except Conflict as error:  # deleted meanwhile
-        raise NotFound(_NOTHING) from error
+        raise NotFound(NOTHING) from error
     service.wake()
     return HttpAnswer(200, SUCCESS, JSON)
 
@@ -107,25 +96,13 @@ def _run_queued(service: Service, waiting: QueuedRequest) -> None:
             inbox.postpone(tx, waiting, service.clock() + _PAUSE_MS)
 
 
-def receive_mail(service: Service, incoming: IncomingMail) -> int:
-    """Take a mail in, for each of its triggers in the same transaction; how many events came of it.
-
-    Raises :class:`mails.BadMail`, :class:`TooLarge` (the place for files is full), :class:`webapp.errors.Unavailable`.
-    """
-    read = [(trigger.id, mails.read(incoming.raw, incoming.sender, address)) for address, trigger in incoming.to]
-    with service.store.write() as tx:
-        events = sum(_record_mail(tx, service, trigger_id, mail) for trigger_id, mail in read)
-    service.wake()
-    return events
-
-
 def _native(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> HttpAnswer:
     size = _measured(request, MAX_EVENT_BYTES)
     summary = one_line(f"{request.facts['method']} {request.facts['path']}", MAX_SUMMARY)
     with service.store.write() as tx:
         now = deployed_triggers.find(tx, trigger.id)
         if now is None or not now.active:
-            raise NotFound(_NOTHING)
+            raise NotFound(NOTHING)
         recording.record_request(tx, service, trigger, request, summary, size)
     service.wake()
     return _chosen_response(service, trigger)
@@ -167,27 +144,3 @@ def _settle(service: Service, waiting: QueuedRequest) -> firing.Settle:
         return inbox.retry_or_drop(tx, waiting, now, reply.error.message)
 
     return settle
-
-
-def _record_mail(tx: Tx, service: Service, trigger_id: str, read: Mail) -> int:
-    trigger = deployed_triggers.find(tx, trigger_id)
-    if trigger is None or not trigger.active:
-        return 0
-    payload = {**read.facts, "attachments": _kept(tx, service, trigger, read)}
-    summary = one_line(read.facts["subject"], MAX_SUMMARY) or None
-    return len(recording.record(tx, service, trigger, [Emitted(payload, read.message_id, summary, service.clock())]))
-
-
-def _kept(tx: Tx, service: Service, trigger: DeployedTrigger, read: Mail) -> list[dict[str, Any]]:
-    """The attachments, in one stash: ``file`` is what ``file_stash/download`` takes as ``s3_key``."""
-    stash = file_stash.new_stash_id() if read.attachments else None
-    kept = []
-    for attachment in read.attachments:
-        place = (trigger.scene, trigger.external_id, stash)
-        facts = (attachment.name, attachment.content_type, attachment.content)
-        key = file_stash.keep(service, tx, *place, *facts, days=file_stash.MAIL_DAYS)
-        name = file_stash.clean_name(attachment.name)
-        kept.append(
-            {"name": name, "content_type": attachment.content_type, "size": len(attachment.content), "file": key}
-        )
-    return kept
