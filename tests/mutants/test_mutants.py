@@ -29,6 +29,15 @@ def test_a_mutant_changes_one_place_and_leaves_a_program(mutant: Mutant) -> None
         ast.parse(changed)
 
 
+def test_a_mutant_names_only_what_is_there(tmp_path: Path) -> None:
+    """One that stumbles over a name that nobody defines would be noticed by any test."""
+    for number, mutant in enumerate(ALL):
+        if mutant.file.endswith(".py"):
+            (tmp_path / f"mutant_{number}.py").write_text(mutant.mutated(source_of(mutant)), "utf-8")
+    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", "--output-format", "concise"]
+    assert subprocess.run([*command, tmp_path], capture_output=True, text=True).stdout == "All checks passed!\n"
+
+
 def test_every_row_has_a_mutant() -> None:
     mutated = {mutant.cites for mutant in ALL}
     assert [(row.section, row.sentence) for row in spec_rows.rows() if row not in mutated] == []
