@@ -34,6 +34,10 @@ def file(service: Service) -> Path:
     return path
 
 
+def app_called(name: str) -> str:
+    return bare("mine", name, category="communication")
+
+
 def name_of(service: Service) -> str | None:
     component = service.catalog.component("~/greet")
     return component.name if component else None
@@ -56,7 +60,7 @@ def test_a_change_is_built_once_it_stands_still(service: Service, file: Path) ->
 def test_files_of_an_app_count_too(service: Service) -> None:
     watch, apps = CatalogWatch(service), service.settings.data / "apps" / "mine"
     apps.mkdir(parents=True)
-    for name, text in (("app.toml", bare("mine", "Mine")), ("app.toml", bare("mine", "Ours")), ("common.py", "X = 1")):
+    for name, text in (("app.toml", app_called("Mine")), ("app.toml", app_called("Ours")), ("common.py", "X = 1")):
         (apps / name).write_text(text, "utf-8")
         watch.turn()
         watch.turn()
