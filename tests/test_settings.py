@@ -160,3 +160,16 @@ def test_cookies_say_in_their_names_that_they_are_secure() -> None:
 def test_the_manual_documents_every_setting_in_order() -> None:
     shown = re.findall(r"^\|\s*`PATCHBAY_([A-Z_]+)`", MANUAL.read_text("utf-8"), re.MULTILINE)
     assert shown == [row.name for row in TABLE]
+
+
+@pytest.mark.parametrize(
+    ("public_url", "sandbox_url"),
+    [
+        ("https://localhost:8443", "http://localhost:8601"),
+        ("https://patchbay.localhost", "http://localhost:8601"),
+        ("https://127.0.0.1:8443", "http://127.0.0.1:8601"),
+        ("http://[::1]:8600", "http://[::1]:8601"),
+    ],
+)
+def test_the_sandbox_is_on_this_machine_without_tls(data: Path, public_url: str, sandbox_url: str) -> None:
+    assert Settings.from_env({"PATCHBAY_PUBLIC_URL": public_url}, data=data).sandbox_url == sandbox_url

@@ -150,10 +150,12 @@ class Settings:
 
     @cached_property
     def sandbox_url(self) -> str:
-        """Where the built-in third party answers: the same host name, its own port."""
-        parts = urlsplit(self.public_url)
-        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-        return f"{parts.scheme}://{host}:{self.sandbox_port}"
+        """Where the built-in third party answers: this machine, its own port, and never TLS, which whoever stands in
+        front of the public address speaks."""
+        host = urlsplit(self.public_url).hostname or "localhost"
+        if host.endswith(".localhost"):  # which browsers know, and many resolvers do not
+            host = "localhost"
+        return f"http://[{host}]:{self.sandbox_port}" if ":" in host else f"http://{host}:{self.sandbox_port}"
 
 
 TABLE = (

@@ -5,9 +5,12 @@ import hmac
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from tests.fakes.certificates import Authority
+from tests.fakes.receiver import receiving
 from tests.sandbox.conftest import Served
 from webapp.sandbox.receiver import Received
 from webapp.sandbox.webhooks import allowed_url, post_signed
@@ -114,6 +117,7 @@ def test_unknown_project_is_404_and_the_hundred_and_first_409(served: Served) ->
         ("http://127.0.0.1:8000/x", True),
         ("http://127.9.9.9/", True),
         ("https://localhost/", True),
+        ("https://app.localhost:8443/h/key", True),
         ("http://[::1]:80/", True),
         ("http://169.254.169.254/", False),
         ("http://10.0.0.1/", False),
@@ -136,3 +140,9 @@ def test_a_redirect_is_not_followed_and_a_dead_address_is_no_crash(served: Serve
     assert post_signed(f"{served.url}/receiver/hook", "s", event) == "302"
     assert served.sandbox.receiver.requests("redirect-target") == []
     assert post_signed("http://127.0.0.1:9/", "s", event) == "no answer"
+
+
+def test_a_certificate_of_this_machines_own_is_taken(tmp_path: Path) -> None:
+    with receiving(Authority(tmp_path).context("localhost")) as receiver:
+        url = receiver.url("/h/key").replace("http://127.0.0.1", "https://localhost")
+        assert post_signed(url, "s", {"event": "task.created"}) == "200"
