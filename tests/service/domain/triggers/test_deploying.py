@@ -164,7 +164,6 @@ def test_slugs_are_unique_for_each_user(service: Service, scene: Scene) -> None:
     [
         ({"given": {"ids": "x"}}, "configured_props.ids"),
         ({"given": {"timer": {"intervalSeconds": 5}}}, "configured_props.timer"),
-        ({"webhook_url": "ftp://x"}, "webhook_urls"),
         ({"workflow_id": "p_none"}, "workflow_id"),
     ],
 )
