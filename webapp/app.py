@@ -19,6 +19,7 @@ from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.domain.access import clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import open_service
+from webapp.service.domain.instance.two_step import TotpSealer
 from webapp.service.domain.projects import projects
 from webapp.service.inbound import wiring as inbound
 from webapp.service.link import wiring as link
@@ -69,6 +70,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
         client_secret=settings.connect_client_secret or client_secret,
         project=lambda: settings.project or _first_project(service),
         wsgi=lambda: app.wsgi_app,
+        totp_sealer=TotpSealer(service),
     )
     service.catalog.when_refreshed(app.extensions[KEY].forget_apps)
     app.wsgi_app = trusted(collapse_slashes(app.wsgi_app), settings)  # type: ignore[method-assign, assignment]

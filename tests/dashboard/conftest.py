@@ -252,6 +252,16 @@ def _service(fake: FakeConnect) -> Flask:
     return app
 
 
+class Unsealed:
+    """Seals nothing; that is the service's matter."""
+
+    def seal(self, tx: Any, row: str, plain: bytes) -> bytes:
+        return plain
+
+    def open(self, row: str, box: bytes) -> bytes:
+        return box
+
+
 @dataclass
 class Stage:
     """The dashboard, its service, its people's store and its clock."""
@@ -322,6 +332,7 @@ def make_stage(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
         wiring.register(
             app, settings=settings, store=store, clock=clock, client_id="client", client_secret="secret",
             project=lambda: PROJECT, wsgi=lambda: connect.wsgi,
+            totp_sealer=Unsealed(),
         )  # fmt: skip
         alice = users.create(store, clock, email="alice@example.com", password=PASSWORD, role="owner")
         return Stage(app, connect, store, clock, alice)

@@ -22,6 +22,7 @@ from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
 from webapp.people.preferences import Preferences
 from webapp.people.sessions import Session
+from webapp.people.totp import Totp
 from webapp.people.users import User
 from webapp.settings import Settings
 from webapp.store.contract import Store
@@ -54,6 +55,7 @@ class Dashboard:
     apps: Memory[App]
     triggers: Memory[TriggerOverview]
     shown_once: Memory[tuple[str, str]]
+    totp: Totp
 
     def forget_apps(self) -> None:
         """Ask anew for what is known of apps: the catalog changed."""

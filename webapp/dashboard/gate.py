@@ -15,12 +15,12 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp import audit
 from webapp.audit import Actor
+from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import VARY, go, safe_next
 from webapp.kit import translation
 from webapp.kit.clock import SECOND
 from webapp.people import preferences, sessions, users
-from webapp.people.sessions import LIFETIME
 from webapp.settings import Settings
 
 # What somebody who is not signed in may open.
@@ -30,6 +30,8 @@ OPEN = frozenset(
         "dashboard.start.create",
         "dashboard.session.page",
         "dashboard.session.create",
+        "dashboard.second_step.page",
+        "dashboard.second_step.create",
         "dashboard.new_password.page",
         "dashboard.new_password.save",
     }
@@ -71,7 +73,7 @@ def prolong(response: Response) -> Response:
     """Renew the cookie of a session whose end has just moved."""
     session = g.get("person_session")
     if session and dashboard().clock() - session.seen_at < SECOND:
-        write_token(response, g.person_token)
+        cookies.write_token(response, g.person_token)
     return response
 
 
@@ -120,36 +122,6 @@ def configure_cookies(app: Flask, settings: Settings) -> None:
         SESSION_COOKIE_PATH="/",
         WTF_CSRF_CHECK_DEFAULT=False,  # the API and the Connect Link have their own proof; see check()
         WTF_CSRF_TIME_LIMIT=None,  # as long as the cookie: a page left open overnight still works
-    )
-
-
-def write_token(response: Response, token: str) -> None:
-    """Give the browser its session token, or the same one for another two weeks."""
-    settings = dashboard().settings
-    response.set_cookie(
-        f"{settings.host_cookie}patchbay_session", token, max_age=LIFETIME // 1000, path="/",
-        secure=settings.secure, httponly=True, samesite="Lax",
-    )  # fmt: skip
-
-
-def drop_token(response: Response) -> None:
-    """Take the session token away."""
-    settings = dashboard().settings
-    response.delete_cookie(
-        f"{settings.host_cookie}patchbay_session", path="/", secure=settings.secure, httponly=True, samesite="Lax"
-    )
-
-
-def read_theme() -> str:
-    """The theme that this browser was last given, for pages before anybody signs in."""
-    return request.cookies.get(f"{dashboard().settings.host_cookie}theme", "")
-
-
-def write_theme(response: Response, theme: str) -> None:
-    """Let the sign-in page look as the person wants it too. It tells nothing about anybody."""
-    settings = dashboard().settings
-    response.set_cookie(
-        f"{settings.host_cookie}theme", theme, max_age=365 * 24 * 3600, path="/", secure=settings.secure, samesite="Lax"
     )
 
 

@@ -11,13 +11,13 @@ from flask import Blueprint, Response, abort, flash, make_response, redirect, re
 from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import gate
+from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import chosen, dashboard, person, session_now
 from webapp.dashboard.pages import go, page_before
 from webapp.errors import Invalid
 from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
-from webapp.people import api_keys, attempts, preferences, sessions, users
+from webapp.people import api_keys, attempts, preferences, recovery_codes, sessions, totp, users
 from webapp.people.attempts import Source
 from webapp.people.preferences import Preferences
 
@@ -35,7 +35,7 @@ def formerly() -> AnyResponse:
 @blueprint.get("/settings")
 def page() -> AnyResponse:
     """The page."""
-    return _page()
+    return show()
 
 
 @blueprint.post("/settings")
@@ -46,7 +46,7 @@ def save() -> AnyResponse:
     try:
         preferences.save(dashboard().store, dashboard().clock, person().id, preferred)
     except Invalid as error:
-        return _page({detail.field: detail.message for detail in error.details}, 422)
+        return show({detail.field: detail.message for detail in error.details}, 422)
     speak(preferred.language)
     flash(gettext("Your settings are saved."), "ok")
     return _with_theme(go(url_for("dashboard.settings.page")), preferred.theme)
@@ -66,16 +66,13 @@ def theme() -> AnyResponse:
 @blueprint.post("/settings/password")
 def password() -> AnyResponse:
     """Change the password, and sign every other browser out."""
-    board, me, source = dashboard(), person(), Source(person().email, None, session_now().id)
-    if attempts.admit(board.store, board.clock, source):
-        return _page({"current": gettext("Too many tries. Wait a minute, then try again.")}, 429)
-    if not users.has_password(board.store, me.id, request.form.get("current", "")):
-        return _page({"current": gettext("That is not your password now. Try again.")}, 422)
-    attempts.succeeded(board.store, source)
+    board, me, problem = dashboard(), person(), wrong_password()
+    if problem:
+        return show({"current": problem}, 422)
     try:
         chosen_hash = users.prepare_password(request.form.get("password", ""))
     except Invalid as error:
-        return _page({detail.field: detail.message for detail in error.details}, 422)
+        return show({detail.field: detail.message for detail in error.details}, 422)
     with board.store.write() as tx:
         users.set_password(tx, board.clock(), me.id, chosen_hash)
         sessions.end_all(tx, me.id, keep=session_now().id)
@@ -87,7 +84,7 @@ def password() -> AnyResponse:
 def api_key() -> AnyResponse:
     """Give the person an API key, in place of any before it, and show it this once."""
     board = dashboard()
-    return _page(api_key=api_keys.give(board.store, board.clock, person().id))
+    return show(api_key=api_keys.give(board.store, board.clock, person().id))
 
 
 @blueprint.post("/settings/sessions/<session_id>/end")
@@ -109,7 +106,19 @@ def end_others() -> AnyResponse:
     return go(url_for("dashboard.settings.page"))
 
 
-def _page(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: str | None = None) -> Response:
+def wrong_password() -> str:
+    """What is wrong with the password that the form repeats; "" for the right one."""
+    board, me, source = dashboard(), person(), Source(person().email, None, session_now().id)
+    if attempts.admit(board.store, board.clock, source):
+        return gettext("Too many tries. Wait a minute, then try again.")
+    if not users.has_password(board.store, me.id, request.form.get("current", "")):
+        return gettext("That is not your password now. Try again.")
+    attempts.succeeded(board.store, source)
+    return ""
+
+
+def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: str | None = None) -> Response:
+    """The page, with what is wrong with the form that was sent."""
     board = dashboard()
     page = render_template(
         "dashboard/settings/page.html",
@@ -117,6 +126,8 @@ def _page(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: 
         current=session_now().id,
         api_key=api_key,
         api_key_given_at=api_keys.given_at(board.store, person().id),
+        two_step=totp.is_on(board.store, person().id),
+        codes_left=recovery_codes.left(board.store, person().id),
         errors=errors or {},
         browser=browser,
         chosen=chosen(),
@@ -143,7 +154,7 @@ def _zone_options(chosen: str) -> Markup:
 
 def _with_theme(answer: AnyResponse, theme: str) -> Response:
     response = make_response(answer)
-    gate.write_theme(response, theme)
+    cookies.write_theme(response, theme)
     return response
 
 

@@ -12,8 +12,9 @@ from zoneinfo import ZoneInfo
 from flask import g, request, url_for
 
 from webapp.dashboard.client.overview import TriggerOverview
+from webapp.dashboard.cookies import read_theme
 from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, person, service
-from webapp.dashboard.gate import csp_nonce, read_theme
+from webapp.dashboard.gate import csp_nonce
 from webapp.dashboard.pages import flashed
 from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound
@@ -29,6 +30,7 @@ _BELOW: Mapping[str, tuple[str, ...]] = {
     "accounts": ("account", "connections"),
     "triggers": ("trigger", "deliveries", "webhooks", "deletion"),
     "activity": ("audit",),
+    "settings": ("two_step",),
 }
 
 

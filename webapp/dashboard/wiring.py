@@ -17,9 +17,8 @@ from webapp.dashboard import (
     connections,
     errors,
     gate,
-    new_password,
-    session,
     shell,
+    two_step,
 )
 from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.client.connect import ConnectClient
@@ -29,16 +28,18 @@ from webapp.dashboard.component import deploying, runs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import go
+from webapp.dashboard.sign_in import new_password, second_step, session
 from webapp.dashboard.trigger import deletion, deliveries, index, webhooks
 from webapp.dashboard.trigger import page as trigger
 from webapp.kit import templates
 from webapp.kit.clock import MINUTE, SECOND, Clock
+from webapp.people.totp import Sealer, Totp
 from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, new_password, apps, connections, accounts, account, activity, audit, settings_pages, component, runs,
-    deploying, index, trigger, deletion, webhooks, deliveries,
+    session, second_step, new_password, apps, connections, accounts, account, activity, audit, settings_pages,
+    two_step, component, runs, deploying, index, trigger, deletion, webhooks, deliveries,
 )  # fmt: skip
 
 
@@ -52,6 +53,7 @@ def register(
     client_secret: str,
     project: Callable[[], str],
     wsgi: Callable[[], WSGI],
+    totp_sealer: Sealer,
 ) -> None:
     """Serve the dashboard from ``app``.
 
@@ -83,6 +85,7 @@ def register(
         apps=Memory(clock, lifetime=5 * MINUTE),
         triggers=Memory(clock, lifetime=30 * SECOND),
         shown_once=Memory(clock, lifetime=5 * MINUTE),
+        totp=Totp(store, clock, totp_sealer),
     )
     app.register_blueprint(_blueprint(app))
 

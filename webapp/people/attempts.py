@@ -28,23 +28,32 @@ FORGET_AFTER = HOUR
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a try comes from. ``address`` is None where it cannot be told; ``device`` names one that is known."""
+    """Where a try comes from. ``address`` is None where it cannot be told; ``device`` names one that is known.
+
+    Each ``step`` of signing in is counted for itself: the right password gives no more tries at the code after it.
+    """
 
     email: str
     address: str | None
     device: str | None = None
+    step: str = "password"
+
+    @property
+    def account(self) -> str:
+        """What is tried to get into."""
+        return f"{self.step}|{emails.normal(self.email)}"
 
     @property
     def own(self) -> str:
         """What is counted of this source alone: its device, or its address, with the account."""
         place = f"device:{self.device}" if self.device else f"network:{network_of(self.address or '')}"
-        return hash_token(f"{place}|{emails.normal(self.email)}")
+        return hash_token(f"{place}|{self.account}")
 
     def counted(self) -> dict[str, Delays]:
         """What a try is counted towards, and how each of it delays."""
         if self.device is not None:
             return {self.own: OWN_DELAYS}
-        account = {hash_token("email:" + emails.normal(self.email)): ACCOUNT_DELAYS}
+        account = {hash_token(f"account:{self.account}"): ACCOUNT_DELAYS}
         if self.address is None:
             return account
         return {self.own: OWN_DELAYS, hash_token(f"address:{network_of(self.address)}"): ADDRESS_DELAYS, **account}

@@ -27,6 +27,7 @@ def test_a_login_is_changed_and_removed(patchbay: Commands) -> None:
     assert patchbay.json("user", "enable", *member)["enabled"] is True
     assert "/new-password?token=" in patchbay.json("user", "reset-link", *member)["url"]
     assert patchbay.json("user", "end-sessions", *member)["ended"] == 0
+    assert patchbay.json("user", "reset-two-step", *member)["was_on"] is False
     for words in (("role", *owner, "--role", "member"), ("disable", *owner), ("remove", "--yes", *owner)):
         assert "only owner" in patchbay.refused("user", *words)
     assert patchbay.run("user", "remove", *member, input="n\n").exit_code == 1

@@ -112,6 +112,18 @@ def reset_link(email: str, as_json: bool) -> None:
     show(facts, as_json, "Give them this link over a safe way; it is shown this once.")
 
 
+@user.command("reset-two-step")
+@EMAIL
+@JSON
+def reset_two_step(email: str, as_json: bool) -> None:
+    """Switch two-step sign-in off for somebody who lost their app and their recovery codes."""
+    with opened() as service:
+        person = _person(service, email)
+        was_on = logins.reset_two_step(service, person.id)
+    facts = {"id": person.id, "email": person.email, "was_on": was_on}
+    show(facts, as_json, "They sign in with the password alone.")
+
+
 @user.command("list")
 @JSON
 def list_(as_json: bool) -> None:

@@ -46,6 +46,7 @@ def test_sessions_end_and_a_link_is_made(world: Any, people: dict[str, str]) -> 
     session = sessions.start(store, world.clock, user_id=people["member"], user_agent="", address="")
     assert world.call("DELETE", f"{member}/sessions", token).status_code == 204
     assert sessions.find(store, world.clock, session) is None
+    assert world.call("DELETE", f"{member}/two_step", token).status_code == 204
     reset = world.post(f"{member}/password_reset", token).json
     secret = reset["url"].partition("/new-password?token=")[2]
     person = password_resets.whose(store, world.clock, secret)

@@ -2,16 +2,19 @@
 
 from typing import Any
 
+import pyotp
 import pytest
 
 from webapp.errors import Conflict, NotFound, Unauthorized
-from webapp.people import api_keys, password_resets, sessions, users
+from webapp.people import api_keys, password_resets, sessions, totp, users
+from webapp.people.totp import Totp
 from webapp.people.users import User
 from webapp.service.domain.access import callers, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import logins
+from webapp.service.domain.instance.two_step import TotpSealer
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
 
@@ -63,6 +66,14 @@ def test_the_last_owner_keeps_login_and_accounts(service: Service, plant: Any) -
     with pytest.raises(Conflict, match="only owner"):
         logins.change(service, ada.id, enabled=False)
     assert len(external_users.of_id(store, ada.id)) == 1 and users.get(store, ada.id) == ada
+
+
+def test_two_step_sign_in_is_switched_off(service: Service, bob: User) -> None:
+    codes = Totp(service.store, service.clock, TotpSealer(service))
+    secret = codes.begin(bob)
+    assert codes.enable(bob, pyotp.TOTP(secret).at(service.clock() // 1000)) and totp.is_on(service.store, bob.id)
+    assert logins.reset_two_step(service, bob.id) and not totp.is_on(service.store, bob.id)
+    assert not logins.reset_two_step(service, bob.id)
 
 
 def test_sessions_end_and_are_audited(service: Service, bob: User) -> None:

@@ -74,6 +74,13 @@ def end_sessions_of_login(call: Call) -> Response:
     return no_content()
 
 
+@operations.delete(f"{ONE}/two_step", example=Example(OTHER))
+def reset_two_step_of_login(call: Call) -> Response:
+    """Switch somebody's two-step sign-in off, for a person who lost their app and their recovery codes."""
+    logins.reset_two_step(call.service, call.path["user_id"])
+    return no_content()
+
+
 @operations.post(f"{ONE}/password_reset", answer=models.PasswordReset, example=Example(OTHER))
 def create_password_reset(call: Call) -> Response:
     """Make a link, in place of any before it, with which the person chooses another password within 24 hours."""

@@ -22,6 +22,7 @@ from webapp.service.domain.base.keyring import KeyGone, box_version
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.components import file_stash, runs
 from webapp.service.domain.deliveries import body_parts, endpoints, event_bodies, signing_keys
+from webapp.service.domain.instance import two_step
 from webapp.service.domain.triggers import deployed_triggers, inbox, plans
 from webapp.service.domain.triggers import runs as trigger_runs
 from webapp.store.contract import Row, Tx
@@ -41,6 +42,7 @@ COLUMNS: tuple[SealedColumn, ...] = (
     *deployed_triggers.SEALED,
     plans.SEALED,
     *trigger_runs.SEALED,
+    two_step.SEALED,
 )
 BATCH = 100
 

@@ -1,7 +1,7 @@
 """Signing in with e-mail and password, and signing out; and the first start, which makes the owner.
 
 Sessions and passwords are kept by ``webapp.people``; the session's cookie and who may pass without it are
-:mod:`.gate`'s matter.
+:mod:`webapp.dashboard.gate`'s matter.
 """
 
 from collections.abc import Mapping
@@ -9,22 +9,20 @@ from collections.abc import Mapping
 from flask import Blueprint, Response, flash, g, make_response, render_template, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import devices, gate
+from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import dashboard, session_now
 from webapp.dashboard.pages import go, safe_next
+from webapp.dashboard.sign_in import devices, second_step
+from webapp.dashboard.sign_in.success import sign_in, too_many
 from webapp.errors import Forbidden, Invalid
-from webapp.kit.translation import duration, gettext
+from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
-from webapp.people import attempts, emails, preferences, sessions, start_tokens, users
-from webapp.people.users import User
+from webapp.people import attempts, emails, sessions, start_tokens, totp, users
 
 blueprint = Blueprint("session", __name__)
 first_start = Blueprint("start", __name__)
 
 DISABLED = _("This login is disabled. Ask an owner of this installation to enable it.")
-UNNAMED_PROXY = _(
-    "This server cannot tell visitors apart: whoever runs it has to name its proxy in PATCHBAY_TRUSTED_PROXIES."
-)
 WRONG = _("The e-mail or the password is wrong. Check both and try again.")
 
 
@@ -45,14 +43,14 @@ def create() -> AnyResponse:
     source = devices.source(email)
     wait = attempts.admit(board.store, board.clock, source)
     if wait:
-        return _form(next_url, email, _too_many(wait), 429, wait)
+        return _form(next_url, email, too_many(wait), 429, wait)
     person = users.authenticate(board.store, email=email, password=form.get("password", ""))
     if person is None:
         return _form(next_url, email, WRONG, 422)
     attempts.succeeded(board.store, source)
     if not person.enabled:
         return _form(next_url, email, DISABLED, 403)
-    return _sign_in(person, next_url)
+    return second_step.ask(person, next_url) if totp.is_on(board.store, person.id) else sign_in(person, next_url)
 
 
 @blueprint.post("/sign-out")
@@ -63,7 +61,7 @@ def end() -> AnyResponse:
     session.clear()
     flash(gettext("You are signed out."), "ok")
     response = make_response(go(url_for("dashboard.session.page")))
-    gate.drop_token(response)
+    cookies.drop_token(response)
     return response
 
 
@@ -91,34 +89,9 @@ def create_owner() -> AnyResponse:
         return _start_refused()
     except Invalid as error:
         return _start_form(token, email, {detail.field: detail.message for detail in error.details}, 422)
-    signed_in = _sign_in(owner, url_for("dashboard.apps.index"))
+    signed_in = sign_in(owner, url_for("dashboard.apps.index"))
     flash(gettext("Welcome. Your API key is in Settings, which shows it once."), "ok")
     return signed_in
-
-
-def _sign_in(person: User, next_url: str) -> Response:
-    """Start a session and lead to ``next_url``. Form tokens of before become void with the cookie's old content."""
-    board = dashboard()
-    token = sessions.start(
-        board.store,
-        board.clock,
-        user_id=person.id,
-        user_agent=request.headers.get("User-Agent", ""),
-        address=request.remote_addr or "",
-    )
-    session.clear()
-    response = make_response(go(next_url))
-    gate.write_token(response, token)
-    devices.remember(response, person.email)
-    theme = preferences.of_user(board.store, person.id).theme
-    if theme != (gate.read_theme() or "auto"):
-        gate.write_theme(response, theme)
-    return response
-
-
-def _too_many(wait: int) -> str:
-    sentence = gettext("Too many tries. Wait {time}, then try again.").format(time=duration(wait))
-    return f"{sentence} {UNNAMED_PROXY}" if devices.behind_unnamed_proxy() else sentence
 
 
 def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait: int = 0) -> Response:

@@ -21,11 +21,11 @@ _ACCOUNTS = 5
 _LIFETIME_S = 365 * 24 * 3600
 
 
-def source(email: str) -> Source:
-    """Where the try of this request, to sign in as ``email``, comes from."""
+def source(email: str, step: str = "password") -> Source:
+    """Where the try of this request, to sign in as ``email``, comes from, and which ``step`` it is of."""
     device, accounts = _read()
     address = None if behind_unnamed_proxy() else request.remote_addr or ""
-    return Source(email, address, device if _mark(email) in accounts else None)
+    return Source(email, address, device if _mark(email) in accounts else None, step)
 
 
 def behind_unnamed_proxy() -> bool:

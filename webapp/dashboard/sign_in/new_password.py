@@ -3,7 +3,7 @@
 from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard import gate
+from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import go
 from webapp.errors import Forbidden, Invalid
@@ -32,7 +32,7 @@ def save() -> AnyResponse:
         return _form(token, error.message, 422)
     flash(gettext("Your new password is set. Sign in with it."), "ok")
     response = make_response(go(url_for("dashboard.session.page")))
-    gate.drop_token(response)
+    cookies.drop_token(response)
     return response
 
 

@@ -1,0 +1,126 @@
+"""Codes of authenticator apps (TOTP, RFC 6238), asked for after the password. This module owns ``totp_secrets``.
+
+A secret counts once a first code has proved that the app knows it. A code is taken from half a minute before its time
+to half a minute after, and none twice (section 5.2). The secret is kept sealed.
+"""
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyotp
+
+from webapp import audit
+from webapp.errors import Conflict
+from webapp.kit.clock import SECOND, Clock
+from webapp.kit.crypto import same
+from webapp.people import recovery_codes
+from webapp.people.users import User
+from webapp.store.contract import Reader, Store, Tx
+from webapp.store.table import Table
+
+STEP_S = 30
+
+
+class Sealer(Protocol):
+    """Seals secrets for the rows of one table, and opens them."""
+
+    def seal(self, tx: Tx, row: str, plain: bytes) -> bytes:
+        """``plain`` as it is kept in ``row``."""
+        ...
+
+    def open(self, row: str, box: bytes) -> bytes:
+        """What was sealed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TotpSecret:
+    """A person's secret. Times are epoch milliseconds."""
+
+    user_id: str
+    secret_sealed: bytes = field(repr=False)
+    last_step: int
+    created_at: int
+    enabled_at: int | None
+
+
+_SECRETS = Table("totp_secrets", TotpSecret, key="user_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Totp:
+    """What the verbs work with."""
+
+    store: Store
+    clock: Clock
+    sealer: Sealer
+
+    def begin(self, user: User) -> str:
+        """The secret for the app of ``user``, the same until it is proved. Raises :class:`Conflict` when it was."""
+        with self.store.write() as tx:
+            kept = _SECRETS.get(tx, user.id)
+            if kept is None:
+                secret = pyotp.random_base32()
+                sealed = self.sealer.seal(tx, user.id, secret.encode())
+                _SECRETS.insert(tx, TotpSecret(user.id, sealed, 0, self.clock(), None))
+                return secret
+        if kept.enabled_at is not None:
+            raise Conflict("Two-step sign-in is on already.")
+        return self._open(kept)
+
+    def enable(self, user: User, code: str) -> list[str] | None:
+        """Switch it on, where ``code`` is right; the recovery codes, which are shown this once."""
+        with self.store.write() as tx:
+            kept = _SECRETS.get(tx, user.id)
+            if kept is None or kept.enabled_at is not None or not self._take(tx, kept, code):
+                return None
+            _SECRETS.update(tx, user.id, enabled_at=self.clock())
+            audit.write(tx, self.clock(), "person", user.id, "two_step_on", "Switched two-step sign-in on.")
+            return recovery_codes.replace_all(tx, user.id)
+
+    def accepts(self, user: User, code: str) -> bool:
+        """Whether ``code`` is right now, or one of the recovery codes; either is used up."""
+        with self.store.write() as tx:
+            kept = _SECRETS.get(tx, user.id)
+            if kept is None or kept.enabled_at is None:
+                return False
+            if self._take(tx, kept, code):
+                return True
+            recovered = recovery_codes.use(tx, user.id, code)
+            if recovered:
+                audit.write(tx, self.clock(), "person", user.id, "recovered", "Signed in with a recovery code.")
+            return recovered
+
+    def _take(self, tx: Tx, kept: TotpSecret, code: str) -> bool:
+        """Whether ``code`` is right now and was not taken before."""
+        plain, generator = "".join(code.split()).replace("-", ""), pyotp.TOTP(self._open(kept))
+        now = self.clock() // SECOND // STEP_S
+        steps = [step for step in (now - 1, now, now + 1) if same(generator.generate_otp(step), plain)]
+        if not steps or steps[-1] <= kept.last_step:
+            return False
+        _SECRETS.update(tx, kept.user_id, last_step=steps[-1])
+        return True
+
+    def _open(self, kept: TotpSecret) -> str:
+        return self.sealer.open(kept.user_id, kept.secret_sealed).decode()
+
+
+def is_on(reader: Reader, user_id: str) -> bool:
+    """Whether a person is asked for a code."""
+    kept = _SECRETS.get(reader, user_id)
+    return kept is not None and kept.enabled_at is not None
+
+
+def disable(tx: Tx, now: int, user_id: str) -> bool:
+    """Ask a person for codes no more; whether that was so before."""
+    was_on = is_on(tx, user_id)
+    _SECRETS.delete(tx, user_id)
+    recovery_codes.drop(tx, user_id)
+    if was_on:
+        audit.write(tx, now, "person", user_id, "two_step_off", "Switched two-step sign-in off.")
+    return was_on
+
+
+def address(secret: str, user: User, issuer: str) -> str:
+    """What the app reads from a QR code: ``otpauth://totp/…``."""
+    return pyotp.TOTP(secret).provisioning_uri(name=user.email, issuer_name=issuer)
