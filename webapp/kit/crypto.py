@@ -52,7 +52,7 @@ def stable_id(prefix: str, *parts: str) -> str:
     """The same id for the same ``parts`` on every machine, such as an app's by its slug."""
     digest = hashlib.sha256("\x1f".join((prefix, *parts)).encode()).digest()
     number = int.from_bytes(digest, "big")
-    return f"{prefix}_{_base62(number)[-_STABLE_LENGTH:]}"
+    return f"{prefix}_{_base62(number % 62**_STABLE_LENGTH)}"
 
 
 def random_base62(length: int) -> str:
