@@ -39,7 +39,10 @@ def removal_page(trigger_id: str, endpoint_id: str) -> str:
     frame, endpoint = _of(trigger_id, endpoint_id)
     return _question(
         frame, endpoint, "removal", heading=gettext("Remove this address?"), button=gettext("Remove"), tone="danger",
-        text=gettext("{url} gets nothing more from “{trigger}”, and its signing key is deleted.").format(
+        text=gettext(
+            "{url} gets nothing more from “{trigger}”, not even what waits for it, and its signing key is deleted. "
+            "What was sent stays in the list of deliveries."
+        ).format(
             url=endpoint.url, trigger=frame.trigger.name
         ),
     )  # fmt: skip

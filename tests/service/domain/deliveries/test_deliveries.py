@@ -4,6 +4,8 @@ import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
+from webapp.errors import Conflict
+from webapp.kit import cursors
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.service.domain.deliveries import (
     claims,
@@ -11,10 +13,14 @@ from webapp.service.domain.deliveries import (
     deliveries,
     endpoint_state,
     endpoints,
+    log,
+    resending,
     retry,
     trigger_webhooks,
 )
+from webapp.service.domain.deliveries.log import Filter
 from webapp.service.domain.deliveries.outcomes import Outcome
+from webapp.service.domain.instance import retention
 
 
 def test_an_event_goes_to_each_webhook_once(post: DeliveryHarness) -> None:
@@ -176,14 +182,43 @@ def test_every_endpoint_has_its_turn_however_much_waits_for_one(post: DeliveryHa
     assert claimed == {post.receiver.url("/crowded"), *(post.receiver.url(f"/{n}") for n in range(5))}
 
 
-def test_an_outcome_of_a_removed_webhook_is_forgotten(post: DeliveryHarness) -> None:
-    trigger = post.trigger(post.receiver.url())
-    post.emit(trigger)
-    (task,) = post.claim()
+def test_removing_a_webhook_keeps_its_deliveries_with_their_events(post: DeliveryHarness) -> None:
+    url = post.receiver.url("/", Mood(410))
+    trigger = post.trigger(url)
+    post.emit(trigger, "delivered", "on its way", "waits")
+    post.room = lambda *_: 2
+    done, task = post.claim()
+    post.finish([Outcome(done, post.clock(), 1, 200, None)])
+    before = post.endpoint(trigger)
     with post.service.store.write() as tx:
         trigger_webhooks.set_urls(tx, post.service, trigger, [])
-    assert post.finish([Outcome(task, post.clock(), 1, 200, None)]) == 0
-    assert counts.count(post.service.store, trigger.id) == 0
+    assert trigger_webhooks.of_trigger(post.service.store, trigger.id) == []
+    post.finish([Outcome(task, post.clock(), 1, 500, "No.")])
+    post.clock.advance(MINUTE)
+    assert post.claim() == []
+    rows = log.page(post.service.store, trigger.id, Filter(), cursors.Window()).items
+    assert [(row["status"], row["url"]) for row in rows] == [("failed", url), ("failed", url), ("delivered", url)]
+    assert {row["last_error"] for row in rows} == {endpoints.REMOVED, None}
+    assert counts.count(post.service.store, trigger.id, ("failed",)) == 2
+    with pytest.raises(Conflict, match="was removed"):
+        resending.resend(post.service, trigger.id, rows[0]["id"])
+    with post.service.store.write() as tx:
+        trigger_webhooks.set_urls(tx, post.service, trigger, [url])
+    assert post.endpoint(trigger).id != before.id and post.endpoint(trigger).active
+    assert post.service.store.one("SELECT 1 FROM endpoints WHERE key_sealed = :key", {"key": before.key_sealed}) is None
+
+
+def test_what_waits_for_a_removed_webhook_that_was_switched_off_has_failed(post: DeliveryHarness) -> None:
+    trigger = post.trigger(post.receiver.url("/", Mood(410)))
+    post.emit(trigger, 1)
+    post.turn()
+    post.emit(trigger, 2)
+    with post.service.store.write() as tx:
+        trigger_webhooks.set_urls(tx, post.service, trigger, [])
+    assert [row["status"] for row in post.rows()] == ["failed", "failed"]
+    post.clock.advance(post.service.settings.event_days * DAY + 1)
+    retention.purge(post.service)
+    assert post.service.store.one("SELECT 1 FROM endpoints") is None, "its address goes with its last delivery"
 
 
 def test_next_due(post: DeliveryHarness) -> None:

@@ -71,7 +71,7 @@ def delete_project_webhook(call: Call) -> Response:
     with call.store.write() as tx:
         webhook = endpoints.of_project(tx, call.scene)
         if webhook is not None:
-            endpoints.remove(tx, webhook, call.service.clock())
+            endpoint_state.remove(tx, webhook, call.service.clock())
     return no_content()
 
 

@@ -44,7 +44,7 @@ def claim(tx: Tx, now: int, room: Room, holder: int = 0) -> list[Task]:
     claimed: list[tuple[Endpoint, Row]] = []
     for endpoint in _due_endpoints(tx, now):
         if not endpoint.active:
-            deliveries.put_all_off(tx, endpoint.id, endpoint.last_error or "", now)
+            endpoint_state.stop(tx, endpoint, now)
             continue
         free = room(endpoint, len(claimed))
         if free > 0:

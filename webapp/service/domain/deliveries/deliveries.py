@@ -1,4 +1,4 @@
-"""Deliveries (tables ``deliveries``, ``delivery_attempts``): the outbox. The table is the truth.
+"""Deliveries (table ``deliveries``): the outbox. The table is the truth.
 
     waiting ──claim──▶ on its way (leased) ──2xx──▶ delivered
        ▲                     │ failure: next in the schedule
@@ -16,7 +16,7 @@ from typing import Any
 from webapp.kit.clock import SECOND
 from webapp.kit.crypto import ordered_id
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import counts
+from webapp.service.domain.deliveries import attempts, counts
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.store.contract import Reader, Row, Tx
 
@@ -84,7 +84,7 @@ def settle(tx: Tx, rows: Sequence[tuple[object, ...]], now: int) -> set[tuple[st
     A row is the delivery's id, its attempt, its new status and next time, and of the response the HTTP status, the
     error, the milliseconds that it took and its time.
     """
-    values, params = _values(rows)
+    values, params = attempts.values_of(rows)
     changed = tx.tuples(
         "UPDATE deliveries SET status = v.column3, tries = tries + 1, next_at = CAST(v.column4 AS BIGINT), "  # noqa: S608
         "lease_until = 0, last_status = CAST(v.column5 AS INTEGER), last_error = v.column6, "
@@ -94,14 +94,6 @@ def settle(tx: Tx, rows: Sequence[tuple[object, ...]], now: int) -> set[tuple[st
         {**params, "now": now},
     )
     return set(changed)
-
-
-def add_attempts(tx: Tx, rows: Sequence[tuple[object, ...]]) -> None:
-    """Add attempts to the log: the delivery's id, the attempt's number, time, milliseconds, HTTP status, error, and as
-    JSON the signed headers and the response."""
-    values, params = _values(rows)
-    columns = "delivery_id, n, at, took_ms, status, error, signed, response"
-    tx.run(f"INSERT INTO delivery_attempts ({columns}) VALUES {values}", params)  # noqa: S608
 
 
 def put_off(tx: Tx, endpoint_id: str, now: int, limit: int) -> int:
@@ -130,6 +122,18 @@ def put_all_off(tx: Tx, endpoint_id: str, reason: str, now: int) -> int:
         "WHERE endpoint_id = :id AND next_at IS NOT NULL AND lease_until <= :now",
         {"reason": f"{SWITCHED_OFF}{reason}".rstrip(), "now": now, "id": endpoint_id},
     )
+
+
+def fail_all(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
+    """Let fail what waits for an endpoint and is not on its way."""
+    values = {"reason": reason, "now": now, "id": endpoint_id}
+    for where in (_PUT_OFF, "endpoint_id = :id AND next_at IS NOT NULL AND lease_until <= :now"):
+        rows = tx.tuples(
+            "UPDATE deliveries SET status = 'failed', next_at = NULL, lease_until = 0, last_error = :reason, "  # noqa: S608
+            f"updated_at = :now WHERE {where} RETURNING trigger_id",
+            values,
+        )
+        counts.moved(tx, [(trigger_id, "waiting", "failed") for (trigger_id,) in rows])
 
 
 def bring_forward(tx: Tx, endpoint_id: str, at: int, limit: int, now: int) -> int:
@@ -189,12 +193,3 @@ def realign(tx: Tx, now: int) -> int:
         "WHERE next_at > :now AND updated_at > :now",
         {"now": now},
     )
-
-
-def _values(rows: Sequence[tuple[object, ...]]) -> tuple[str, dict[str, object]]:
-    """``rows`` for ``VALUES``: the marks and the parameters."""
-    marks = [[f"r{n}_{m}" for m in range(len(row))] for n, row in enumerate(rows)]
-    params = {
-        mark: value for names, row in zip(marks, rows, strict=True) for mark, value in zip(names, row, strict=True)
-    }
-    return ", ".join(f"({', '.join(':' + mark for mark in names)})" for names in marks), params

@@ -51,6 +51,20 @@ def deactivate(tx: Tx, endpoint_id: str, reason: str, now: int) -> None:
     deliveries.put_all_off(tx, endpoint_id, reason, now)
 
 
+def remove(tx: Tx, endpoint: Endpoint, now: int) -> None:
+    """Remove an endpoint. What waits for it has failed; what became of the others stays in the log of their events."""
+    endpoints.remove(tx, endpoint, now)
+    deliveries.fail_all(tx, endpoint.id, endpoints.REMOVED, now)
+
+
+def stop(tx: Tx, endpoint: Endpoint, now: int) -> None:
+    """Take back what is due for an endpoint that is not active."""
+    if endpoint.owner == "removed":
+        deliveries.fail_all(tx, endpoint.id, endpoints.REMOVED, now)
+    else:
+        deliveries.put_all_off(tx, endpoint.id, endpoint.last_error or "", now)
+
+
 def shed(tx: Tx, endpoint: Endpoint, limit: int, now: int) -> int:
     """Put off up to ``limit`` deliveries that are due for an endpoint in penalty; how many there were."""
     count = deliveries.put_off(tx, endpoint.id, now, limit)

@@ -6,6 +6,7 @@
     project         wh_…   a project's environment, at most one      the project's key
     notification    wh_…   a token's webhook_uri, one for each URL   the project's key
     general         wh_…   the workspace, or one project             the project's key
+    removed         wh_…   nobody: it is kept for the history of its deliveries, and nothing goes there any more
 
 Which endpoints the events of a trigger go to stands in :mod:`trigger_webhooks`; when an endpoint changes its state, in
 :mod:`endpoint_state`.
@@ -21,14 +22,15 @@ from webapp.kit.clock import Deadline
 from webapp.kit.crypto import new_id, new_signing_key
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
-from webapp.service.domain.deliveries import counts, retry, signing_keys
+from webapp.service.domain.deliveries import retry, signing_keys
 from webapp.service.domain.projects.projects import Environment, Scene
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_url
 from webapp.store.contract import NOTHING, Params, Reader, Tx
 from webapp.store.table import Table
 
-Owner = Literal["trigger", "workflow", "project", "notification", "general"]
+Owner = Literal["trigger", "workflow", "project", "notification", "general", "removed"]
+REMOVED = "The webhook was removed."
 MAX_URL = 2_000
 LOOK_UP_S = 3.0
 _OWN_KEY = ("trigger", "workflow")
@@ -157,10 +159,18 @@ def place(tx: Tx, endpoint: Endpoint, position: int) -> None:
 
 
 def remove(tx: Tx, endpoint: Endpoint, now: int) -> None:
-    """Remove an endpoint with its deliveries."""
-    counts.removed_with(tx, "endpoint_id = :id", {"id": endpoint.id})
-    _ENDPOINTS.delete(tx, endpoint.id)
+    """Take an endpoint from its owner; for :func:`endpoint_state.remove`. Its address stays with its deliveries."""
+    gone = {"owner": "removed", "trigger_id": None, "key_sealed": None, "active": False, "state": "deactivated"}
+    _ENDPOINTS.update(tx, endpoint.id, **gone, state_since=now, last_error=REMOVED, updated_at=now)
     _audit(tx, now, endpoint, "removed")
+
+
+def purge(tx: Tx) -> int:
+    """Forget removed endpoints whose last delivery was forgotten; how many there were."""
+    return tx.run(
+        "DELETE FROM endpoints WHERE owner = 'removed' "
+        "AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.endpoint_id = endpoints.id)"
+    )
 
 
 def regenerate_key(tx: Tx, service: Service, endpoint: Endpoint) -> None:

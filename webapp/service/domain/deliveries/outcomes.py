@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from webapp.service.domain.deliveries import counts, deliveries, endpoint_state, retry
+from webapp.service.domain.deliveries import attempts, counts, deliveries, endpoint_state, retry
 from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.projects import usage
 from webapp.store.contract import Tx
@@ -70,7 +70,7 @@ def _settle(tx: Tx, settled: Sequence[_Settled], now: int) -> list[_Settled]:
     still = deliveries.settle(tx, [_row(attempt) for attempt in settled], now)
     counted = [attempt for attempt in settled if (attempt.outcome.task.id, attempt.outcome.task.attempt) in still]
     if counted:
-        deliveries.add_attempts(tx, [_attempt(attempt.outcome) for attempt in counted])
+        attempts.add(tx, [_attempt(attempt.outcome) for attempt in counted])
     return counted
 
 

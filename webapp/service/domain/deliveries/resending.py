@@ -16,10 +16,12 @@ WHICH = ("failed", "all")
 def resend(service: Service, trigger_id: str, delivery_id: str) -> Row:
     """Let one delivery be due now, whatever became of it; one that is on its way stays as it is.
 
-    Raises :class:`NotFound`, :class:`Conflict` when its webhook is switched off.
+    Raises :class:`NotFound`, :class:`Conflict` when its webhook is switched off or removed.
     """
     row = log.get(service.store, trigger_id, delivery_id)
     endpoint = endpoints.find(service.store, row["endpoint_id"])
+    if endpoint is not None and endpoint.owner == "removed":
+        raise Conflict("This webhook was removed, so nothing can be sent to it again. Its deliveries are kept to read.")
     if endpoint is not None and not endpoint.active:
         raise Conflict("This webhook is switched off; reset its delivery state first, then send again.")
     _due_now(service, "d.id = :id AND d.trigger_id = :trigger", {"id": delivery_id, "trigger": trigger_id})

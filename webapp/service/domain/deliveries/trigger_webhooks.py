@@ -10,7 +10,7 @@ from typing import Protocol
 
 from webapp.errors import Invalid, NotFound
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import endpoint_state, endpoints
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Reader, Tx, among
@@ -62,7 +62,7 @@ def set_urls(
     before = {endpoint.url: endpoint for endpoint in of_trigger(tx, trigger.id)}
     for url, endpoint in before.items():
         if url not in urls:
-            endpoints.remove(tx, endpoint, service.clock())
+            endpoint_state.remove(tx, endpoint, service.clock())
     for position, url in enumerate(urls):
         if url in before:
             endpoints.place(tx, before[url], position)

@@ -5,7 +5,7 @@ from typing import Any
 
 from webapp.kit.clock import DAY
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import events
+from webapp.service.domain.deliveries import endpoints, events
 
 AT_ONCE = 200
 _DELIVERED = (
@@ -26,6 +26,8 @@ def purge(service: Service) -> int:
         if mark is not None:
             older = "e.trigger_id = :trigger AND (e.at, e.id) <= (:at, :id)"
             gone += _forget(service, older, {"trigger": trigger_id, **mark})
+    with service.store.write() as tx:
+        endpoints.purge(tx)
     return gone
 
 
