@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.people import users
 from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import connecting
 from webapp.service.domain.projects import logos
 
 
@@ -177,3 +178,49 @@ def test_the_projects_own_logo_stands_for_it(world: Any, browser: Any, project: 
     logos.put(world.service, project.id, b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(20))
     page = browser.open(world.token()).text
     assert f'src="/v1/connect/projects/{project.id}/logo?v={world.clock()}"' in page
+
+
+DONE = "This link has done its work"
+
+
+def test_one_success_uses_the_link_up_and_the_api_goes_on(world: Any, browser: Any) -> None:
+    token = world.token(allowed_origins=["https://app.acme.example"])
+    page = browser.open(token)
+    browser.callback(page)
+    (account,) = world.accounts()
+    for again in (browser.open(token), browser.get(page.request.path), browser.get(f"{page.request.path}?again=1")):
+        assert again.status_code == 200 and f'data-account="{account.id}"' in again.text
+    for other in (world.browser().open(token), browser.frame(token), browser.frame(token, "&app=sandbox_basic")):
+        assert other.status_code == 409 and DONE in other.text and "data-start" not in other.text
+        assert "Write to" not in other.text, "one next step: a new link"
+    live = tokens.verify(world.service, token)
+    app = world.service.app("sandbox_keys")
+    connecting.connect_with_keys(world.service, live, app, {"api_key": world.sandbox.key()})
+    assert len(world.accounts()) == 2
+
+
+def test_reconnecting_uses_the_link_up_too_and_a_failure_does_not(world: Any, browser: Any) -> None:
+    token = world.token()
+    page = browser.open(token)
+    browser.callback(page, decision="deny")
+    again = browser.get(f"{page.request.path}?again=1")
+    browser.callback(again)
+    (account,) = world.accounts()
+    renewing = world.token()
+    query = f"&connectLink=true&app=sandbox&accountId={account.id}"
+    browser.callback(browser.open(renewing, query))
+    assert DONE in world.browser().open(renewing, query).text
+    assert len(world.accounts()) == 1
+
+
+def test_a_sign_in_that_is_continued_elsewhere_ends_here(world: Any, browser: Any) -> None:
+    token, other = world.token(), world.browser()
+    begun = browser.start(browser.open(token))
+    page = other.open(token)
+    other.callback(page)
+    back = browser.get(world.sandbox.decide(begun.headers["Location"]))
+    shown = browser.get(back.headers["Location"]).text
+    assert "It goes on in another place" in shown and "Start again here" in shown
+    assert len(world.accounts()) == 1
+    assert [row["kind"] for row in world.service.store.all("SELECT kind FROM events")] == []
+    assert f'data-account="{world.accounts()[0].id}"' in other.get(page.request.path).text

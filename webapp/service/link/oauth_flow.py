@@ -114,7 +114,7 @@ def _answer(service: Service, attempt: Attempt) -> Response:
     if attempt.status == "started":
         attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(service, attempt)))
         return _back_to_product(service, attempt) or _ending_page(attempt)
-    if attempt.status == "exchanging" or attempt.error_code in (attempts.TIMED_OUT, attempts.INTERRUPTED):
+    if attempt.status == "exchanging" or attempt.error_code in attempts.READ_LATER:
         return _ending_page(attempt)  # the same answer sent twice waits for the first; another reads why
     raise AttemptUnknown
 

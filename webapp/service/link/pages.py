@@ -17,6 +17,7 @@ from webapp.service.domain.access.link_sessions import LinkSession
 from webapp.service.domain.accounts import apps, attempts, fields, provider_clients, starting
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.base.failures import LinkUsed
 from webapp.service.domain.base.service import Service
 from webapp.service.link import answers, endings, forms, outcomes, visit
 from webapp.service.link.access import choices
@@ -54,6 +55,8 @@ def route(blueprint: Blueprint, service: Service) -> None:
 
 def show(service: Service, current: Visit) -> Response:
     """The page where ``current`` stands: an outcome, a choice of apps, or an app."""
+    if current.token.linked_by is not None:
+        return _used(service, current.token.linked_by)
     if request.values.get("cancelled"):
         return ended(service, endings.CANCELLED, endings.CANCELLED.sentence)
     last = _last_attempt(service, current)
@@ -122,6 +125,14 @@ def _account(service: Service, current: Visit) -> Account | None:
     if current.override is not None and current.override.app != account.app:
         raise Ended(endings.NO_SUCH_OVERRIDE)
     return account
+
+
+def _used(service: Service, attempt_id: str) -> Response:
+    """What came of it, for the browser that finished it. Raises :class:`LinkUsed` for everybody else."""
+    attempt = attempts.by_id(service, attempt_id)
+    if attempt is None or attempt.session_id is None or not visit.holds(service, request, attempt.session_id):
+        raise LinkUsed
+    return outcomes.show(service, attempt)
 
 
 def _last_attempt(service: Service, current: Visit) -> Attempt | None:

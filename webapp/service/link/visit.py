@@ -141,6 +141,12 @@ def of_session(service: Service, request: Request, session_id: str, *, late: boo
     return visit
 
 
+def holds(service: Service, request: Request, session_id: str) -> bool:
+    """Whether this browser has the cookie of the session ``session_id``."""
+    cookie = request.cookies.get(cookie_name(service, session_id))
+    return link_sessions.find(service.store, session_id, cookie) is not None
+
+
 def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
     """The visit behind a form that was posted; ``late`` lets one whose token has just expired ask how it went.
 

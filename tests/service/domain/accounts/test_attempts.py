@@ -8,7 +8,7 @@ from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.service.domain.accounts import attempts, starting
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.starting import AttemptRequest, SignInStart
-from webapp.service.domain.base.failures import AttemptUnknown, Cancelled, LinkExpired
+from webapp.service.domain.base.failures import AttemptUnknown, Cancelled, LinkExpired, LinkUsed
 
 
 def opened(bench: Any, **wish: Any) -> tuple[Attempt, str]:
@@ -49,6 +49,42 @@ def test_the_whole_way(bench: Any) -> None:
     done = connected(bench, taken)
     assert (done.status, done.result_account_id) == ("connected", "apn_1")
     assert done.sealed is None and attempts.unsealed(bench.service, done) == {}
+
+
+def test_one_success_uses_the_link_of_a_token_up(bench: Any) -> None:
+    token = bench.token()
+
+    def begun(secret: str) -> SignInStart:
+        return starting.start(bench.service, secret, scopes=[], scope_profile=None, oauth_app_id="oa_1", mode="tab")
+
+    def exchanging() -> Attempt:
+        begin = begun(starting.create(bench.service, token, AttemptRequest("acme"))[1])
+        return attempts.claim_sign_in(bench.service, begin.attempt, begin.binding)
+
+    late, last = starting.create(bench.service, token, AttemptRequest("acme"))
+    first, second = exchanging(), exchanging()
+    with pytest.raises(AttemptUnknown):
+        attempts.claim_keys(bench.service, first)
+    connected(bench, first)
+    with pytest.raises(LinkUsed):
+        bench.connect(on_commit=attempts.record_connected(second))
+    assert bench.service.store.all("SELECT id FROM accounts") == []
+    for action in (lambda: attempts.claim_keys(bench.service, late), lambda: begun(last)):
+        with pytest.raises(LinkUsed):
+            action()
+
+
+def test_continuing_in_another_place_ends_what_was_begun_before(bench: Any) -> None:
+    token = bench.token()
+    before = [starting.create(bench.service, token, AttemptRequest("acme"))[1] for _ in range(2)]
+    begun = [started(bench, secret) for secret in before]
+    other = started(bench, opened(bench)[1])
+    states = [attempts.reread(bench.service, one.attempt) for one in (*begun, other)]
+    assert [(attempt.status, attempt.error_code) for attempt in states] == [
+        ("failed", attempts.ELSEWHERE), ("started", None), ("started", None),
+    ]  # fmt: skip
+    with pytest.raises(AttemptUnknown):
+        attempts.claim_sign_in(bench.service, begun[0].attempt, begun[0].binding)
 
 
 def test_each_step_is_taken_once(bench: Any) -> None:

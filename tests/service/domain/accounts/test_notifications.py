@@ -76,7 +76,7 @@ def test_a_failure_is_told_too_and_only_once(post: DeliveryHarness) -> None:
 def test_what_nobody_came_back_to_is_told_once_without_anybody_looking(post: DeliveryHarness) -> None:
     post.clock.advance(-attempts.EXCHANGE_TIME - attempts.SIGN_IN_TIME)
     _, token = token_of(post, post.receiver.url("/told"))
-    _, secret = starting.create(post.service, token, AttemptRequest("acme"))
+    _, secret = starting.create(post.service, token_of(post, post.receiver.url("/told"))[1], AttemptRequest("acme"))
     starting.start(post.service, secret, scopes=(), scope_profile=None, oauth_app_id="oa_1", mode="tab")
     broken_off, _ = starting.create(post.service, token, AttemptRequest("tinykeys"))
     attempts.claim_keys(post.service, broken_off)

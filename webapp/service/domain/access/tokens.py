@@ -51,7 +51,8 @@ class TokenRequest:
 
 @dataclass(frozen=True, slots=True)
 class _StoredToken:
-    """A row; the token itself is kept only sealed, and only where notifications have to name it."""
+    """A row; the token itself is kept only sealed, and only where notifications have to name it. ``linked_by`` is the
+    attempt that connected an account by its Connect Link, which is used up since."""
 
     token_hash: str
     scene: Scene
@@ -69,6 +70,7 @@ class _StoredToken:
     expires_at: int
     token_sealed: bytes | None = field(repr=False, default=None)
     ended: bool = False
+    linked_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,12 @@ def by_hash(reader: Reader, token_hash: str) -> ConnectToken | None:
         return None
     token = _make(rows[0])
     return replace(token, expires_at=0) if token.ended else token
+
+
+def use_link(tx: Tx, token: ConnectToken, attempt_id: str) -> bool:
+    """Use the token's Connect Link up for ``attempt_id``; whether it was unused. The API goes on taking the token."""
+    sql = "UPDATE connect_tokens SET linked_by = :attempt WHERE token_hash = :hash AND linked_by IS NULL"
+    return tx.run(sql, {"attempt": attempt_id, "hash": token.token_hash}) > 0
 
 
 def revoke_all(

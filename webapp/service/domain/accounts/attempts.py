@@ -21,7 +21,7 @@ from webapp.kit.crypto import hash_token, same
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import notifications
-from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired
+from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired, LinkUsed
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
@@ -29,7 +29,9 @@ from webapp.store.table import Table
 Status = Literal["open", "started", "exchanging", "connected", "failed"]
 SIGN_IN_TIME = 15 * MINUTE
 EXCHANGE_TIME = 2 * MINUTE  # longer than any deadline of the exchange, identity and test requests together
-INTERRUPTED, TIMED_OUT = "interrupted", "sign_in_timeout"
+INTERRUPTED, TIMED_OUT, ELSEWHERE = "interrupted", "sign_in_timeout", "continued_elsewhere"
+READ_LATER = frozenset({INTERRUPTED, TIMED_OUT, ELSEWHERE})  # by a browser that comes back from the provider after it
+_ELSEWHERE = "It was continued from another page or browser."
 _BROKEN_OFF = {
     "exchanging": (INTERRUPTED, "It broke off in the middle. Start again."),
     "started": (TIMED_OUT, "It took longer than 15 minutes. Start again."),
@@ -113,12 +115,16 @@ def reopen(service: Service, attempt: Attempt) -> None:
 def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
     """What writes down that an account came of it, in the transaction that commits the account.
 
-    It raises :class:`AttemptUnknown`, which undoes the account too, when the attempt has ended otherwise meanwhile.
+    It raises, which undoes the account too, :class:`AttemptUnknown` when the attempt has ended otherwise meanwhile, and
+    :class:`LinkUsed` when another has connected an account by the same link.
     """
 
     def record(tx: Tx, account_id: str) -> None:
         if not _finish(tx, attempt, "connected", result_account_id=account_id):
             raise AttemptUnknown
+        if not tokens.use_link(tx, token_of(tx, attempt), attempt.id):
+            raise LinkUsed
+        end_others(tx, attempt)
 
     return record
 
@@ -176,6 +182,24 @@ def move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
     return tx.run(sql, {**columns, "key": attempt.id}) > 0
 
 
+def begin(tx: Tx, attempt: Attempt) -> None:
+    """Let ``attempt`` be the one that goes on: another that was begun with its token ends. Raises :class:`LinkUsed`."""
+    if token_of(tx, attempt).linked_by is not None:
+        raise LinkUsed
+    end_others(tx, attempt)
+
+
+def end_others(tx: Tx, attempt: Attempt) -> None:
+    """End the sign-ins that wait for their person beside ``attempt``. Nobody is told: what comes of it tells them."""
+    others = _ATTEMPTS.all(
+        tx,
+        "token_hash = :token AND status = 'started' AND id <> :id",
+        {"token": attempt.token_hash, "id": attempt.id},
+    )
+    for other in others:
+        _finish(tx, other, "failed", error_code=ELSEWHERE, error_sentence=_ELSEWHERE)
+
+
 def token_of(reader: Reader, attempt: Attempt) -> ConnectToken:
     """The token an attempt was made with. A sign-in that began in time may end after the token's expiry."""
     token = tokens.by_hash(reader, attempt.token_hash)
@@ -214,6 +238,7 @@ def purge(service: Service) -> int:
 def _claim(service: Service, attempt: Attempt, status: Status) -> Attempt:
     now = service.clock()
     with service.store.write() as tx:
+        begin(tx, attempt)
         started_at = attempt.started_at or now
         claim = {"claimed_at": now, "claimed_by": service.generation, "started_at": started_at}
         claimed = move(tx, attempt, status, status="exchanging", **claim)

@@ -54,9 +54,10 @@ def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tu
 def start(
     service: Service, secret: str, *, scopes: Sequence[str], scope_profile: str | None, oauth_app_id: str, mode: str
 ) -> SignInStart:
-    """Begin the sign-in at the provider; from now on it has 15 minutes.
+    """Begin the sign-in at the provider; from now on it has 15 minutes. One that was begun before with this token ends.
 
-    Raises :class:`AttemptUnknown` when it was begun before, :class:`LinkExpired`.
+    Raises :class:`AttemptUnknown` when it was begun before, :class:`LinkExpired`,
+    :class:`webapp.service.domain.base.failures.LinkUsed`.
     """
     now, attempt = service.clock(), attempts.find(service, secret)
     if attempt is None or attempt.status != "open":
@@ -66,6 +67,7 @@ def start(
     state, binding, verifier = (random.token_urlsafe(32) for _ in range(3))
     fields = attempts.unsealed(service, attempt).get("fields", {})
     with service.store.write() as tx:
+        attempts.begin(tx, attempt)
         token = attempts.token_of(tx, attempt)
         started = attempts.move(
             tx,

@@ -65,6 +65,13 @@ class LinkExpired(ConnectFailed):
     code = "link_expired"
 
 
+class LinkUsed(ConnectFailed):
+    """An account was connected by this link already."""
+
+    status = 409
+    code = "link_used"
+
+
 class AttemptUnknown(ConnectFailed):
     """This sign-in was already used, or was started in another browser. Start again from the connect page."""
 
