@@ -1,5 +1,6 @@
 /* What pages do better with JavaScript; each works without it. Behaviour hangs on data attributes:
-   data-copy · data-reveal="id" · data-dialog="id" · data-close · data-search · data-shortcuts · data-set-theme="name"
+   data-copy · data-reveal="id" · data-dialog="id" · data-ask (on a link to a question) · data-close · data-search ·
+   data-shortcuts · data-set-theme="name" ·
    data-relative (on <time>) · data-focus (in a swapped fragment) · data-announce="text", for ears alone with
    data-quiet · data-open="id" (a dialog, in a swapped fragment) · data-once="no" (on a form).
    One listener a kind of event on the document, so that swapped fragments need no wiring. */
@@ -88,6 +89,30 @@
     if (dialog && !dialog.open) dialog.showModal();
     return Boolean(dialog);
   }
+
+  /* A question before a dangerous step: the page that a link leads to, in a dialog. */
+  async function ask(link) {
+    const answer = await fetch(link.href).catch(() => null);
+    const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+    const body = page && $("main .card.narrow > .body", page);
+    if (!body) return location.assign(link.href);
+    $("#ask-title").textContent = $("main h1", page).textContent.trim();
+    $("#ask-body").replaceChildren(document.adoptNode(body));
+    document.querySelectorAll("details.menu[open]").forEach((menu) => {
+      menu.open = false;
+      $("summary", menu).focus();
+    });
+    openDialog("ask");
+    $("#ask-body [data-close]")?.focus();
+  }
+
+  document.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const link = event.target.closest("a[data-ask]");
+    if (!link || event.defaultPrevented) return;
+    event.preventDefault();
+    ask(link);
+  });
 
   document.addEventListener("click", (event) => {
     const hit = (selector) => event.target.closest(selector);
@@ -196,9 +221,11 @@
   /* htmx: the same guard, focus moved on purpose, and failures said in the status region. */
   const submitter = (ctx) =>
     ctx.sourceElement?.matches("form") && (ctx.sourceEvent?.submitter || $("[type=submit]", ctx.sourceElement));
+  let latest; // the request before which somebody last had the focus somewhere
   document.addEventListener("htmx:before:request", (event) => {
     const { ctx } = event.detail;
     ctx.focused = document.activeElement;
+    if (ctx.focused !== document.body) latest = ctx;
     busy(submitter(ctx), true);
   });
   document.addEventListener("htmx:finally:request", (event) => {
@@ -208,7 +235,7 @@
       delete form.dataset.sent;
       restore(form);
     }
-    keepFocus(ctx);
+    if (ctx === latest) keepFocus(ctx);
     const asked = $("[data-open]"); // now, so that closing it returns the focus
     if (asked) openDialog(asked.dataset.open);
     asked?.removeAttribute("data-open");
@@ -217,7 +244,7 @@
   /* What had the focus before a request and lost it by being disabled or swapped gets it back; where it is gone for
      good, the part that took its place. */
   function keepFocus({ focused, target }) {
-    if (!focused || focused === document.body || document.activeElement !== document.body) return;
+    if (document.activeElement !== document.body) return;
     const same = focused.isConnected ? focused : alike(focused);
     if (same) same.focus({ preventScroll: true });
     if (document.activeElement !== document.body || !target?.isConnected || target.id === "status") return;
@@ -226,16 +253,17 @@
   }
   function alike(gone) {
     if (gone.id) return document.getElementById(gone.id);
-    const { name, value } = gone;
-    const path = gone.getAttribute("href") || gone.getAttribute("formaction");
-    const text = gone.textContent.trim();
-    return [...document.querySelectorAll(gone.localName)].find((other) =>
-      path
-        ? path === (other.getAttribute("href") || other.getAttribute("formaction"))
-        : name
-          ? other.name === name && other.value === value
-          : text && other.textContent.trim() === text,
+    const path = (one) => one.getAttribute("href") || one.getAttribute("formaction");
+    const text = (one) => one.textContent.trim();
+    const group = (one) => one.closest("[aria-label]")?.getAttribute("aria-label");
+    const same = [...document.querySelectorAll(gone.localName)].filter((other) =>
+      path(gone)
+        ? path(other) === path(gone)
+        : gone.name
+          ? other.name === gone.name && other.value === gone.value
+          : text(gone) && text(other) === text(gone),
     );
+    return same.find((other) => group(other) === group(gone)) || same[0];
   }
 
   document.addEventListener("htmx:response:error", (event) => {

@@ -90,7 +90,7 @@ def test_create_a_task_and_run_it_again(contexts: Any, started: Served, connecte
     assert title in page.get_by_label("Title").input_value()  # the draft, as it was
     page.get_by_role("link", name=re.compile("^Run 1: run again")).click()
     page.get_by_role("heading", name="Run “Create task” again?").wait_for()
-    assert title in page.get_by_label("Values").inner_text()
+    assert title in page.get_by_label("Values", exact=True).inner_text()
     page.get_by_role("button", name="Run again").click()
     page.get_by_role("region", name="Outcome").get_by_text("Succeeded").wait_for()
     assert page.locator(".run-list li").filter(has_text=title).count() == 2

@@ -63,7 +63,7 @@ def test_a_newcomers_first_day(contexts: Any, fresh: Served, scripts: bool) -> N
 
     page.locator("summary[aria-label=More]").click()
     page.get_by_role("link", name="Disconnect…").click()
-    ada.heading("Disconnect Key for tests?")
+    page.get_by_role("heading", name="Disconnect Key for tests?").wait_for()
     ada.button("Disconnect").click()
     page.get_by_role("status").get_by_text("Key for tests is disconnected.").wait_for()
     assert ada.accounts() == ["ada@sandbox.example"]

@@ -61,5 +61,5 @@ def test_what_makes_no_sense_in_an_address_falls_back(stage: Any, address: str, 
 def test_an_address_with_changes(stage: Any) -> None:
     with stage.app.test_request_context("/things?status=good&page=4"):
         query = ThingsQuery.of_request()
-        assert query.url(page=5, q="ü") == "/things?status=good&page=5&q=%C3%BC"
+        assert query.url(page=5, q="ü") == "/things?q=%C3%BC&status=good&page=5"
         assert query.url(status="", page="") == "/things"

@@ -34,10 +34,14 @@ class ListQuery(Lenient):
         return any(getattr(self, name) for name in type(self).model_fields.keys() - {"after", "page", "sort", "shown"})
 
     def query_string(self, **changes: str | int) -> str:
-        """The query with ``changes``, after its question mark; what is empty or the default is left out."""
-        fields = type(self).model_fields.items()
-        values = {name: value for name, field in fields if (value := getattr(self, name)) != field.default}
-        query = {name: int(value) if value is True else value for name, value in (values | changes).items() if value}
+        """The query with ``changes``, after its question mark and always in the same order.
+
+        What is empty or the default is left out.
+        """
+        fields = type(self).model_fields
+        values = {name: value for name, field in fields.items() if (value := getattr(self, name)) != field.default}
+        merged = dict.fromkeys(fields) | values | changes
+        query = {name: int(value) if value is True else value for name, value in merged.items() if value}
         return "?" + urlencode(query) if query else ""
 
     def url(self, **changes: str | int) -> str:
