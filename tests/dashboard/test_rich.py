@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.dashboard.rich import rich
+from webapp.dashboard.rich import json_html, rich
 
 
 @pytest.mark.parametrize(
@@ -15,6 +15,14 @@ from webapp.dashboard.rich import rich
 )
 def test_plain_text(text: str, html: str) -> None:
     assert str(rich(text)) == html
+
+
+def test_json_is_coloured_and_can_do_no_harm() -> None:
+    shown = str(json_html({"a <b>": 'say "hi" \\ & go', "n": [1, None, True]}))
+    assert '<span class="k">&#34;a &lt;b&gt;&#34;</span>: ' in shown
+    assert '<span class="s">&#34;say \\&#34;hi\\&#34; \\\\ &amp; go&#34;</span>,' in shown
+    assert "<b>" not in shown and shown.count("<span") == 3
+    assert len(json_html("x" * 50, 20).striptags()) <= 20
 
 
 def test_links() -> None:

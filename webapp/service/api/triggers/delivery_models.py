@@ -44,6 +44,7 @@ class Attempt(Answer):
     took_ms: int | None
     response_status: int | None = Field(examples=[200])
     error: str | None = Field(examples=[None])
+    failure: str | None = Field(None, description="What kind of failure it was, where no answer came.", examples=[None])
     response_headers: Any = Field(examples=[{}])
     response_body: str | None
 

@@ -122,6 +122,7 @@ def _attempt(row: Row) -> dict[str, Any]:
         "took_ms": row["took_ms"],
         "response_status": row["status"],
         "error": row["error"],
+        "failure": response.get("failure"),
         "response_headers": response.get("headers"),
         "response_body": response.get("body"),
     }

@@ -84,7 +84,7 @@ class Sender:
         )
         took = round((time.monotonic() - began) * SECOND)
         if isinstance(answer, Failure):
-            return Outcome(task, at, took, None, answer.sentence, signed=signed)
+            return Outcome(task, at, took, None, answer.sentence, signed=signed, response={"failure": answer.kind})
         return Outcome(
             task,
             at,
