@@ -27,6 +27,7 @@ class Watchtower:
     logs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     workflows: dict[str, list[str]] = field(default_factory=dict)
     flow_state: str = "happy"
+    of_late: dict[str, Any] = field(default_factory=dict)  # how every address has done, over what is usual
     refusal: tuple[int, str] | None = None
     hook_error: str = ""  # what deleting is refused with, until hook errors are ignored
     deployed: list[dict[str, Any]] = field(default_factory=list)
@@ -116,6 +117,8 @@ class _Routes:
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/deliveries/<delivery_id>/resend", "resend", self.resend,
                          methods=["POST"])  # fmt: skip
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/stats", "stats", self.stats)
+        app.add_url_rule(f"{TRIGGERS}/<trigger_id>/overview", "overview", self.overview)
+        app.add_url_rule(f"{TRIGGERS}/stats", "all_stats", self.all_stats)
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/logs", "logs", self.logs)
 
     def keep_oauth_in(self) -> None:
@@ -180,7 +183,7 @@ class _Routes:
         if request.method == "PUT":
             urls = (request.json or {})["webhook_urls"]
             if any("refused" in url for url in urls):
-                return _problem(400, "That address cannot be used.")
+                return _refused("webhook_urls", "That address cannot be used.")
             self.tower.endpoints[trigger_id] = [known[url] for url in urls if url in known]
             for url in urls:
                 if url not in known:
@@ -257,6 +260,29 @@ class _Routes:
             self.tower.resent.append(body)
         return jsonify(count=sum(one["created_at"] >= body["since"] for one in found))
 
+    def overview(self, trigger_id: str) -> Response:
+        """What the other calls say, in one."""
+        own = self.own(trigger_id)
+        if not self.fake.extensions:
+            raise _Absent
+        webhooks = self.webhooks(trigger_id).get_json()["webhooks"]
+        for hook in webhooks:
+            arrived = self.fake.clock() - 2 * MINUTE if hook["delivery_state"]["state"] == "happy" else None
+            hook |= {"last_success_at": arrived, "median_ms": 165, "next_attempt_at": None} | self.tower.of_late
+        workflows = self.pipelines(trigger_id).get_json()["workflows"]
+        shown = {"trigger": self.shown(own), "webhooks": webhooks, "workflows": workflows}
+        return jsonify(data=shown | {"stats": self.stats(trigger_id).get_json()["data"]})
+
+    def all_stats(self) -> Response:
+        if not self.fake.extensions:
+            raise _Absent
+        days = []
+        for trigger_id in request.args["ids"].split(","):
+            failing = [self.hook(one) for one in self.tower.endpoints.get(trigger_id, [])]
+            failing = [hook for hook in failing if hook["delivery_state"]["state"] != "happy"]
+            days.append({"id": trigger_id, "failing": failing, **self.stats(trigger_id).get_json()["data"]})
+        return jsonify(data=days)
+
     def stats(self, trigger_id: str) -> Response:
         self.own(trigger_id)
         found = self.tower.deliveries.get(trigger_id, [])
@@ -282,6 +308,12 @@ def _page(found: list[dict[str, Any]]) -> Response:
     items, rest = found[first : first + limit], len(found) > first + limit
     info = {"count": len(items), "total_count": len(found), "end_cursor": str(first + limit) if rest else ""}
     return jsonify(data=items, page_info=info)
+
+
+def _refused(name: str, why: str) -> Response:
+    response = jsonify(error=f"{name} is not valid: {why}", details=[{"field": name, "message": why}])
+    response.status_code = 400
+    return response
 
 
 def _problem(code: int, sentence: str) -> Response:

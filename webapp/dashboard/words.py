@@ -20,8 +20,25 @@ TRIGGER_STATES: Mapping[str, str] = {
     "paused": _("Paused"),
 }
 TRIGGER_TONES: Mapping[str, str] = {"active": "ok", "waits": "bad", "off": "bad", "paused": ""}
-ENDPOINT_STATES: Mapping[str, str] = {"happy": _("Delivering"), "penalty": _("Retrying"), "deactivated": _("Stopped")}
-ENDPOINT_TONES: Mapping[str, str] = {"happy": "ok", "penalty": "warn", "deactivated": "bad"}
+SHOWN_STATES: Mapping[str, str] = {**TRIGGER_STATES, "retrying": _("Retrying"), "stopped": _("Needs you")}
+SHOWN_TONES: Mapping[str, str] = {**TRIGGER_TONES, "retrying": "warn", "stopped": "bad"}
+ENDPOINT_STATES: Mapping[str, str] = {
+    "new": _("Nothing sent yet"),
+    "happy": _("Working"),
+    "unknown": _("Not found yet"),
+    "penalty": _("Retrying"),
+    "deactivated": _("Stopped"),
+}
+ENDPOINT_TONES: Mapping[str, str] = {"happy": "ok", "unknown": "warn", "penalty": "warn", "deactivated": "bad"}
+# Why an attempt got no answer, by the kind of failure.
+FAILURES: Mapping[str, str] = {
+    "refused_by_guard": _("Address blocked"),
+    "dns": _("Not found"),
+    "connect": _("Refused"),
+    "tls": _("Not secure"),
+    "reset": _("Broken off"),
+    "timeout": _("No answer"),
+}
 DELIVERIES: Mapping[str, str] = {"waiting": _("Waiting"), "delivered": _("Delivered"), "failed": _("Failed")}
 
 # What happens to accounts and triggers: the kinds of the service's history. A new one is shown as it is written.

@@ -93,8 +93,8 @@ def test_events_come_with_how_many_there_are_where_that_is_counted() -> None:
     assert total == 32
     assert client.events("dc_1", n=1, event_id="evt_2")[1] is None
     assert [call["params"] for *_, call in api.calls] == [
-        ME | {"n": 25, "extensions": True, "after": "evt_3", "event_id": ""},
-        ME | {"n": 1, "extensions": True, "after": "", "event_id": "evt_2"},
+        ME | {"n": 25, "extensions": True, "after": "evt_3", "event_id": "", "brief": False},
+        ME | {"n": 1, "extensions": True, "after": "", "event_id": "evt_2", "brief": False},
     ]
 
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from webapp.dashboard.client.connect import Call, UserCalls, object_of, read
-from webapp.dashboard.client.models.deliveries import Day, Delivery
+from webapp.dashboard.client.models.deliveries import Day, DayOf, Delivery
 from webapp.dashboard.client.models.destinations import Endpoint, Endpoints, Workflow, Workflows
 from webapp.dashboard.client.models.lenient import PageOf
-from webapp.dashboard.client.models.triggers import Event, Trigger, TriggerRun
+from webapp.dashboard.client.models.triggers import Event, Trigger, TriggerRun, TriggerView
 from webapp.dashboard.client.transport import Params
+from webapp.errors import PatchbayError
 
 HOOK_TIMEOUT_S = 60.0  # deploying, pausing and deleting wait for what the app's own provider says
 
@@ -33,6 +34,29 @@ class TriggerClient(UserCalls):
     def find(self, trigger_id: str) -> Trigger:
         """``GET P/deployed-triggers/{id}``. Raises :class:`NotFound`."""
         return self.ask(Trigger, "GET", self._path(trigger_id), params={"extensions": True})
+
+    def view(self, trigger_id: str) -> TriggerView:
+        """``GET …/overview`` (an extension), or what it holds, asked for one by one. Raises :class:`NotFound`."""
+        view = self.ask_extension(TriggerView, "GET", self._path(trigger_id, "overview"))
+        if view is not None:
+            return view
+        trigger = self.find(trigger_id)
+        try:
+            day = self.day(trigger_id)
+        except PatchbayError:
+            day = None
+        webhooks, workflows = self.endpoints(trigger_id), tuple(self.workflows(trigger_id))
+        return TriggerView.model_construct(trigger=trigger, webhooks=webhooks, workflows=workflows, stats=day)
+
+    def days(self, trigger_ids: Sequence[str]) -> dict[str, DayOf]:
+        """``GET P/deployed-triggers/stats`` (an extension): the last 24 hours of each, with what fails."""
+        if not trigger_ids:
+            return {}
+        params: Params = {"ids": ",".join(trigger_ids)}
+        days = self.ask_extension(PageOf[DayOf], "GET", self._path("stats"), params=params)
+        if days is None:
+            days = PageOf[DayOf].model_construct(items=tuple(map(self._day_of, trigger_ids)))
+        return {day.id: day for day in days.items}
 
     def update(self, trigger_id: str, **changes: Any) -> Trigger:
         """``PUT P/deployed-triggers/{id}`` (section 4.9)."""
@@ -75,13 +99,13 @@ class TriggerClient(UserCalls):
         return workflows.known() if workflows else []
 
     def events(
-        self, trigger_id: str, *, n: int, after: str = "", event_id: str = ""
+        self, trigger_id: str, *, n: int, after: str = "", event_id: str = "", brief: bool = False
     ) -> tuple[Sequence[Event], int | None]:
         """``GET …/events``, newest first, at most 100: those older than the event ``after``, or one alone.
 
         With them comes how many events there are in all; ``None`` where the service does not count.
         """
-        params: Params = {"n": n, "extensions": True, "after": after, "event_id": event_id}
+        params: Params = {"n": n, "extensions": True, "after": after, "event_id": event_id, "brief": brief}
         page = self.ask(PageOf[Event], "GET", self._path(trigger_id, "events"), params=params)
         return page.items, page.total if page.page_info else None
 
@@ -111,6 +135,10 @@ class TriggerClient(UserCalls):
     def day(self, trigger_id: str) -> Day | None:
         """``GET …/stats`` (an extension): the last 24 hours."""
         return self.ask_extension(Day, "GET", self._path(trigger_id, "stats"))
+
+    def _day_of(self, trigger_id: str) -> DayOf:
+        day, failing = self.day(trigger_id), [one for one in self.endpoints(trigger_id) if one.failing]
+        return DayOf.model_construct(**(dict(day) if day else {}), id=trigger_id, failing=tuple(failing))
 
     def runs(self, trigger_id: str, *, limit: int, after: str = "") -> PageOf[TriggerRun] | None:
         """``GET …/logs`` (an extension): its runs, newest first."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import AliasPath, Field
 
+from webapp.dashboard.client.models.destinations import Endpoint
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty
 
 
@@ -18,6 +19,7 @@ class Attempt(Lenient):
     took_ms: int | None = None
     code: int | None = Field(default=None, alias="response_status")
     error: str = ""
+    failure: str = ""
     headers: dict[str, Any] = Field(default={}, alias="response_headers")
     body: str = Field(default="", alias="response_body")
 
@@ -50,6 +52,11 @@ class Delivery(Lenient):
     attempts: tuple[Attempt, ...] = ()
 
     @property
+    def host(self) -> str:
+        """Where it goes, in short."""
+        return self.url.split("/")[2] if "//" in self.url else self.url
+
+    @property
     def retrying(self) -> bool:
         """Whether it was tried without success and will be tried again."""
         return self.status == "waiting" and self.attempt > 0
@@ -78,3 +85,10 @@ class Day(Lenient):
     def total(self) -> int:
         """All deliveries of the day."""
         return self.delivered + self.failed + self.waiting
+
+
+class DayOf(Day):
+    """The last 24 hours of one trigger of several, with its addresses that fail."""
+
+    id: str = ""
+    failing: tuple[Endpoint, ...] = ()

@@ -3,6 +3,8 @@
 Times are integer epoch milliseconds; on the wire they are seconds.
 """
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty
@@ -17,7 +19,8 @@ class _DeliveryState(Lenient):
 
 
 class _Destination(Lenient):
-    """Where events go. ``state`` is ``happy``, ``penalty`` or ``deactivated``.
+    """Where events go. ``state`` is ``happy``, ``penalty``, ``deactivated``, ``unknown`` (no server has its name yet)
+    or ``new`` (nothing was sent there).
 
     One whose last delivery failed counts as in penalty from the first failure on: a person should see it at once.
     """
@@ -43,7 +46,7 @@ class _Destination(Lenient):
     @property
     def failing(self) -> bool:
         """Whether a person should know."""
-        return self.state != "happy"
+        return self.state in ("penalty", "deactivated")
 
 
 class Endpoint(_Destination):
@@ -51,6 +54,18 @@ class Endpoint(_Destination):
 
     url: str = ""
     key: str = Field(default="", alias="signing_key")
+    last_success_at: int | None = None
+    median_ms: int | None = None
+    next_at: int | None = Field(default=None, alias="next_attempt_at")
+    of_late: ClassVar[bool] = False  # whether it is told how it has done
+
+    @property
+    def state(self) -> str:
+        """How deliveries to it do."""
+        state = super().state
+        if state == "happy" and self.last_success_at is None:
+            return "unknown" if self.last_error else "new" if self.of_late else state
+        return state
 
     @property
     def since(self) -> int | None:
@@ -67,6 +82,17 @@ class Endpoint(_Destination):
     def host(self) -> str:
         """Where it is, in short."""
         return self.url.split("/")[2] if "//" in self.url else self.url
+
+    @property
+    def short(self) -> str:
+        """Its address without the scheme."""
+        return self.url.partition("://")[2] or self.url
+
+
+class EndpointOfLate(Endpoint):
+    """The same with when something arrived last, how long that usually takes, and when it is tried next."""
+
+    of_late: ClassVar[bool] = True
 
 
 class Endpoints(Lenient):

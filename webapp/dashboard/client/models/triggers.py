@@ -11,6 +11,8 @@ from pydantic import Field
 
 from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
+from webapp.dashboard.client.models.deliveries import Day
+from webapp.dashboard.client.models.destinations import EndpointOfLate, Workflow
 from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
 from webapp.dashboard.client.models.runs import Observation
 from webapp.kit.translation import gettext
@@ -94,6 +96,15 @@ class Trigger(Lenient):
         """How it learns of news, in a word."""
         words = {"http": gettext("request"), "timer": gettext("schedule"), "email": gettext("e-mail")}
         return words.get(self.emitter) or (gettext("instant") if self.instant else gettext("polling"))
+
+
+class TriggerView(Lenient):
+    """A trigger with what stands around it on its page."""
+
+    trigger: Trigger = Field(default_factory=Trigger)
+    webhooks: tuple[EndpointOfLate, ...] = ()
+    workflows: tuple[Workflow, ...] = ()
+    stats: Day | None = None
 
 
 class Event(Lenient):
