@@ -28,7 +28,7 @@ from webapp.people.users import User
 _BELOW: Mapping[str, tuple[str, ...]] = {
     "apps": ("components", "component", "runs", "deploying"),
     "accounts": ("account", "connections"),
-    "triggers": ("trigger", "deliveries", "webhooks", "deletion"),
+    "triggers": ("trigger", "deliveries", "webhooks", "deletion", "pausing"),
     "activity": ("audit",),
     "settings": ("two_step",),
 }

@@ -29,7 +29,7 @@ from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import go
 from webapp.dashboard.sign_in import new_password, second_step, session
-from webapp.dashboard.trigger import deletion, deliveries, index, webhooks
+from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
 from webapp.dashboard.trigger import page as trigger
 from webapp.kit import templates
 from webapp.kit.clock import MINUTE, SECOND, Clock
@@ -39,7 +39,7 @@ from webapp.store.contract import Store
 
 _NOUNS = (
     session, second_step, new_password, apps, connections, accounts, account, activity, audit, settings_pages,
-    two_step, component, runs, deploying, index, trigger, deletion, webhooks, deliveries,
+    two_step, component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
 )  # fmt: skip
 
 

@@ -25,8 +25,8 @@ def tower(stage: Any, tower: Watchtower) -> Watchtower:
 
 def test_list_tells_attempt_answer_and_next_try(stage: Any, tower: Watchtower) -> None:
     page = stage.signed_in().get(f"{URL}/deliveries").text
-    for text in ("Delivered", "Failed", "Retrying", "On its way", "503", "data-countdown", "1 · 164 ms",
-                 "hooks.example.com", "4 deliveries", "Retry now", "Resend"):  # fmt: skip
+    for text in ("Delivered", "Failed", "Retrying", "On its way", "503", "data-countdown", "200 in 164 ms",
+                 "hooks.example.com", "4 deliveries", "Try now", "Resend"):  # fmt: skip
         assert text in page, text
 
 
@@ -46,6 +46,30 @@ def test_filters_stand_in_the_address(stage: Any, tower: Watchtower) -> None:
     assert "Arrived" not in browser.get(f"{URL}/deliveries?until=2027-01-15T16:00&status=failed").text
     assert "Arrived" in browser.get(f"{URL}/deliveries?since=2027-01-15T16:00").text  # 07:00 UTC
     assert browser.get(f"{URL}/deliveries?after=broken").status_code == 200
+
+
+def test_a_period_comes_before_dates(stage: Any, tower: Watchtower) -> None:
+    browser = stage.signed_in()
+    page = browser.get(f"{URL}/deliveries?period=1h").text
+    assert "Arrived" in page and "Lost" not in page
+    for query in ("?period=24h", "?period=1h&amp;status=failed"):
+        assert f'href="{URL}/deliveries{query}"' in page
+    assert "Lost" in browser.get(f"{URL}/deliveries?period=24h").text
+    dated = browser.get(f"{URL}/deliveries?period=1h&since=2027-01-15T00:00").text
+    assert "Lost" in dated and '<details class="fold dates" open>' in dated
+    assert "Lost" in browser.get(f"{URL}/deliveries?period=nonsense").text
+
+
+def test_one_that_was_not_sent_says_why(stage: Any, tower: Watchtower) -> None:
+    why = "hooks.example.com is not on the public internet, so it may not be reached."
+    attempt = {"n": 1, "at": 5, "error": why, "failure": "refused_by_guard"}
+    tower.add_delivery(ID, "failed", response_status=None, error=why, attempts=[attempt])
+    browser = stage.signed_in()
+    assert why in browser.get(f"{URL}/deliveries").text
+    page = browser.get(f"{URL}/deliveries/dl_4").text
+    assert "Address blocked" in page and "No answer" not in page
+    attempt["failure"] = "timeout"
+    assert "No answer" in browser.get(f"{URL}/deliveries/dl_4").text
 
 
 def test_pages_are_followed(stage: Any, tower: Watchtower) -> None:
@@ -82,6 +106,7 @@ def test_one_is_sent_again(stage: Any, tower: Watchtower, htmx: bool) -> None:
     answer = stage.signed_in().send(f"{URL}/deliveries/dl_1/resend", htmx=htmx)
     assert tower.resent == ["dl_1"]
     assert ("on its way to hooks.example.com again" in answer.text) is htmx
+    assert ('hx-target="#d-dl_1-went"' in answer.text) is htmx
 
 
 def test_everything_failed_is_counted_before_it_is_sent_again(stage: Any, tower: Watchtower) -> None:

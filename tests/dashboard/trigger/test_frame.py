@@ -20,9 +20,10 @@ from webapp.errors import NotFound
 def test_page_says_how_it_is(stage: Any, deployed: Watchtower) -> None:
     page = stage.signed_in().get(URL).text
     for text in (
-        "<h1>New task</h1>", "polling", "Ada&#39;s tasks", "Every 15 minutes", "https://hooks.example.com/in",
-        "Delivering", "Nothing is sent to old.example.com any more.", "It answered 410 Gone.", "Deliver again",
-        "New task: Sail", "2 places", "Nothing was delivered in the last 24 hours",
+        "<h1>New task</h1>", "polling", "Ada&#39;s tasks", "Every 15 minutes", "hooks.example.com/in",
+        "Working", "Nothing is sent to old.example.com any more.", "It answered 410 Gone.", "Deliver again",
+        "New task: Sail", "2 places", "Nothing was delivered", "Needs you", "1 of 2 addresses fails",
+        'data-copy="https://hooks.example.com/in"', "165 ms", "None waits", "data-countdown",
     ):  # fmt: skip
         assert text in page, text
     assert page.index("New task: Sail") < page.index("New task: Paint")
@@ -50,8 +51,9 @@ def test_an_address_that_failed_once_is_told_of(stage: Any, deployed: Watchtower
     state = {"consecutive_failures": 1, "last_error": "It answered 500."}
     deployed.endpoints[ID][0]["delivery_state"].update(state)
     page = stage.signed_in().get(URL).text
-    assert "hooks.example.com does not accept events.</b> It answered 500." in page
+    assert "It answered 500." in page
     assert "Retrying" in page
+    assert page.count("It answered 500.") == 1
 
 
 def test_workflows_are_called_by_their_names(stage: Any, deployed: Watchtower) -> None:
@@ -103,12 +105,53 @@ def test_a_service_without_counts_or_an_unknown_app_leaves_the_frame_standing(
     stage: Any, deployed: Watchtower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deployed.triggers[ID]["app"] = "absent"
+    stage.connect.extensions = False
     monkeypatch.setattr(TriggerClient, "day", failing)
     with stage.request():
         loaded = frames.load(ID)
     assert (loaded.app, loaded.day, len(loaded.endpoints)) == (None, None, 2)
     with stage.request(), pytest.raises(NotFound, match=r"^There is no such trigger\.$"):
         frames.load("dc_000001x")
+
+
+def test_one_call_tells_all_that_stands_around_and_another_the_rows(stage: Any, deployed: Watchtower) -> None:
+    browser = stage.signed_in()
+    browser.get(URL)
+    before = len(stage.connect.seen)
+    for path in ("", "/deliveries", "/logs", "/configuration"):
+        assert browser.get(f"{URL}{path}").status_code == 200
+    assert len(stage.connect.seen) - before == 2 + 2 + 2 + 1
+
+
+def test_an_address_that_nothing_was_sent_to_is_neither_good_nor_bad(stage: Any, deployed: Watchtower) -> None:
+    deployed.of_late = {"last_success_at": None, "median_ms": None}
+    page = stage.signed_in().get(URL).text
+    assert '<span class="badge ">Nothing sent yet</span>' in page
+    deployed.endpoints[ID][0]["delivery_state"]["last_error"] = "There is no server named hooks.example.com."
+    page = stage.signed_in().get(URL).text
+    assert '<span class="badge warn">Not found yet</span>' in page
+    assert "There is no server named hooks.example.com." in page
+    assert "does not accept events" not in page
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"emitter_type": "timer"}, ("Runs", "Every 15 minutes", "in 3 minutes")),
+        ({"emitter_type": "http", "schedule": None, "next_run_at": None}, ("Hears of", "Requests to its address")),
+        ({"emitter_type": "email", "schedule": None, "next_run_at": None}, ("Hears of", "Mail to its address")),
+        ({"instant": True, "schedule": None, "next_run_at": None}, ("Tasks tells it at once", "As soon as something")),
+        ({"active": False}, ("Checks", "Not while it stands still")),
+        ({"waits": "Its account needs you."}, ("Checks", "Once its account works")),
+    ],
+)
+def test_the_strip_says_how_it_learns_of_news_and_when(
+    stage: Any, deployed: Watchtower, more: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    deployed.triggers[ID].update(more)
+    page = stage.signed_in().get(URL).text
+    strip = page[page.index('id="strip"') : page.index("trigger-tabs")]
+    assert [word for word in words if word not in strip] == []
 
 
 def failing(*_: object) -> None:

@@ -69,6 +69,19 @@ def test_empty_and_down_are_different(stage: Any, tower: Watchtower) -> None:
     assert "Your triggers can’t be shown right now" in answer.text
 
 
+def test_one_call_tells_the_last_day_of_every_row(stage: Any, watched: Watchtower) -> None:
+    browser = stage.signed_in()
+    browser.get("/triggers")
+    before = len(stage.connect.seen)
+    page = browser.get("/triggers").text
+    asked = [path for _, path, *_ in stage.connect.seen[before:] if "deployed-triggers" in path]
+    assert len(asked) == 2
+    stage.connect.extensions = False
+    plain = browser.get("/triggers").text
+    for text in ("1 of 2 deliveries arrived, 1 failed", "Retrying: broken.example.com"):
+        assert text in page and text in plain
+
+
 def test_long_lists_have_pages(stage: Any, tower: Watchtower) -> None:
     for number in range(130):
         tower.add(stage.alice.id, name=f"Number {number}")
@@ -77,36 +90,6 @@ def test_long_lists_have_pages(stage: Any, tower: Watchtower) -> None:
     assert "1–20 of 130 triggers" in page
     assert 'href="/triggers?page=2"' in page
     assert "121–130 of 130 triggers" in browser.get("/triggers?page=7").text
-
-
-@pytest.mark.parametrize("htmx", [True, False])
-def test_pause_and_resume(stage: Any, watched: Watchtower, htmx: bool) -> None:
-    browser = stage.signed_in()
-    answer = browser.send("/triggers/dc_000000x/pause", htmx=htmx)
-    assert watched.updates == [{"active": False}]
-    if htmx:
-        assert 'aria-checked="false"' in answer.text
-        assert 'hx-delete="/triggers/dc_000000x/pause"' in answer.text
-        assert "is paused; nothing is sent." in answer.text
-    else:
-        assert answer.status_code == 303
-    browser.send("/triggers/dc_000000x/pause", {"resume": "1"}, htmx=htmx)
-    assert watched.updates[-1] == {"active": True}
-    watched.refusal = (409, "Tasks did not take the subscription back.")
-    refused = browser.send("/triggers/dc_000000x/pause", htmx=True).text
-    assert 'aria-checked="true"' in refused  # as it is, not as it was wished
-    assert "could not be paused. Tasks did not take the subscription back." in refused
-    assert browser.send("/triggers/dc_000005x/pause").status_code == 404
-
-
-def test_resume_is_delete(stage: Any, watched: Watchtower) -> None:
-    browser = stage.signed_in()
-    token = browser.get("/settings").text.split('X-CSRFToken": "')[1].split('"')[0]
-    headers = {"HX-Request": "true", "HX-Request-Type": "partial"}
-    assert browser.client.delete("/triggers/dc_000001x/pause", headers=headers).status_code == 400
-    answer = browser.client.delete("/triggers/dc_000001x/pause", headers=headers | {"X-CSRFToken": token})
-    assert answer.status_code == 200
-    assert watched.updates == [{"active": True}]
 
 
 def test_lists_that_a_limit_counts_are_not_asked_for_again(stage: Any, watched: Watchtower) -> None:

@@ -30,6 +30,17 @@ def test_one_event_has_a_page_with_its_deliveries(stage: Any, deployed: Watchtow
     assert stage.signed_in().get(f"{URL}/events/evt_9").status_code == 404
 
 
+def test_what_an_event_holds_is_drawn_when_it_is_opened(stage: Any, deployed: Watchtower) -> None:
+    browser = stage.signed_in()
+    page = browser.get(URL).text
+    assert f'hx-get="{URL}/events/evt_0/payload"' in page
+    assert "alert(1)" not in page
+    payload = browser.get(f"{URL}/events/evt_0/payload", htmx=True).text
+    assert '<span class="s">&#34;&lt;script&gt;alert(1)&lt;/script&gt;&#34;</span>' in payload
+    assert browser.get(f"{URL}/events/evt_9/payload", htmx=True).status_code == 404
+    assert browser.get("/triggers/dc_000001x/events/evt_0/payload", htmx=True).status_code == 404
+
+
 def test_events_have_pages(stage: Any, deployed: Watchtower) -> None:
     for number in range(30):
         deployed.add_event(ID, number, f"Number {number}")
@@ -53,13 +64,13 @@ def test_logs_tell_of_runs(stage: Any, deployed: Watchtower) -> None:
     deployed.logs[ID] = [{"id": "r1", "at": stage.clock(), "cause": "timer", "ok": False, "took_ms": 12, "emitted": 0,
                        "error": "Tasks answered 500.", "os": [line]}]  # fmt: skip
     page = browser.get(f"{URL}/logs").text
-    for text in ("Failed", "Schedule", "12 ms", "Tasks answered 500.", "No &lt;b&gt;answer&lt;/b&gt;", "1 run"):
+    for text in ("Failed", "Checked", "12 ms", "Tasks answered 500.", "No &lt;b&gt;answer&lt;/b&gt;", "1 run"):
         assert text in page
 
 
 def test_configuration_shows_no_secret(stage: Any, deployed: Watchtower) -> None:
     page = stage.signed_in().get(f"{URL}/configuration").text
-    for text in ("Ada&#39;s tasks", "Every 15 minutes", "At home", "Kept secret", "v1.2.0", "Edit and redeploy"):
+    for text in ("Ada&#39;s tasks", "Every 15 minutes", "At home", "Kept secret", "1.2.0", "Edit"):
         assert text in page
     assert f'href="/apps/tasks/triggers/tasks-new-task?trigger={ID}"' in page
 

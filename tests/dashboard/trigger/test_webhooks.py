@@ -33,6 +33,7 @@ def test_add(stage: Any, tower: Watchtower, htmx: bool) -> None:
         assert refused.status_code == 422
         assert 'aria-invalid="true"' in refused.text
         assert f'value="{wrong}"' in refused.text
+        assert "is not valid:" not in refused.text
     assert len(tower.endpoints[ID]) == 2
 
 
@@ -47,7 +48,8 @@ def test_remove_after_a_question(stage: Any, tower: Watchtower) -> None:
 def test_reset_delivers_again(stage: Any, tower: Watchtower) -> None:
     part = stage.signed_in().send(f"{URL}/webhooks/{HOOK}/reset", htmx=True).text
     assert "is delivered to again." in part
-    assert "Delivering" in part
+    assert "Working" in part
+    assert 'hx-target="#strip"' in part and 'hx-target="#banners"' in part
 
 
 @pytest.mark.parametrize("htmx", [True, False])

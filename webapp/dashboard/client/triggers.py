@@ -137,8 +137,9 @@ class TriggerClient(UserCalls):
         return self.ask_extension(Day, "GET", self._path(trigger_id, "stats"))
 
     def _day_of(self, trigger_id: str) -> DayOf:
-        day, failing = self.day(trigger_id), [one for one in self.endpoints(trigger_id) if one.failing]
-        return DayOf.model_construct(**(dict(day) if day else {}), id=trigger_id, failing=tuple(failing))
+        day, webhooks = self.day(trigger_id), self.endpoints(trigger_id)
+        failing = tuple(webhook for webhook in webhooks if webhook.failing)
+        return DayOf.model_construct(**(dict(day) if day else {}), id=trigger_id, failing=failing)
 
     def runs(self, trigger_id: str, *, limit: int, after: str = "") -> PageOf[TriggerRun] | None:
         """``GET …/logs`` (an extension): its runs, newest first."""

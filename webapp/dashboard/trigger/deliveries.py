@@ -1,5 +1,6 @@
 """The deliveries of a trigger: filtered by status and time, one of them whole, and sending again."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 from urllib.parse import parse_qs, urlsplit
@@ -14,18 +15,30 @@ from webapp.dashboard.client.models.deliveries import Delivery
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.dashboard import chosen, dashboard
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import ListQuery, among, at_most, go, page_before, read_from, say
+from webapp.dashboard.pages import (
+    ListQuery,
+    among,
+    at_most,
+    fragment,
+    go,
+    page_before,
+    read_from,
+    say,
+    wants_fragment,
+)
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
 from webapp.dashboard.trigger.index import template_helpers
 from webapp.dashboard.words import DELIVERIES
 from webapp.errors import Invalid, NotFound, PatchbayError, Throttled, Unauthorized
-from webapp.kit.clock import DAY
+from webapp.kit.clock import DAY, HOUR
 from webapp.kit.translation import count_of, gettext
+from webapp.kit.translation import lazy as _
 
 blueprint = Blueprint("deliveries", __name__, url_prefix="/triggers/<trigger_id>/deliveries")
 
 PER_PAGE = 30
+PERIODS: Mapping[str, tuple[str, int]] = {"1h": (_("1 h"), HOUR), "24h": (_("24 h"), DAY), "7d": (_("7 d"), 7 * DAY)}
 _LOCAL = "%Y-%m-%dT%H:%M"  # what <input type=datetime-local> sends
 
 
@@ -42,6 +55,7 @@ class DeliveriesQuery(ListQuery):
     """Which deliveries, and from where on. Times are written in the person's zone."""
 
     status: Annotated[str, among(DELIVERIES)] = ""
+    period: Annotated[str, among(PERIODS)] = ""
     since: Annotated[str, AfterValidator(_time)] = ""
     until: Annotated[str, AfterValidator(_time)] = ""
     event: Annotated[str, at_most(100)] = ""
@@ -51,10 +65,16 @@ class DeliveriesQuery(ListQuery):
         """The same as the API takes it."""
         return {
             "status": self.status,
-            "since": _ms(self.since) if self.since else "",
+            "since": self._first(),
             "until": _ms(self.until) if self.until else "",
             "event_id": self.event,
         }
+
+    def _first(self) -> int | str:
+        """The earlier bound of the time; dates that were entered count rather than a period."""
+        if self.since or self.until:
+            return _ms(self.since) if self.since else ""
+        return dashboard().clock() - PERIODS[self.period][1] if self.period else ""
 
 
 @blueprint.get("")
@@ -66,7 +86,13 @@ def index(trigger_id: str) -> AnyResponse:
         raise NoPage
     url = query.url()
     news = None if query.after else trigger_news.since(frame, "deliveries", deliveries.items, rows_url=url)
-    context: dict[str, Any] = {"deliveries": deliveries, "query": query, "news": news, "zone_name": str(_zone())}
+    context: dict[str, Any] = {
+        "deliveries": deliveries,
+        "query": query,
+        "news": news,
+        "zone_name": str(_zone()),
+        "periods": PERIODS,
+    }
     return frames.tab_page(frame, "deliveries", "_deliveries.html", url=url, **context)
 
 
@@ -87,11 +113,7 @@ def resend(trigger_id: str, delivery_id: str) -> AnyResponse:
     except PatchbayError as error:
         sentence = gettext("It was not sent again. {reason}").format(reason=error.message)
         return say(sentence, "bad", page_before())
-    host = urlsplit(sent.url).hostname
-    sentence = (
-        gettext("It is on its way to {host} again.") if host else gettext("It is on its way to its address again.")
-    )
-    return say(sentence.format(host=host), "ok", page_before())
+    return _resent(sent)
 
 
 @blueprint.get("/resending")
@@ -116,6 +138,16 @@ def resend_failed(trigger_id: str) -> AnyResponse:
     count = client().resend_failed(trigger_id, since=_ms(since), dry_run=False)
     flash(count_of(count, "{count} delivery will be sent again.", "{count} deliveries will be sent again."), "ok")
     return go(url_for("dashboard.deliveries.index", trigger_id=trigger_id))
+
+
+def _resent(delivery: Delivery) -> AnyResponse:
+    """What happened, and the row of the delivery as it is now."""
+    host = urlsplit(delivery.url).hostname or gettext("its address")
+    sentence = gettext("It is on its way to {host} again.").format(host=host)
+    if not wants_fragment():
+        return say(sentence, "ok", page_before())
+    context = {"delivery": delivery, "sentence": sentence, **template_helpers()}
+    return make_response(fragment("dashboard/trigger/_resent.html", **context))
 
 
 def rows_at(trigger_id: str, url: str) -> list[Delivery]:

@@ -20,7 +20,7 @@ from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, wants_fragment
 from webapp.dashboard.rich import json_html
 from webapp.dashboard.trigger.index import accounts_of, template_helpers
-from webapp.errors import PatchbayError
+from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
 
 TABS: Mapping[str, str] = {
@@ -43,6 +43,28 @@ class Frame:
     day: Day | None
 
     @property
+    def state(self) -> str:
+        """How it does, in a word of :data:`webapp.dashboard.words.SHOWN_STATES`: its own state, or its addresses'."""
+        if self.trigger.state != "active":
+            return self.trigger.state
+        states = {place.state for place in (*self.endpoints, *self.workflows)}
+        if "deactivated" in states:
+            return "stopped"
+        return "retrying" if self.trigger.last_error or "penalty" in states else "active"
+
+    @property
+    def learning(self) -> tuple[str, str]:
+        """How it learns of news: a heading, and words for one that does so without a schedule."""
+        native = {
+            "http": (gettext("Hears of"), gettext("Requests to its address")),
+            "timer": (gettext("Runs"), ""),
+            "email": (gettext("Hears of"), gettext("Mail to its address")),
+        }
+        told = gettext("{app} tells it at once").format(app=self.app.name if self.app else gettext("The app"))
+        instant = (gettext("Hears of"), told)
+        return native.get(self.trigger.emitter) or (instant if self.trigger.instant else (gettext("Checks"), ""))
+
+    @property
     def failing(self) -> list[Endpoint]:
         """Addresses that a person should know of."""
         return [endpoint for endpoint in self.endpoints if endpoint.failing]
@@ -62,20 +84,9 @@ class Frame:
 
 def load(trigger_id: str) -> Frame:
     """The trigger and everything around it. Raises :class:`webapp.errors.NotFound`."""
-    api = client()
-    trigger = api.find(trigger_id)
-    try:
-        day = api.day(trigger_id)
-    except PatchbayError:
-        day = None
-    return Frame(
-        trigger=trigger,
-        app=app_of(trigger.app),
-        accounts=accounts_of(trigger),
-        endpoints=api.endpoints(trigger_id),
-        workflows=tuple(api.workflows(trigger_id)),
-        day=day,
-    )
+    view = client().view(trigger_id)
+    trigger = view.trigger
+    return Frame(trigger, app_of(trigger.app), accounts_of(trigger), view.webhooks, view.workflows, view.stats)
 
 
 def tab_page(frame: Frame, tab: str, part: str, *, code: int = 200, url: str | None = None, **more: Any) -> Response:

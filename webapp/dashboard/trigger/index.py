@@ -1,25 +1,25 @@
 """The list of a person's triggers, those that need somebody first; pausing one and resuming it."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from flask import Blueprint, flash, make_response, request, url_for
+from flask import Blueprint, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import words
 from webapp.dashboard.client.models.accounts import Account, App
-from webapp.dashboard.client.models.deliveries import Day
+from webapp.dashboard.client.models.deliveries import DayOf
 from webapp.dashboard.client.models.destinations import Endpoint
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.client.overview import READ
 from webapp.dashboard.component import schedule_words
-from webapp.dashboard.dashboard import app_of, forget_triggers, known_accounts, known_triggers
+from webapp.dashboard.dashboard import app_of, known_accounts, known_triggers
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import ListQuery, among, at_most, fragment, go, page, page_before, wants_fragment, within
+from webapp.dashboard.pages import ListQuery, among, at_most, page, within
 from webapp.dashboard.trigger import charts
-from webapp.errors import NotFound, PatchbayError
-from webapp.kit.translation import gettext
+from webapp.errors import PatchbayError
 
 blueprint = Blueprint("triggers", __name__)
 
@@ -41,8 +41,12 @@ class Row:
     trigger: Trigger
     app: App | None
     accounts: tuple[Account, ...]
-    day: Day | None
-    failing: tuple[Endpoint, ...]
+    day: DayOf | None
+
+    @property
+    def failing(self) -> tuple[Endpoint, ...]:
+        """Its addresses that fail."""
+        return self.day.failing if self.day else ()
 
 
 @blueprint.get("/triggers")
@@ -66,27 +70,9 @@ def _matching(query: TriggersQuery) -> dict[str, Any]:
         "apps": sorted({slug: app_of(slug) for slug in slugs}.items()),
         "matching": len(matching),
         "first": first,
-        "rows": [_row(trigger) for trigger in matching[first : first + PER_PAGE]],
+        "rows": _rows(matching[first : first + PER_PAGE]),
         "has_next": len(matching) > first + PER_PAGE,
     }
-
-
-@blueprint.route("/triggers/<trigger_id>/pause", methods=["POST", "DELETE"])
-def pause(trigger_id: str) -> AnyResponse:
-    """Pause it, or with DELETE resume it; a form without JavaScript says ``resume``."""
-    resume = request.method == "DELETE" or bool(request.form.get("resume"))
-    before = client().find(trigger_id)
-    try:
-        trigger = client().update(trigger_id, active=resume)
-    except NotFound:
-        raise
-    except PatchbayError as error:
-        sentence = gettext("“{name}” could not be paused. {reason}")
-        if resume:
-            sentence = gettext("“{name}” could not be resumed. {reason}")
-        return _toggled(before, sentence.format(name=before.name, reason=error.message), "bad")
-    sentence = gettext("“{name}” is active again.") if resume else gettext("“{name}” is paused; nothing is sent.")
-    return _toggled(trigger, sentence.format(name=trigger.name), "ok")
 
 
 def accounts_of(trigger: Trigger) -> tuple[Account, ...]:
@@ -112,20 +98,10 @@ def template_helpers() -> dict[str, Any]:
     }
 
 
-def _row(trigger: Trigger) -> Row:
-    """The chart and the failing addresses are left out of a row when they cannot be had."""
+def _rows(triggers: Sequence[Trigger]) -> list[Row]:
+    """The charts and the failing addresses are left out when they cannot be had."""
     try:
-        day = client().day(trigger.id)
-        failing = tuple(endpoint for endpoint in client().endpoints(trigger.id) if endpoint.failing)
+        days = client().days([trigger.id for trigger in triggers])
     except PatchbayError:
-        day, failing = None, ()
-    return Row(trigger, app_of(trigger.app), accounts_of(trigger), day, failing)
-
-
-def _toggled(trigger: Trigger, sentence: str, tone: str) -> AnyResponse:
-    forget_triggers()
-    if not wants_fragment():
-        flash(sentence, tone)
-        return go(page_before())
-    context = {"trigger": trigger, "sentence": sentence, "tone": tone, **template_helpers()}
-    return make_response(fragment("dashboard/triggers/_toggled.html", **context))
+        days = {}
+    return [Row(trigger, app_of(trigger.app), accounts_of(trigger), days.get(trigger.id)) for trigger in triggers]

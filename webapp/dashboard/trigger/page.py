@@ -18,17 +18,19 @@ from webapp.dashboard.component.schedule_words import in_words
 from webapp.dashboard.dashboard import forget_triggers
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, say
+from webapp.dashboard.rich import json_html
 from webapp.dashboard.trigger import deliveries
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
 from webapp.dashboard.trigger.frame import Frame
+from webapp.dashboard.trigger.runs import folded
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.translation import count_of, gettext
 
 blueprint = Blueprint("trigger", __name__, url_prefix="/triggers/<trigger_id>")
 
 STEP = 25
-RUNS = 30
+RUNS = 50
 
 
 @blueprint.get("")
@@ -36,7 +38,7 @@ def show(trigger_id: str) -> AnyResponse:
     """The page, at its events."""
     frame = frames.load(trigger_id)
     after = request.args.get("after", "")[:100]
-    read, total = client().events(trigger_id, n=STEP + 1, after=after)
+    read, total = client().events(trigger_id, n=STEP + 1, after=after, brief=True)
     events = read[:STEP]
     news = None if after else trigger_news.since(frame, "events", events, rows_url=request.path)
     more = events[-1].id if events and _are_older(trigger_id, read, after, total) else ""
@@ -47,12 +49,16 @@ def show(trigger_id: str) -> AnyResponse:
 @blueprint.get("/events/<event_id>")
 def event(trigger_id: str, event_id: str) -> AnyResponse:
     """One event, whole, and what became of it."""
-    frame = frames.load(trigger_id)
-    events, _ = client().events(trigger_id, n=1, event_id=event_id)
-    if not events or events[0].id != event_id:
-        raise NoPage
+    frame, event = frames.load(trigger_id), _event(trigger_id, event_id)
     sent = client().deliveries(trigger_id, {"event_id": event_id}, limit=deliveries.PER_PAGE)
-    return frames.tab_page(frame, "events", "_event.html", event=events[0], sent=sent)
+    return frames.tab_page(frame, "events", "_event.html", event=event, sent=sent)
+
+
+@blueprint.get("/events/<event_id>/payload")
+def payload(trigger_id: str, event_id: str) -> str:
+    """What one event of the list holds; asked for when it is opened."""
+    event = _event(trigger_id, event_id)
+    return fragment("dashboard/trigger/_payload.html", event=event, json_html=json_html)
 
 
 @blueprint.get("/logs")
@@ -61,7 +67,7 @@ def logs(trigger_id: str) -> AnyResponse:
     frame, after = frames.load(trigger_id), request.args.get("after", "")[:1_000]
     runs = client().runs(trigger_id, limit=RUNS, after=after)
     news = None if runs is None or after else trigger_news.since(frame, "logs", runs.items, rows_url=request.path)
-    context: dict[str, Any] = {"runs": runs, "after": after, "news": news}
+    context: dict[str, Any] = {"runs": runs, "after": after, "news": news, "folded": folded(runs.items) if runs else []}
     return frames.tab_page(frame, "logs", "_logs.html", **context)
 
 
@@ -101,6 +107,14 @@ def send_test(trigger_id: str) -> AnyResponse:
     return _say(trigger_id, _on_its_way(frame.destinations), "ok")
 
 
+def _event(trigger_id: str, event_id: str) -> Event:
+    """One event of one's own. Raises 404."""
+    events, _ = client().events(trigger_id, n=1, event_id=event_id)
+    if not events or events[0].id != event_id:
+        raise NoPage
+    return events[0]
+
+
 def _say(trigger_id: str, sentence: str, tone: str) -> AnyResponse:
     forget_triggers()
     return say(sentence, tone, url_for("dashboard.trigger.show", trigger_id=trigger_id))
@@ -120,7 +134,7 @@ def _are_older(trigger_id: str, events: Sequence[Event], after: str, total: int 
     """Whether events are left for the next page. A page of large ones is shorter than was asked for."""
     if len(events) > STEP or (not after and total == len(events)):
         return len(events) > STEP
-    return bool(client().events(trigger_id, n=1, after=events[-1].id)[0])
+    return bool(client().events(trigger_id, n=1, after=events[-1].id, brief=True)[0])
 
 
 def _answers(frame: Frame) -> list[tuple[str, str]]:
@@ -158,7 +172,7 @@ def _plain(prop: Prop, value: Any) -> str:
 
 def _rows(trigger_id: str, tab: str, rows_url: str) -> list[Any]:
     if tab == "events":
-        return list(client().events(trigger_id, n=trigger_news.MOST)[0])
+        return list(client().events(trigger_id, n=trigger_news.MOST, brief=True)[0])
     if tab == "deliveries":
         return deliveries.rows_at(trigger_id, rows_url)
     runs = client().runs(trigger_id, limit=trigger_news.MOST) if tab == "logs" else None

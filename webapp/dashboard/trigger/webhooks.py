@@ -29,7 +29,8 @@ def add(trigger_id: str) -> AnyResponse:
         _check(frame, url)
         client().set_urls(trigger_id, [*(endpoint.url for endpoint in frame.endpoints), url])
     except Invalid as error:
-        return _destinations(frame, 422, url=url, error=error.message)
+        why = error.details[0].message if error.details else error.message
+        return _destinations(frame, 422, url=url, error=why)
     return _changed(trigger_id, gettext("Events go to {url} too.").format(url=url))
 
 
