@@ -3,7 +3,6 @@
 Whatever would let somebody else in, or keep the person out, takes the password once more.
 """
 
-import segno
 from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -64,6 +63,8 @@ def _page(errors: dict[str, str] | None = None, code: int = 200) -> AnyResponse:
         secret = board.totp.begin(person())
     except Conflict:
         return go(url_for("dashboard.settings.page"))
+    import segno  # slow to load, for one page
+
     address = totp.address(secret, person(), f"Patchbay ({board.public_host})")
     page = render_template(
         "dashboard/settings/two_step.html",

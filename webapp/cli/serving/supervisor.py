@@ -145,7 +145,7 @@ class Supervisor:
 
     def _pause_s(self, ready: bool) -> float:
         waiting = [child.due_at - time.monotonic() for child in self.children if not child.pid]
-        return max(0.0, min([*waiting, 3600.0 if ready else 0.1]))
+        return max(0.0, min([*waiting, 3600.0 if ready else 0.02]))
 
     def end(self) -> None:
         """Ask all to finish; kill what has not done so in time, or at once when asked a second time."""

@@ -3,7 +3,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from webapp.service.components.calls import Reply
 from webapp.service.domain.accounts import provider
@@ -12,7 +12,10 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.components.prop_checks import option_value
-from webapp.service.outbound import postgres, postgres_query
+from webapp.service.outbound import postgres
+
+if TYPE_CHECKING:
+    from webapp.service.outbound import postgres_query
 
 Prop = Mapping[str, Any]
 
@@ -81,6 +84,8 @@ def is_postgres(service: Service, prop: Prop) -> bool:
 
 def tables(service: Service, account: Account) -> dict[str, Any]:
     """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
+    from webapp.service.outbound import postgres_query  # its driver is slow to import
+
     app = service.app(account.app)
     where = provider.postgres_account(grants.given_values(service, grants.fresh(service, account)))
     if where is None:
@@ -91,7 +96,7 @@ def tables(service: Service, account: Account) -> dict[str, Any]:
     return {table.title: _shown(table) for table in result}
 
 
-def _shown(table: postgres_query.Table) -> dict[str, Any]:
+def _shown(table: "postgres_query.Table") -> dict[str, Any]:
     columns = {
         column.name: {
             "columnDefault": column.default,
