@@ -66,6 +66,7 @@ class OAuth(Facts):
     ``refresh``: whether a refresh gives a new refresh token each time, keeps the first, or does not exist.
     ``token_params`` and ``refresh_params`` are sent with a code and with a refresh token.
     ``keep``: members of the token answer (dotted paths) that are kept as fields of the account, by name.
+    ``own_clients``: whether a person may bring a client of their own (contract "Connect Link").
     ``error_codes``: what the provider's own error codes mean, where they are not those of RFC 6749 section 5.2.
     """
 
@@ -89,6 +90,7 @@ class OAuth(Facts):
     keep: dict[FieldName, Text] = Field(default_factory=dict)
     look_up: LookUp | None = None
     revocation: Revocation | None = None
+    own_clients: bool = True
     client: ClientNote
     scopes: tuple[Scope, ...] = ()
     scope_profiles: tuple[ScopeProfile, ...] = ()

@@ -25,11 +25,15 @@ class Choice:
     chosen: bool
 
 
-def choices(service: Service, current: Visit, app: App, account: Account | None = None) -> list[Choice]:
+def choices(
+    service: Service, current: Visit, app: App, account: Account | None = None, client: ProviderClient | None = None
+) -> list[Choice]:
     """The usual access, unless a profile says the same, then the profiles; the link, or the account
     that is reconnected, names the chosen one.
     """
-    client = provider_clients.choose(service.store, current.project.id, app.slug, current.oauth_app_id)
+    client = client or provider_clients.choose(
+        service.store, current.project.id, app.slug, current.oauth_app_id, user_id=current.token.user.id
+    )
     usual = scopes_of(app, client, EVERYTHING)
     offered = {profile.name: scopes_of(app, client, profile.name) for profile in app.spec.scope_profiles}
     if not any(set(scopes) == set(usual) for scopes in offered.values()):

@@ -16,6 +16,7 @@ from webapp.service.domain.accounts import provider_clients, starting
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.starting import AttemptRequest
 from webapp.service.domain.base.service import Service
+from webapp.service.link import own_client
 from webapp.service.link.answers import page
 from webapp.service.link.visit import Visit
 
@@ -71,7 +72,9 @@ def show(
         app=app,
         account=account,
         secret=secret,
-        fields=_drawn(app, current.preset, texts or {}, details),
+        fields=_drawn(current, app, texts or {}, details),
+        own_client=own_client.is_brought(current, app),
+        redirect_uri=provider_clients.redirect_uri(service),
         problem=problem,
         wrong=len(details),
         can_choose="picked" in current.parameters,
@@ -79,12 +82,18 @@ def show(
 
 
 def wish(
-    service: Service, current: Visit, app: App, account: Account | None, fields: Mapping[str, str] | None = None
+    service: Service,
+    current: Visit,
+    app: App,
+    account: Account | None,
+    fields: Mapping[str, str] | None = None,
+    *,
+    own_id: str | None = None,
 ) -> AttemptRequest:
-    """What this visit wants of an attempt."""
+    """What this visit wants of an attempt; ``own_id`` is the person's own OAuth client."""
     return AttemptRequest(
         app=app.slug,
-        oauth_app_id=_client_id(service, current, app, account),
+        oauth_app_id=own_id or _client_id(service, current, app, account),
         account_id=account.id if account else None,
         session_id=current.session.id if current.session else None,
         fields=fields or {},
@@ -96,7 +105,9 @@ def _client_id(service: Service, current: Visit, app: App, account: Account | No
     if app.auth_type != "oauth" or current.oauth_app_id or account is None or account.oauth_app_id is None:
         return current.oauth_app_id if app.auth_type == "oauth" else None
     try:
-        provider_clients.choose(service.store, current.project.id, app.slug, account.oauth_app_id)
+        provider_clients.choose(
+            service.store, current.project.id, app.slug, account.oauth_app_id, user_id=current.token.user.id
+        )
     except NotFound:
         return None
     return account.oauth_app_id
@@ -108,9 +119,7 @@ def sent(current: Visit) -> dict[str, str]:
     return {**posted, **current.preset}
 
 
-def _drawn(
-    app: App, preset: Mapping[str, str], texts: Mapping[str, str], details: tuple[Detail, ...]
-) -> list[FormField]:
+def _drawn(current: Visit, app: App, texts: Mapping[str, str], details: tuple[Detail, ...]) -> list[FormField]:
     """What a person is asked for: every field that is not preset."""
     wrong = {detail.field: detail.message for detail in details}
     return [
@@ -119,6 +128,6 @@ def _drawn(
             "" if fact.secret else texts.get(fact.name, fact.default or ""),
             wrong.get(fact.name, ""),
         )
-        for fact in app.spec.fields
-        if fact.name not in preset
+        for fact in own_client.facts(current, app)
+        if fact.name not in current.preset
     ]

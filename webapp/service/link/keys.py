@@ -10,13 +10,14 @@ from flask import Blueprint, Response, request
 
 from webapp.errors import Invalid, PatchbayError
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients, starting
+from webapp.service.domain.accounts import attempts, connecting, provider, starting
 from webapp.service.domain.accounts import fields as domain_fields
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, NoClient
 from webapp.service.domain.base.service import Service
-from webapp.service.link import forms, outcomes, pages, visit
+from webapp.service.link import forms, outcomes, own_client, pages, visit
 from webapp.service.link.visit import Visit
 from webapp.service.outbound.templates import TemplateError
 
@@ -41,18 +42,20 @@ def route(blueprint: Blueprint, service: Service) -> None:
 def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account | None, secret: str) -> Response:
     texts = forms.sent(current)
     try:
-        values = domain_fields.checked(app, texts)
+        values = domain_fields.values_of(own_client.facts(current, app), texts)
     except Invalid as error:
         return forms.show(service, current, app, account, texts=texts, details=error.details, secret=secret, status=422)
-    if problem := _out_of_place(service, current, app, values):
+    client = own_client.taken(service, current, app, values)
+    if problem := _out_of_place(service, app, client, values):
         return forms.show(service, current, app, account, texts=texts, problem=problem, secret=secret, status=422)
-    _, secret = starting.create(service, current.token, forms.wish(service, current, app, account, values))
-    return pages.show_start(service, current, app, account, secret)
+    own_id = client.id if client and client.external_user_id else None
+    wish = forms.wish(service, current, app, account, values, own_id=own_id)
+    _, secret = starting.create(service, current.token, wish)
+    return pages.show_start(service, current, app, account, secret, client=client)
 
 
-def _out_of_place(service: Service, current: Visit, app: App, values: Mapping[str, str]) -> str | None:
+def _out_of_place(service: Service, app: App, client: ProviderClient | None, values: Mapping[str, str]) -> str | None:
     """Why the provider's addresses cannot be made of ``values``, such as a subdomain that is none."""
-    client = provider_clients.choose(service.store, current.project.id, app.slug, current.oauth_app_id)
     if client is None:
         raise NoClient
     try:

@@ -14,6 +14,7 @@ from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound, PatchbayError
 from webapp.service.catalog.app import App
+from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients, starting
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.provider_clients import ProviderClient
@@ -79,7 +80,7 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
     if token.expires_at <= service.clock():
         raise LinkExpired
     app = service.app(attempt.app)
-    client = provider_clients.choose(service.store, token.scene.project_id, app.slug, attempt.oauth_app_id)
+    client = _client(service, token, attempt)
     if client is None:
         raise NoClient
     profile = request.args.get("profile", "")
@@ -152,7 +153,7 @@ def _authorization_url(service: Service, app: App, client: ProviderClient, start
 
 def _connect(service: Service, attempt: Attempt) -> None:
     app, token = service.app(attempt.app), attempts.token_of(service.store, attempt)
-    client = provider_clients.choose(service.store, token.scene.project_id, app.slug, attempt.oauth_app_id)
+    client = _client(service, token, attempt)
     if client is None:
         raise NoClient
     sealed = attempts.unsealed(service, attempt)
@@ -178,6 +179,12 @@ def _connect(service: Service, attempt: Attempt) -> None:
         fields=fields,
         account_id=attempt.account_id,
         on_commit=attempts.record_connected(attempt),
+    )
+
+
+def _client(service: Service, token: ConnectToken, attempt: Attempt) -> ProviderClient | None:
+    return provider_clients.choose(
+        service.store, token.scene.project_id, attempt.app, attempt.oauth_app_id, user_id=token.user.id
     )
 
 

@@ -17,9 +17,10 @@ from webapp.service.domain.access.link_sessions import LinkSession
 from webapp.service.domain.accounts import apps, attempts, fields, provider_clients, starting
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.failures import LinkUsed
 from webapp.service.domain.base.service import Service
-from webapp.service.link import answers, endings, forms, outcomes, visit
+from webapp.service.link import answers, endings, forms, outcomes, own_client, visit
 from webapp.service.link.access import choices
 from webapp.service.link.answers import ended, page, see_other
 from webapp.service.link.endings import Ended
@@ -68,7 +69,7 @@ def show(service: Service, current: Visit) -> Response:
         return show_chooser(service, current)
     try:
         app = service.app(slug)
-        why_not = apps.why_not(service, app, current.project.id, current.oauth_app_id)
+        why_not = _why_not(service, current, app)
     except NotFound as error:
         raise Ended(endings.NO_SUCH_APP, error.message) from error
     if app.auth_type == "none":
@@ -93,7 +94,7 @@ def show_app(
     service: Service, current: Visit, app: App, account: Account | None, *, last: Attempt | None = None
 ) -> Response:
     """The page on which a person connects ``app``, with a fresh attempt."""
-    if app.auth_type == "keys" or any(field.name not in current.preset for field in app.spec.fields):
+    if app.auth_type == "keys" or any(field.name not in current.preset for field in own_client.facts(current, app)):
         return forms.show(service, current, app, account)
     wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
     _, secret = starting.create(service, current.token, wish)
@@ -101,20 +102,34 @@ def show_app(
 
 
 def show_start(
-    service: Service, current: Visit, app: App, account: Account | None, secret: str, *, last: Attempt | None = None
+    service: Service,
+    current: Visit,
+    app: App,
+    account: Account | None,
+    secret: str,
+    *,
+    last: Attempt | None = None,
+    client: ProviderClient | None = None,
 ) -> Response:
-    """The page with the button that leads to the provider."""
+    """The page with the button that leads to the provider; ``client`` is the one that the connection uses."""
     return page(
         service,
         "link/oauth.html",
         app=app,
         account=account,
         secret=secret,
-        choices=choices(service, current, app, account),
+        choices=choices(service, current, app, account, client),
         provider_host=answers.host_of(app.oauth.authorize_url if app.oauth else None),
         last=last if last is not None and last.status == "failed" else None,
         can_choose="picked" in current.parameters,
     )
+
+
+def _why_not(service: Service, current: Visit, app: App) -> str | None:
+    """Why ``app`` cannot be connected here. Raises :class:`NotFound` for an OAuth client that is not there."""
+    if own_client.is_brought(current, app):
+        return None
+    return apps.why_not(service, app, current.project.id, current.oauth_app_id, user_id=current.token.user.id)
 
 
 def _account(service: Service, current: Visit) -> Account | None:

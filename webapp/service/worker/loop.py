@@ -18,7 +18,7 @@ from webapp.kit import heartbeat
 from webapp.kit.clock import MINUTE, SECOND, ClockMonitor
 from webapp.service.components.runner import Runner
 from webapp.service.domain.access import clients, link_sessions, tokens
-from webapp.service.domain.accounts import attempts, credentials, health, lifecycle
+from webapp.service.domain.accounts import attempts, credentials, health, lifecycle, provider_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.instance import retention
@@ -70,6 +70,7 @@ def chores() -> list[Chore]:
         Chore("purge access tokens", 60 * MINUTE, clients.purge_tokens),
         Chore("settle attempts", 15 * SECOND, attempts.settle),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
+        Chore("purge clients that people brought", 60 * MINUTE, provider_clients.purge),
         Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
         Chore("purge runs", 10 * MINUTE, runs.purge),
         Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),

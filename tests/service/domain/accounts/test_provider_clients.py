@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from webapp.errors import Conflict, NotFound
+from webapp.kit.clock import DAY, FakeClock
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects.projects import Project
+from webapp.service.domain.projects import external_users
+from webapp.service.domain.projects.projects import Project, Scene
 
 Plant = Callable[..., Account]
 
@@ -49,3 +51,26 @@ def test_a_client_in_use_keeps_its_id_and_stays(service: Service, project: Proje
 def test_the_sandboxs_client_is_made_once(service: Service) -> None:
     assert provider_clients.ensure_sandbox(service) == provider_clients.ensure_sandbox(service)
     assert provider_clients.get(service.store, provider_clients.SANDBOX_ID).name == "Sandbox"
+
+
+def test_what_a_person_brought_serves_that_person_alone_and_goes_unused(
+    service: Service, project: Project, clock: FakeClock
+) -> None:
+    with service.store.write() as tx:
+        user = external_users.ensure(tx, Scene(project.id, "development"), "alice", clock()).id
+    texts = {"app": "tinyoauth", "client_id": "theirs", "client_secret": "s"}
+    theirs = provider_clients.add(service, **texts, project_id=project.id, external_user_id=user)
+    reader = service.store
+    assert provider_clients.choose(reader, project.id, "tinyoauth") is None
+    assert provider_clients.choose(reader, project.id, "tinyoauth", theirs.id, user_id=user) == theirs
+    for other in (None, "exu_other"):
+        with pytest.raises(NotFound):
+            provider_clients.choose(reader, project.id, "tinyoauth", theirs.id, user_id=other)
+    with pytest.raises(NotFound):
+        provider_clients.own(reader, project.id, theirs.id)
+    assert provider_clients.own_clients(reader, project.id) == {}
+    assert "tinyoauth" not in provider_clients.apps_with_client(reader, project.id)
+    assert theirs not in provider_clients.list_all(reader)
+    assert provider_clients.purge(service) == 0
+    clock.advance(DAY + 1)
+    assert provider_clients.purge(service) == 1

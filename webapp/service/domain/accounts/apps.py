@@ -19,11 +19,14 @@ def facts(service: Service, slug: str) -> dict[str, Any]:
     return app.api_dict if app else {**_GONE, "name_slug": slug, "name": slug}
 
 
-def why_not(service: Service, app: App, project_id: str, oauth_app_id: str | None = None) -> str | None:
-    """Why ``app`` cannot be connected in this project, in one sentence; None when it can."""
+def why_not(
+    service: Service, app: App, project_id: str, oauth_app_id: str | None = None, *, user_id: str | None = None
+) -> str | None:
+    """Why ``app`` cannot be connected in this project by the user ``user_id``, in one sentence; None when it can."""
     if app.auth_type == "none":
         return f"{app.name} needs no account."
-    if app.auth_type == "oauth" and provider_clients.choose(service.store, project_id, app.slug, oauth_app_id) is None:
+    chosen = (service.store, project_id, app.slug, oauth_app_id)
+    if app.auth_type == "oauth" and provider_clients.choose(*chosen, user_id=user_id) is None:
         return f"{app.name} has no OAuth client yet. Whoever runs this service adds one, once for everybody."
     return None
 

@@ -57,7 +57,7 @@ def for_developer(service: Service, account: Account) -> dict[str, Any] | None:
         client = provider_clients.get(service.store, account.oauth_app_id)
     except NotFound:
         return None
-    if client.project_id != account.scene.project_id:
+    if not client.developers_own(account.scene.project_id):
         return None
     return {"oauth_client_id": client.client_id, **read(service, account)}
 

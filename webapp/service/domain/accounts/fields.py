@@ -1,11 +1,12 @@
 """The custom fields of an app as a person or client fills them in."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from webapp.errors import Detail, Invalid
 from webapp.service.catalog.app import App
+from webapp.service.catalog.spec import CustomField
 
 MAX_VALUE = 20_000
 
@@ -26,8 +27,13 @@ def parse_cfmap(text: str) -> dict[str, str]:
 
 def checked(app: App, texts: Mapping[str, str]) -> dict[str, str]:
     """The values of the app's own fields out of ``texts``, trimmed, with defaults. Raises :class:`Invalid`."""
+    return values_of(app.spec.fields, texts)
+
+
+def values_of(facts: Sequence[CustomField], texts: Mapping[str, str]) -> dict[str, str]:
+    """The same for any fields."""
     values, details = dict[str, str](), list[Detail]()
-    for field in app.spec.fields:
+    for field in facts:
         value = texts.get(field.name, "").strip() or (field.default or "")
         problem = _problem(value, optional=field.optional, options=field.options, label=field.label)
         if problem:

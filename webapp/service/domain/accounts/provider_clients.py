@@ -1,7 +1,8 @@
-"""OAuth clients at providers (table ``provider_clients``): a project's own, or the whole installation's.
+"""OAuth clients at providers (table ``provider_clients``): a project's own, the whole installation's, or a person's.
 
 A project's own client is "the developer's own": credentials of accounts made with it may be handed out. A client
-of the installation was added by its operator and never is.
+of the installation was added by its operator and never is. Nor is one that an external user brought to the Connect
+Link: it serves that user's accounts alone, is listed nowhere, and goes once no account uses it.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import Any
 from webapp import audit
 from webapp.errors import Conflict, NotFound
 from webapp.kit import cursors
+from webapp.kit.clock import DAY
 from webapp.kit.crypto import new_id
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
@@ -22,7 +24,8 @@ SANDBOX_ID = "oa_sandbox"
 
 @dataclass(frozen=True, slots=True)
 class ProviderClient:
-    """An OAuth client at a provider; ``project_id`` is None for the whole installation."""
+    """An OAuth client at a provider; ``project_id`` is None for the whole installation. ``external_user_id`` is whose
+    own it is, where a person brought it."""
 
     id: str
     project_id: str | None
@@ -35,6 +38,11 @@ class ProviderClient:
     additional_scopes: tuple[str, ...]
     created_at: int
     updated_at: int
+    external_user_id: str | None = None
+
+    def developers_own(self, project_id: str) -> bool:
+        """Whether the developer of the project registered it there."""
+        return self.project_id == project_id and self.external_user_id is None
 
 
 SEALED = SealedColumn("provider_clients", "secret_sealed", owner=WHOLE_INSTALLATION)
@@ -60,6 +68,7 @@ def add(
     description: str = "",
     scopes: Sequence[str] = (),
     additional_scopes: Sequence[str] = (),
+    external_user_id: str | None = None,
 ) -> ProviderClient:
     """Register a client for the app with slug ``app``. The secret is sealed and never shown again.
 
@@ -69,7 +78,7 @@ def add(
     with service.store.write() as tx:
         sealed = _seal(service, tx, project_id, oauth_app_id, client_secret) if client_secret else None
         texts = name or app, description, tuple(scopes), tuple(additional_scopes)
-        client = ProviderClient(oauth_app_id, project_id, app, client_id, sealed, *texts, now, now)
+        client = ProviderClient(oauth_app_id, project_id, app, client_id, sealed, *texts, now, now, external_user_id)
         _CLIENTS.insert(tx, client)
         _note(tx, now, client, "created", f"Added an OAuth client for {app}.")
     return client
@@ -91,19 +100,22 @@ def get(reader: Reader, oauth_app_id: str) -> ProviderClient:
     return client
 
 
-def choose(reader: Reader, project_id: str, app: str, oauth_app_id: str | None = None) -> ProviderClient | None:
+def choose(
+    reader: Reader, project_id: str, app: str, oauth_app_id: str | None = None, *, user_id: str | None = None
+) -> ProviderClient | None:
     """The client a connection of ``app`` uses: the one asked for, else the project's newest, else the installation's.
 
-    Raises :class:`NotFound` when the one asked for is not there, for another app or another project's.
+    Raises :class:`NotFound` when the one asked for is not there, for another app, another project's, or brought by
+    another than the external user ``user_id``.
     """
     if oauth_app_id is not None:
         client = get(reader, oauth_app_id)
-        if client.app != app or client.project_id not in (None, project_id):
+        if client.app != app or client.project_id not in (None, project_id) or not _serves(client, user_id):
             raise NotFound("There is no such OAuth client.")
         return client
     return _CLIENTS.one(
         reader,
-        "app = :app AND (project_id = :project OR project_id IS NULL) "
+        "app = :app AND (project_id = :project OR project_id IS NULL) AND external_user_id IS NULL "
         "ORDER BY CASE WHEN project_id IS NULL THEN 1 ELSE 0 END, created_at DESC, id LIMIT 1",
         {"app": app, "project": project_id},
     )
@@ -112,14 +124,14 @@ def choose(reader: Reader, project_id: str, app: str, oauth_app_id: str | None =
 def own(reader: Reader, project_id: str, oauth_app_id: str) -> ProviderClient:
     """The client ``oauth_app_id`` that ``project_id`` registered itself. Raises :class:`NotFound`."""
     client = get(reader, oauth_app_id)
-    if client.project_id != project_id:
+    if not client.developers_own(project_id):
         raise NotFound("There is no such OAuth client.")
     return client
 
 
 def page(reader: Reader, project_id: str, filters: Filter, window: cursors.Window) -> cursors.Page[ProviderClient]:
     """The project's own clients, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    where, params = "project_id = :project", dict[str, Any](project=project_id)
+    where, params = "project_id = :project AND external_user_id IS NULL", dict[str, Any](project=project_id)
     if filters.app is not None:
         where, params["app"] = f"{where} AND app = :app", filters.app
     if filters.q:
@@ -173,24 +185,39 @@ def remove(service: Service, client: ProviderClient) -> None:
 
 def list_all(reader: Reader) -> list[ProviderClient]:
     """All clients, oldest first; for the operator."""
-    return _CLIENTS.all(reader, "1 = 1 ORDER BY created_at, id")
+    return _CLIENTS.all(reader, "external_user_id IS NULL ORDER BY created_at, id")
 
 
 def own_clients(reader: Reader, project_id: str | None) -> dict[str, str]:
     """The newest of the project's own clients by the slug of its app; none without a project."""
     if project_id is None:
         return {}
-    clients = _CLIENTS.all(reader, "project_id = :project ORDER BY app, created_at, id", {"project": project_id})
+    clients = _CLIENTS.all(
+        reader,
+        "project_id = :project AND external_user_id IS NULL ORDER BY app, created_at, id",
+        {"project": project_id},
+    )
     return {client.app: client.id for client in clients}
 
 
 def apps_with_client(reader: Reader, project_id: str | None) -> frozenset[str]:
     """The slugs of the apps that a connection in the project has an OAuth client for."""
     rows = reader.tuples(
-        "SELECT DISTINCT app FROM provider_clients WHERE project_id IS NULL OR project_id = :project",
+        "SELECT DISTINCT app FROM provider_clients WHERE (project_id IS NULL OR project_id = :project) "
+        "AND external_user_id IS NULL",
         {"project": project_id},
     )
     return frozenset(slug for (slug,) in rows)
+
+
+def purge(service: Service) -> int:
+    """Forget what people brought more than a day ago and no account uses; how many there were."""
+    with service.store.write() as tx:
+        return tx.run(
+            "DELETE FROM provider_clients WHERE external_user_id IS NOT NULL AND created_at < :limit "
+            "AND NOT EXISTS (SELECT 1 FROM accounts WHERE accounts.oauth_app_id = provider_clients.id)",
+            {"limit": service.clock() - DAY},
+        )
 
 
 def secret(service: Service, client: ProviderClient) -> str | None:
@@ -209,6 +236,10 @@ def ensure_sandbox(service: Service) -> tuple[str, str]:
         client = ProviderClient(SANDBOX_ID, None, "sandbox", client_id, sealed, "Sandbox", "", (), (), now, now)
         _CLIENTS.upsert(tx, client, keep=[name for name in _CLIENTS.columns.split(", ") if name != "secret_sealed"])
     return client_id, client_secret
+
+
+def _serves(client: ProviderClient, user_id: str | None) -> bool:
+    return client.external_user_id in (None, user_id)
 
 
 def _note(tx: Tx, at: int, client: ProviderClient, verb: str, sentence: str) -> None:
