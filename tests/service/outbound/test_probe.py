@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from webapp.service.outbound.outcomes import Response
-from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec, identity, probe
+from webapp.service.outbound.probe import BodyRule, Identity, RefusalRules, RequestSpec, identity, probe
 from webapp.service.outbound.templates import Placement
 
 SLACK = RefusalRules(body=BodyRule("ok", False, "error", ("invalid_auth",)))
@@ -116,3 +116,16 @@ def test_an_address_says_best_whose_it_is(body: Any, text: str) -> None:
     found = identity(body, "id", "n", "m")
     assert found is not None
     assert (found.id, found.text) == ("7", text)
+
+
+@pytest.mark.parametrize(
+    ("body", "shown", "text"),
+    [
+        ({"id": 7, "n": "Ada", "m": "ada@acme.example", "w": "Acme"}, "Ada · Acme", "ada@acme.example · Acme"),
+        ({"id": 7, "n": "Ada", "w": None}, "Ada", "Ada"),
+        ({"id": 7, "w": "Acme"}, "Acme", "Acme"),
+        ({"id": 7}, "7", "7"),
+    ],
+)
+def test_the_workspace_stands_beside_the_name(body: Any, shown: str, text: str) -> None:
+    assert identity(body, "id", "n", "m", "w") == Identity("7", shown, text)

@@ -109,10 +109,11 @@ class App:
         return self._request(identity) if identity.url else self.test_request
 
     @property
-    def identity_paths(self) -> tuple[str, str, str]:
-        """The dotted paths of id, name and e-mail address in the identity answer; empty where there is none."""
+    def identity_paths(self) -> tuple[str, str, str, str]:
+        """The dotted paths of id, name, e-mail address and workspace in the identity answer; empty where there is
+        none."""
         identity = self.spec.identity
-        return (identity.id, identity.name, identity.email) if identity else ("", "", "")
+        return (identity.id, identity.name, identity.email, identity.workspace) if identity else ("", "", "", "")
 
     @property
     def look_up_request(self) -> RequestSpec | None:

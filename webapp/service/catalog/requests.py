@@ -65,12 +65,14 @@ class Test(Request):
 class Identity(Request):
     """Where the provider says whose account it is. Without ``url``, the answer to the test says it.
 
-    ``id``, ``name`` and ``email`` are dotted paths in the JSON answer; a number steps into an array.
+    ``id``, ``name``, ``email`` and ``workspace`` are dotted paths in the JSON answer; a number steps into an array. The
+    workspace stands beside the name, for providers where a person may have several.
     """
 
     id: Text
     name: str = ""
     email: str = ""
+    workspace: str = ""
 
 
 class BodyRefusal(Facts):

@@ -121,16 +121,26 @@ def judge(response: Response, rules: RefusalRules) -> ProbeOutcome:
     return _judge_body(response, rules.body)
 
 
-def identity(body: Any, id_path: str, name_path: str = "", email_path: str = "") -> Identity | None:
-    """Whose it is, by dotted paths of a parsed body; the name falls back to the id. None without an id.
+def identity(
+    body: Any, id_path: str, name_path: str = "", email_path: str = "", workspace_path: str = ""
+) -> Identity | None:
+    """Whose it is, by dotted paths of a parsed body: ``Ada``, or ``Ada · Acme`` where there is a workspace.
+
+    The name falls back to the workspace, then to the id. None without an id.
 
     All are made fit to be shown (:func:`one_line`): a provider may let people choose any name.
     """
     known_id = _text(at_path(body, id_path))
     if not known_id:
         return None
-    name, email = (_text(at_path(body, path)) if path else None for path in (name_path, email_path))
-    return Identity(known_id, one_line(name or known_id, MAX_NAME), one_line(email or name or known_id, MAX_NAME))
+    paths = (name_path, email_path, workspace_path)
+    name, email, workspace = (_text(at_path(body, path)) if path else None for path in paths)
+    shown, text = (_with_workspace(best, workspace) or known_id for best in (name, email or name))
+    return Identity(known_id, one_line(shown, MAX_NAME), one_line(text, MAX_NAME))
+
+
+def _with_workspace(name: str | None, workspace: str | None) -> str:
+    return " · ".join(part for part in (name, workspace) if part)
 
 
 def _options(spec: RequestSpec, fields: Fields) -> dict[str, Any]:

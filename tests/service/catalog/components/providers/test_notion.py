@@ -1,4 +1,4 @@
-"""Notion's actions, against a fake written from https://developers.notion.com/reference, version 2022-06-28."""
+"""Notion's actions, against a fake written from https://developers.notion.com/reference, version 2026-03-11."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,10 +22,11 @@ def listing(*results: Any, after: str | None = None) -> dict[str, Any]:
     return {"object": "list", "results": list(results), "has_more": after is not None, "next_cursor": after}
 
 
-DATABASE = {
-    "object": "database",
-    "id": "db1",
-    "url": "https://www.notion.so/db1",
+SOURCE = {
+    "object": "data_source",
+    "id": "ds1",
+    "parent": {"type": "database_id", "database_id": "db1"},
+    "created_time": "2026-05-01T08:00:00.000Z",
     "title": [{"type": "text", "plain_text": "Tasks"}],
     "properties": {
         "Done": {"id": "a%3D", "name": "Done", "type": "checkbox", "checkbox": {}},
@@ -42,12 +43,17 @@ DATABASE = {
 @pytest.fixture
 def notion(desk_of: Callable[..., AppHarness]) -> AppHarness:
     made = desk_of("notion", oauth_access_token="ntn_1")
-    made.on("GET /v1/databases/db1", DATABASE)
+    made.on("GET /v1/data_sources/ds1", SOURCE)
     return made
 
 
+def database(*sources: dict[str, str]) -> dict[str, Any]:
+    """A database, which names its data sources and holds no properties (developers.notion.com/reference/database)."""
+    return {"object": "database", "id": "db1", "data_sources": list(sources)}
+
+
 def test_it_speaks_the_version_it_was_written_for(notion: AppHarness) -> None:
-    assert notion.app.spec.headers == {"Notion-Version": "2022-06-28"}
+    assert notion.app.spec.headers == {"Notion-Version": "2026-03-11"}
 
 
 def test_pages_are_searched_for_and_come_page_by_page(notion: AppHarness) -> None:
@@ -66,9 +72,10 @@ def test_pages_are_searched_for_and_come_page_by_page(notion: AppHarness) -> Non
 
 
 def test_databases_are_offered_by_their_titles(notion: AppHarness) -> None:
-    notion.on("POST /v1/search", listing(DATABASE))
-    assert notion.options("query-database", "database_id")["found"] == {"Tasks": "db1"}
-    assert notion.last.json["filter"]["value"] == "database"
+    archive = {**SOURCE, "id": "ds2", "title": [{"plain_text": "Archive"}]}
+    notion.on("POST /v1/search", listing(SOURCE, archive))
+    assert notion.options("query-database", "database_id")["found"] == {"Tasks": "ds1", "Archive": "ds2"}
+    assert notion.last.json["filter"]["value"] == "data_source"
 
 
 def test_a_page_is_created_with_its_text(notion: AppHarness) -> None:
@@ -97,7 +104,7 @@ def test_text_is_appended_in_pieces_that_notion_takes(notion: AppHarness) -> Non
 
 
 def test_the_properties_of_the_database_become_props(notion: AppHarness) -> None:
-    props = notion.reload("create-database-item", database_id="db1")[1:]
+    props = notion.reload("create-database-item", database_id="ds1")[1:]
     shown = {one["label"]: one for one in props}
     assert list(shown) == ["Name", "Done", "Stage", "Tags", "Cost", "Due"]  # the title first, nothing computed
     assert not shown["Name"].get("optional")
@@ -110,10 +117,10 @@ def test_the_properties_of_the_database_become_props(notion: AppHarness) -> None
 def test_an_item_is_created_with_its_properties(notion: AppHarness) -> None:
     notion.on("POST /v1/pages", page("i1", "Ship"))
     given = {"property_title": "Ship", "property_a_253D": False, "property_s": "Open", "property_t": ["x"]}
-    reply = notion.run("create-database-item", database_id="db1", **given, property_c="12.50", property_d="2026-05-31")
+    reply = notion.run("create-database-item", database_id="ds1", **given, property_c="12.50", property_d="2026-05-31")
     assert reply.exports["$summary"] == "Created the item Ship"
     asked = notion.last.json
-    assert asked["parent"] == {"database_id": "db1"}
+    assert asked["parent"] == {"type": "data_source_id", "data_source_id": "ds1"}
     assert asked["properties"].pop("title")["title"][0]["text"]["content"] == "Ship"
     assert asked["properties"] == {
         "a%3D": {"checkbox": False},
@@ -122,26 +129,45 @@ def test_an_item_is_created_with_its_properties(notion: AppHarness) -> None:
         "c": {"number": 12.5},
         "d": {"date": {"start": "2026-05-31"}},
     }
-    sentence = notion.refuses("create-database-item", database_id="db1", property_title="x", property_c="many")
+    sentence = notion.refuses("create-database-item", database_id="ds1", property_title="x", property_c="many")
     assert sentence == "many is not a number. Write one such as 12.5."
 
 
 def test_a_database_is_read_until_there_is_enough(notion: AppHarness) -> None:
     notion.on(
-        "POST /v1/databases/db1/query",
+        "POST /v1/data_sources/ds1/query",
         lambda asked: listing(*[page("p", "x")] * asked.json["page_size"], after="next"),
     )
     wanted = {"property": "Done", "checkbox": {"equals": True}}
-    assert len(notion.run("query-database", database_id="db1", filter=wanted, most=130).value) == 130
-    first, second = notion.provider.asked
+    assert len(notion.run("query-database", database_id="ds1", filter=wanted, most=130).value) == 130
+    _, first, second = notion.provider.asked
     assert (first.json, second.json["page_size"]) == ({"filter": wanted, "page_size": 100}, 30)
     assert second.json["start_cursor"] == "next"
 
 
 def test_a_search_finds_both_kinds(notion: AppHarness) -> None:
-    notion.on("POST /v1/search", listing(page("p1", "Plans"), DATABASE))
+    notion.on("POST /v1/search", listing(page("p1", "Plans"), SOURCE))
     assert [(one["object"], one["title"]) for one in notion.run("search").value] == [
         ("page", "Plans"),
-        ("database", "Tasks"),
+        ("data_source", "Tasks"),
     ]
     assert "filter" not in notion.last.json
+    notion.run("search", kind="database")
+    assert notion.last.json["filter"] == {"property": "object", "value": "data_source"}
+
+
+def test_the_id_of_a_database_with_one_data_source_goes_on_working(notion: AppHarness) -> None:
+    notion.on("GET /v1/databases/db1", database({"id": "ds1", "name": "Tasks"}))
+    notion.on("POST /v1/data_sources/ds1/query", listing(page("i1", "Ship")))
+    assert [item["id"] for item in notion.run("query-database", database_id="db1").value] == ["i1"]
+    assert len(notion.reload("create-database-item", database_id="db1")) == 7
+
+
+def test_of_several_data_sources_one_has_to_be_chosen(notion: AppHarness) -> None:
+    notion.on("GET /v1/databases/db1", database({"id": "ds1", "name": "Tasks"}, {"id": "ds2", "name": "Archive"}))
+    assert notion.refuses("query-database", database_id="db1") == (
+        "This database has several data sources: Tasks, Archive. Choose one of them as the database."
+    )
+    notion.on("GET /v1/databases/db1", database())
+    assert "None of this database's data sources was shared" in notion.refuses("query-database", database_id="db1")
+    assert "404" in notion.refuses("query-database", database_id="gone")

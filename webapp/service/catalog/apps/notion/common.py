@@ -1,13 +1,13 @@
-"""What the Notion actions share: finding pages and databases, and text as blocks.
+"""What the Notion components share: finding pages and databases, and text as blocks.
 
-Written for the version 2022-06-28 of the API, which app.toml names: a database is queried, not its data sources.
+Written for the version 2026-03-11 of the API, which app.toml names: the rows of a database stand in its data sources.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from webapp.service.components.authoring import Context, Option, Options, app, string
+from webapp.service.components.authoring import ComponentError, Context, HttpError, Option, Options, app, string
 
 _BLOCKS_AT_ONCE, _CHARACTERS = 100, 2000  # https://developers.notion.com/reference/request-limits
 _MARKS = {"# ": "heading_1", "## ": "heading_2", "### ": "heading_3", "- ": "bulleted_list_item"}
@@ -15,7 +15,7 @@ JsonObject = dict[str, Any]
 
 
 def search(ctx: Context, kind: str | None, query: str, cursor: str | None = None, most: int = 100) -> JsonObject:
-    """One page of what was shared with the connection, last edited first; ``kind`` is ``page`` or ``database``."""
+    """One page of what was shared with the connection, last edited first; ``kind`` is ``page`` or ``data_source``."""
     search = {
         "query": query,
         "sort": {"direction": "descending", "timestamp": "last_edited_time"},
@@ -33,8 +33,46 @@ def find_pages(ctx: Context) -> Options:
 
 
 def find_databases(ctx: Context) -> Options:
-    """The databases that were shared with the connection."""
-    return _find(ctx, "database")
+    """The data sources of the databases that were shared with the connection."""
+    return _find(ctx, "data_source")
+
+
+def data_source(ctx: Context) -> JsonObject:
+    """The chosen data source; the id of a database that has but one will do too. Raises :class:`ComponentError`."""
+    try:
+        return _data_source(ctx, ctx.props.database_id)
+    except HttpError as error:
+        if error.status != 404:
+            raise
+    database = ctx.http.get(f"/v1/databases/{quote(ctx.props.database_id, safe='')}").json()
+    sources = database.get("data_sources", [])
+    if len(sources) == 1:
+        return _data_source(ctx, sources[0]["id"])
+    names = ", ".join(source.get("name") or "Untitled" for source in sources)
+    raise ComponentError(
+        f"This database has several data sources: {names}. Choose one of them as the database."
+        if sources
+        else "None of this database's data sources was shared with the connection. Share one in Notion."
+    )
+
+
+def _data_source(ctx: Context, id: str) -> JsonObject:
+    source: JsonObject = ctx.http.get(f"/v1/data_sources/{quote(id, safe='')}").json()
+    return source
+
+
+def query(ctx: Context, most: int, **conditions: Any) -> list[JsonObject]:
+    """Up to ``most`` rows of the chosen data source."""
+    path = f"/v1/data_sources/{quote(data_source(ctx)['id'], safe='')}/query"
+    rows: list[JsonObject] = []
+    cursor = None
+    while True:
+        page = {**conditions, "start_cursor": cursor, "page_size": min(100, most - len(rows))}
+        answer = ctx.http.post(path, json=filled(page)).json()
+        rows += answer["results"]
+        cursor = answer.get("next_cursor")
+        if not cursor or len(rows) >= most:
+            return rows
 
 
 def _find(ctx: Context, kind: str) -> Options:
@@ -91,7 +129,10 @@ page_prop = string(
     label="Page", description="One that was shared with the connection.", options=find_pages, use_query=True
 )
 database_prop = string(
-    label="Database", description="One that was shared with the connection.", options=find_databases, use_query=True
+    label="Database",
+    description="One that was shared with the connection. One with several data sources is offered once for each.",
+    options=find_databases,
+    use_query=True,
 )
 content_prop = string(
     label="Content",

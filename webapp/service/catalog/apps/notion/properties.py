@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
-from urllib.parse import quote
 
 from webapp.service.catalog.shared.hints import number
 from webapp.service.components.authoring import Context, Prop, boolean, string, string_list
@@ -11,14 +10,14 @@ from webapp.service.components.authoring import Context, Prop, boolean, string, 
 from .common import JsonObject, rich_text
 
 
-def property_props(ctx: Context) -> dict[str, Prop]:
-    """A prop for each property of the chosen database that a person can write."""
-    return {name: kind.prop(property_) for name, property_, kind in _properties(ctx)} if ctx.props.database_id else {}
+def property_props(source: JsonObject) -> dict[str, Prop]:
+    """A prop for each property of a data source that a person can write."""
+    return {name: kind.prop(property_) for name, property_, kind in _properties(source)}
 
 
-def property_values(ctx: Context) -> dict[str, Any]:
+def property_values(ctx: Context, source: JsonObject) -> dict[str, Any]:
     """What the person gave for these props, as Notion takes it, by the ids of the properties."""
-    values = ((property_, kind, ctx.extra.get(name)) for name, property_, kind in _properties(ctx))
+    values = ((property_, kind, ctx.extra.get(name)) for name, property_, kind in _properties(source))
     return {
         property_["id"]: {property_["type"]: kind.write(value)}
         for property_, kind, value in values
@@ -33,10 +32,9 @@ class _Kind:
         self.prop, self.write = prop, write
 
 
-def _properties(ctx: Context) -> Iterator[tuple[str, JsonObject, _Kind]]:
+def _properties(source: JsonObject) -> Iterator[tuple[str, JsonObject, _Kind]]:
     """Name of the prop, property and kind, the title first."""
-    database = ctx.http.get(f"/v1/databases/{quote(ctx.props.database_id, safe='')}").json()
-    for property_ in sorted(database["properties"].values(), key=lambda property_: property_["type"] != "title"):
+    for property_ in sorted(source["properties"].values(), key=lambda property_: property_["type"] != "title"):
         if kind := _KINDS.get(property_["type"]):
             # Ids hold characters that the name of a prop may not.
             yield (

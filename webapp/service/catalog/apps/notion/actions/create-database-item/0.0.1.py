@@ -6,7 +6,7 @@ from typing import Any
 from webapp.service.catalog.shared.hints import CREATES
 from webapp.service.components.authoring import Action, Context, Prop
 
-from ..common import account, database_prop, title
+from ..common import account, data_source, database_prop, title
 from ..properties import property_props, property_values
 
 
@@ -22,10 +22,11 @@ class CreateDatabaseItem(Action):
     database_id = database_prop.but(reload_props=True)
 
     def reload(self, ctx: Context) -> Mapping[str, Prop]:
-        return property_props(ctx)
+        return property_props(data_source(ctx)) if ctx.props.database_id else {}
 
     def run(self, ctx: Context) -> Any:
-        parent = {"database_id": ctx.props.database_id}
-        page = ctx.http.post("/v1/pages", json={"parent": parent, "properties": property_values(ctx)}).json()
+        source = data_source(ctx)
+        parent = {"type": "data_source_id", "data_source_id": source["id"]}
+        page = ctx.http.post("/v1/pages", json={"parent": parent, "properties": property_values(ctx, source)}).json()
         ctx.export("$summary", f"Created the item {title(page)}")
         return page

@@ -22,9 +22,10 @@ class Search(Action):
     most = integer(label="At most", default=20, min=1, max=100, optional=True)
 
     def run(self, ctx: Context) -> Any:
-        results = search(ctx, ctx.props.kind, ctx.props.query or "", most=ctx.props.most)["results"]
+        kind = "data_source" if ctx.props.kind == "database" else ctx.props.kind
+        results = search(ctx, kind, ctx.props.query or "", most=ctx.props.most)["results"]
         ctx.export("$summary", f"Found {counted(results, 'page')}")
         return [
-            {"object": result["object"], "id": result["id"], "title": title(result), "url": result["url"]}
+            {"object": result["object"], "id": result["id"], "title": title(result), "url": result.get("url")}
             for result in results
         ]
