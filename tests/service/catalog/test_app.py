@@ -1,5 +1,6 @@
 """What an app hands to ``outbound``: provider, placements, requests, refusals, scopes."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,8 +9,10 @@ import pytest
 from tests.service.catalog.samples import KEYS, OAUTH
 from webapp.service.catalog.app import App, absolute
 from webapp.service.catalog.index import Catalog
+from webapp.service.outbound.outcomes import Response
 from webapp.service.outbound.probe import BodyRule, RefusalRules
 from webapp.service.outbound.templates import Placement, TemplateError, apply, fill_hosts, fill_url
+from webapp.service.outbound.tokens import OAuthFailure, read_token
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 Declare = Callable[[str, str], Path]
@@ -209,3 +212,24 @@ def test_absolute() -> None:
     assert absolute("https://a.example/v1/", "/me") == "https://a.example/v1/me"
     assert absolute("https://a.example/v1", "https://b.example/me") == "https://b.example/me"
     assert absolute(None, "/me") == "/me"
+
+
+@pytest.mark.parametrize(
+    "code", ["account_inactive", "invalid_auth", "invalid_refresh_token", "token_expired", "token_revoked"]
+)
+def test_slack_says_in_words_of_its_own_that_a_grant_has_ended(shipped: Catalog, code: str) -> None:
+    provider = of(shipped, "slack").provider("id", "secret")
+    answer = Response(
+        200, {}, json.dumps({"ok": False, "error": code}).encode(), "https://slack.com/api/oauth.v2.access"
+    )
+    failure = read_token(answer, token_at=provider.token_at, strict=False, codes=provider.error_codes)
+    assert isinstance(failure, OAuthFailure)
+    assert (failure.kind, failure.error_code) == ("grant_dead", code)
+
+
+def test_a_scope_profile_may_sign_in_otherwise(shipped: Catalog) -> None:
+    slack = of(shipped, "slack")
+    person, bot = (slack.provider("id", "secret", profile=profile) for profile in ("full", "bot"))
+    assert (person.scope_param, person.token_at) == ("user_scope", "authed_user")
+    assert (bot.scope_param, bot.token_at) == ("scope", "")
+    assert slack.api_dict["scope_profiles"][-1] == {"name": "bot", "scopes": list(slack.profile_scopes("bot") or ())}

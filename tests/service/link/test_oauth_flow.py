@@ -9,7 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from webapp.kit.clock import HOUR, MINUTE
-from webapp.service.domain.accounts import attempts
+from webapp.service.domain.accounts import attempts, provider_clients
+from webapp.service.outbound import oauth
+from webapp.service.outbound.tokens import OAuthFailure
 
 
 def query(url: str) -> dict[str, str]:
@@ -43,6 +45,22 @@ def test_the_read_only_profile_asks_for_less(world: Any, browser: Any) -> None:
     browser.get(world.sandbox.decide(begun.headers["Location"]))
     (account,) = world.accounts()
     assert account.scope_profile == "read_only" and account.authorized_scopes == ("profile", "tasks:read")
+
+
+def test_a_profile_may_sign_in_another_way(world: Any, browser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider_clients.add(world.service, app="slack", client_id="1.2", client_secret="s")
+    begun = browser.start(browser.open(world.token(), "&connectLink=true&app=slack"), profile="bot")
+    asked = query(begun.headers["Location"])
+    assert "chat:write" in asked["scope"].split(",") and "user_scope" not in asked
+    exchanged = []
+
+    def exchange(client: Any, provider: Any, **sent: str) -> OAuthFailure:
+        exchanged.append(provider)
+        return OAuthFailure("grant_dead", "No.")
+
+    monkeypatch.setattr(oauth, "exchange_code", exchange)
+    browser.get(f"{asked['redirect_uri']}?code=c&state={asked['state']}")
+    assert [provider.token_at for provider in exchanged] == [""]
 
 
 def test_the_success_address_keeps_its_query_and_fragment(world: Any, browser: Any) -> None:

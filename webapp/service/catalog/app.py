@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from webapp.service.catalog.oauth import OAuth
+from webapp.service.catalog.oauth import OAuth, ScopeProfile
 from webapp.service.catalog.requests import Credential, Request
 from webapp.service.catalog.spec import AppSpec, AuthType
 from webapp.service.outbound.oauth import Provider
@@ -159,7 +159,8 @@ class App:
 
     def profile_scopes(self, profile: str) -> tuple[str, ...] | None:
         """The scopes of a profile; None for a name that the app does not have."""
-        return next((each.scopes for each in self.spec.scope_profiles if each.name == profile), None)
+        chosen = self._profile(profile)
+        return chosen.scopes if chosen else None
 
     def scope_words(self, scope: str) -> str:
         """What ``scope`` allows, in plain words; the scope itself where it is not known."""
@@ -169,8 +170,15 @@ class App:
         """Whether another scope in ``granted`` covers ``scope``, so that it need not be named."""
         return any(scope in each.includes for each in self.spec.scopes if each.scope in granted)
 
-    def provider(self, client_id: str, client_secret: str | None, fields: Mapping[str, str] | None = None) -> Provider:
-        """The OAuth provider together with a client; ``fields`` fill ``{field}`` in its addresses.
+    def provider(
+        self,
+        client_id: str,
+        client_secret: str | None,
+        fields: Mapping[str, str] | None = None,
+        profile: str | None = None,
+    ) -> Provider:
+        """The OAuth provider together with a client; ``fields`` fill ``{field}`` in its addresses, and ``profile`` is
+        the scope profile that a sign-in asks for.
 
         Raises :class:`TemplateError` for a field that is missing or does not fit, ``ValueError`` for an app without
         OAuth.
@@ -178,7 +186,7 @@ class App:
         oauth = self.oauth
         if oauth is None:
             raise ValueError(f"{self.slug} has no OAuth")
-        values = fields or {}
+        values, chosen = fields or {}, self._profile(profile or "")
         token_url = fill_url(oauth.token_url, values)
         revoke_url = fill_url(oauth.revoke_url, values) if oauth.revoke_url else None
         return Provider(
@@ -191,17 +199,21 @@ class App:
             iss_required=oauth.iss_required,
             token_auth_method="none" if client_secret is None else oauth.token_auth_method,
             pkce=oauth.pkce,
-            scope_param=oauth.scope_param,
+            scope_param=(chosen and chosen.scope_param) or oauth.scope_param,
             scope_separator=oauth.scope_separator,
             extra_authorize_params=oauth.authorize_params,
             extra_token_params=oauth.token_params,
             extra_refresh_params=oauth.refresh_params,
-            token_at=oauth.token_at,
+            token_at=oauth.token_at if chosen is None or chosen.token_at is None else chosen.token_at,
             json_body=oauth.token_body == "json",  # noqa: S105
             error_codes=oauth.error_codes,
             token_headers=oauth.token_headers,
             allowed_hosts=HostRules.of(*{host_rule(url) for url in (token_url, revoke_url) if url}),
         )
+
+    def _profile(self, name: str) -> ScopeProfile | None:
+        profiles = self.oauth.scope_profiles if self.oauth else ()
+        return next((profile for profile in profiles if profile.name == name), None)
 
     def _request(self, request: Request) -> RequestSpec:
         return RequestSpec(

@@ -150,7 +150,7 @@ def _app(row: int, source: Source, categories: dict[str, Category], declared: Se
         "category_names": json.dumps([categories[slug].name for slug in spec.categories]),
         "featured_weight": spec.featured_weight,
         "custom_fields": json.dumps([field.to_json() for field in spec.fields]),
-        "scope_profiles": json.dumps([profile.model_dump() for profile in spec.scope_profiles]),
+        "scope_profiles": json.dumps([{"name": each.name, "scopes": each.scopes} for each in spec.scope_profiles]),
         "logo": logo,
         "logo_hash": logos.digest(logo),
         "actions": sum(kind == "action" for kind, _ in keys),

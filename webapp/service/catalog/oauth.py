@@ -25,10 +25,15 @@ class Scope(Facts):
 
 
 class ScopeProfile(Facts):
-    """A named choice of scopes, such as ``read_only``."""
+    """A named choice of scopes, such as ``read_only``.
+
+    ``scope_param`` and ``token_at`` are those of the profile where they differ from the app's, as for Slack's bots.
+    """
 
     name: Slug
     scopes: tuple[str, ...] = Field(min_length=1)
+    scope_param: str | None = None
+    token_at: str | None = None
 
 
 class ClientNote(Facts):

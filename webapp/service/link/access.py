@@ -11,7 +11,12 @@ from webapp.service.domain.base.service import Service
 from webapp.service.link.visit import Visit
 
 EVERYTHING = ""
-_LABELS = {"read_only": _("Read only"), "full": _("Full access"), "full_access": _("Full access")}
+_LABELS = {
+    "read_only": _("Read only"),
+    "full": _("Full access"),
+    "full_access": _("Full access"),
+    "bot": _("As the app's bot"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ def finish(service: Service, attempt: Attempt) -> Attempt:
 
 def _authorization_url(service: Service, app: App, client: ProviderClient, started: SignInStart) -> str:
     try:
-        oauth_provider = provider.oauth_provider(service, app, client, started.fields)
+        oauth_provider = provider.oauth_provider(service, app, client, started.fields, started.attempt.scope_profile)
     except TemplateError as error:
         raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
     return oauth.authorization_url(
@@ -158,7 +158,7 @@ def _connect(service: Service, attempt: Attempt) -> None:
         raise NoClient
     sealed = attempts.unsealed(service, attempt)
     fields = sealed.get("fields", {})
-    oauth_provider = provider.oauth_provider(service, app, client, fields)
+    oauth_provider = provider.oauth_provider(service, app, client, fields, attempt.scope_profile)
     result = oauth.exchange_code(
         service.client_for(app),
         oauth_provider,

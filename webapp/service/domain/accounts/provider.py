@@ -34,9 +34,12 @@ class CheckResult:
     retry_after_s: int | None = field(default=None)
 
 
-def oauth_provider(service: Service, app: App, client: ProviderClient, values: Mapping[str, str]) -> Provider:
-    """The OAuth provider of ``app`` as ``client`` meets it; ``values`` fill the templates of its addresses."""
-    return app.provider(client.client_id, provider_clients.secret(service, client), values)
+def oauth_provider(
+    service: Service, app: App, client: ProviderClient, values: Mapping[str, str], profile: str | None = None
+) -> Provider:
+    """The OAuth provider of ``app`` as ``client`` meets it; ``values`` fill the templates of its addresses, and
+    ``profile`` is the scope profile of a sign-in."""
+    return app.provider(client.client_id, provider_clients.secret(service, client), values, profile)
 
 
 def identify(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:

@@ -1,11 +1,10 @@
-"""What Slack's components share: calling a method of the Web API, choosing a channel, naming a message, signatures."""
+"""What Slack's components share: calling a method of the Web API, naming a message, signatures."""
 
 from typing import Any
 
 from webapp.service.catalog.shared import webhooks
-from webapp.service.components.authoring import ComponentError, Context, Option, Options, app, string
+from webapp.service.components.authoring import ComponentError, Context, HttpError, app, string
 
-_PAGES_AT_ONCE = 5
 _SAID = {
     "already_reacted": "You have put this emoji on the message already.",
     "cant_update_message": "Slack lets people change their own messages only.",
@@ -16,45 +15,38 @@ _SAID = {
     "message_not_found": "There is no such message in the channel. Check its timestamp.",
     "msg_too_long": "The message is too long for Slack. Shorten it.",
     "no_text": "A message needs text. Write some.",
-    "not_in_channel": "You are not in that channel. Join it in Slack first.",
+    "not_in_channel": "You are not in that channel. Join it in Slack first; a bot has to be added to it.",
+    "ratelimited": "Slack takes no more requests for now. Try again in a minute.",
     "users_not_found": "Nobody in the workspace has that e-mail address.",
 }
 
 
+def ask(ctx: Context, method: str, **arguments: Any) -> dict[str, Any]:
+    """What a method of the Web API answers, whether it refuses or not: Slack refuses with 200 and ``ok`` false."""
+    try:
+        answer: dict[str, Any] = ctx.http.post(f"/{method}", data=arguments).json()
+    except HttpError as error:
+        if error.status != 429:
+            raise
+        return {"ok": False, "error": "ratelimited"}
+    return answer
+
+
 def call(ctx: Context, method: str, **arguments: Any) -> dict[str, Any]:
-    """Call a method of the Web API; Slack answers 200 also when it refuses. Raises :class:`ComponentError`."""
-    answer: dict[str, Any] = ctx.http.post(f"/{method}", data=arguments).json()
-    if answer.get("ok"):
-        return answer
+    """Call a method of the Web API. Raises :class:`ComponentError` where Slack refuses."""
+    answer = ask(ctx, method, **arguments)
+    if not answer.get("ok"):
+        raise refused(answer)
+    return answer
+
+
+def refused(answer: dict[str, Any]) -> ComponentError:
+    """The sentence for an answer that refuses."""
     error = answer.get("error", "unknown_error")
     if error == "missing_scope":
         needed = answer.get("needed", "another permission")
-        raise ComponentError(f"The account lacks the permission {needed}. Connect it again and allow that.")
-    raise ComponentError(_SAID.get(error, f"Slack refused with {error}. Check what you entered."))
-
-
-def channels(ctx: Context, cursor: str | None = None) -> tuple[list[dict[str, Any]], str | None]:
-    """One page of the public channels that are in use, and the cursor of the next one."""
-    answer = call(ctx, "conversations.list", types="public_channel", exclude_archived=True, limit=200, cursor=cursor)
-    return answer["channels"], answer.get("response_metadata", {}).get("next_cursor") or None
-
-
-def find_channels(ctx: Context) -> Options:
-    """Channels to choose from. Slack has no search for them, so pages are read until one holds a match."""
-    cursor = ctx.previous.get("cursor")
-    options: list[Option] = []
-    if ctx.page and not cursor:
-        return Options([])
-    for _ in range(_PAGES_AT_ONCE):
-        page, cursor = channels(ctx, cursor)
-        options = [
-            Option(f"#{channel['name']}", channel["id"])
-            for channel in page
-            if ctx.query.lower() in channel["name"].lower()
-        ]
-        if options or not cursor:
-            break
-    return Options(options, {"cursor": cursor} if cursor else None)
+        return ComponentError(f"The account lacks the permission {needed}. Connect it again and allow that.")
+    return ComponentError(_SAID.get(error, f"Slack refused with {error}. Check what you entered."))
 
 
 def signed_by_slack(ctx: Context, secret: str) -> bool:
@@ -65,7 +57,4 @@ def signed_by_slack(ctx: Context, secret: str) -> bool:
 
 
 account = app("slack")
-channel_prop = string(
-    label="Channel", description="A public channel of your workspace.", options=find_channels, use_query=True
-)
 timestamp_prop = string(label="Message timestamp", description="The ts of the message, such as 1716400000.123456.")

@@ -5,14 +5,14 @@ from typing import Any
 from webapp.service.catalog.shared.hints import SETS
 from webapp.service.components.authoring import Action, Context, string
 
-from ..common import account, call, channel_prop, timestamp_prop
+from ..channels import channel_prop
+from ..common import account, call, timestamp_prop
 
 
 class AddReaction(Action):
     name = "Add reaction"
     description = (
-        "Put an emoji on a message, as yourself. "
-        "[See the documentation](https://docs.slack.dev/reference/methods/reactions.add)"
+        "Put an emoji on a message. [See the documentation](https://docs.slack.dev/reference/methods/reactions.add)"
     )
     annotations = SETS
 

@@ -5,13 +5,14 @@ from typing import Any
 from webapp.service.catalog.shared.hints import CREATES
 from webapp.service.components.authoring import Action, Context, boolean, string
 
-from ..common import account, call, channel_prop, timestamp_prop
+from ..channels import channel_prop
+from ..common import account, call, timestamp_prop
 
 
 class SendMessage(Action):
     name = "Send message"
     description = (
-        "Send a message to a public channel, as yourself. "
+        "Send a message to a channel or a direct message, as yourself or as the app's bot. "
         "[See the documentation](https://docs.slack.dev/reference/methods/chat.postMessage)"
     )
     annotations = CREATES

@@ -5,7 +5,8 @@ from typing import Any
 from webapp.service.catalog.shared.hints import OVERWRITES
 from webapp.service.components.authoring import Action, Context, string
 
-from ..common import account, call, channel_prop, timestamp_prop
+from ..channels import channel_prop
+from ..common import account, call, timestamp_prop
 
 
 class UpdateMessage(Action):

@@ -15,6 +15,7 @@ from webapp.service.components.authoring import (
 )
 
 from .. import common
+from ..channels import find_channels
 
 # Other subtypes tell of edits, of people who join or leave, and so on.
 WRITTEN = (None, "file_share", "me_message", "thread_broadcast")
@@ -24,7 +25,7 @@ BY_BOTS = "bot_message"
 class NewMessage(Trigger):
     name = "New message"
     description = (
-        "Emits each message that is written in a channel, at once. "
+        "Emits each message that is written in a channel or a direct message, at once. "
         "[See the documentation](https://docs.slack.dev/reference/events/message)"
     )
     dedupe = "unique"
@@ -32,7 +33,8 @@ class NewMessage(Trigger):
     slack = common.account
     setup = alert(
         "After deploying, copy the trigger's own address from its page. In your Slack app, under Event Subscriptions, "
-        "enter it as the Request URL, and subscribe on behalf of users to message.channels."
+        "enter it as the Request URL, and subscribe on behalf of users to message.channels; to message.groups, "
+        "message.im and message.mpim for private channels and direct messages. For a bot, choose the bot events."
     )
     signing_secret = string(
         label="Signing secret", description="Of your Slack app, under Basic Information.", secret=True
@@ -40,7 +42,7 @@ class NewMessage(Trigger):
     channels = string_list(
         label="Channels",
         description="Every channel unless given.",
-        options=common.find_channels,
+        options=find_channels,
         use_query=True,
         optional=True,
     )
