@@ -42,8 +42,20 @@ def test_it_is_not_sent_again_while_it_is_the_same(browser: FlaskClient) -> None
     assert (again.status_code, again.data) == (304, b"")
 
 
+def test_logos_travel_compressed_where_that_is_worth_it(browser: FlaskClient) -> None:
+    large, small = "/logos/postgresql.svg", "/logos/schedule.svg"
+    for path, encoding in ((large, "gzip"), (small, None)):
+        plain, packed = browser.get(path), browser.get(path, headers={"Accept-Encoding": "gzip"})
+        assert packed.headers.get("Content-Encoding") == encoding and "Content-Encoding" not in plain.headers
+        assert (gzip.decompress(packed.data) if encoding else packed.data) == plain.data
+        assert plain.headers["Vary"] == packed.headers["Vary"] == "Accept-Encoding"
+        assert packed.headers["Cache-Control"].endswith("immutable")
+        assert packed.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert len(browser.get(large, headers={"Accept-Encoding": "gzip"}).data) < 0.6 * len(browser.get(large).data)
+
+
 def test_other_files_and_missing_ones_are_the_frameworks(browser: FlaskClient) -> None:
-    with browser.get("/static/icons/mark.svg", headers={"Accept-Encoding": "gzip"}) as mark:
+    with browser.get("/static/icons/mark.svg") as mark:
         assert mark.data.startswith(b"<svg")
     for path in ("css/absent.css", "../webapp/app.css", "css/../../templates/x.css"):
         assert browser.get(f"/static/{path}").status_code == 404

@@ -1,15 +1,18 @@
-"""How files below ``/static`` are sent: style sheets in one piece, they and scripts compressed, cached by version."""
+"""How files below ``/static`` are sent: style sheets in one piece, they, scripts and drawings compressed, cached by
+version; logos alike."""
 
 import functools
 import gzip
 import mimetypes
+from collections.abc import Mapping
 
 from flask import Response, request
 from werkzeug.security import safe_join
 
 from webapp.kit import assets
 
-_TEXTS = (".css", ".js")
+_TEXTS = (".css", ".js", ".svg")
+WORTH_IT = 400  # bytes of a drawing; below, the head of the answer outgrows what is saved
 
 
 def sent(filename: str) -> Response | None:
@@ -21,11 +24,18 @@ def sent(filename: str) -> Response | None:
         return None
     packed = request.accept_encodings.quality("gzip") > 0
     answer = Response(_content(filename, version, packed), mimetype=mimetypes.guess_type(filename)[0])
-    answer.headers["Vary"] = "Accept-Encoding"
-    if packed:
-        answer.headers["Content-Encoding"] = "gzip"
+    _mark(answer, packed)
     answer.set_etag(f"{version}-gzip" if packed else version)
     answer.make_conditional(request)
+    return answer
+
+
+def drawing(svg: bytes, headers: Mapping[str, str]) -> Response:
+    """A drawing that never changes at its address, compressed where that is worth it."""
+    packed = request.accept_encodings.quality("gzip") > 0 and len(svg) >= WORTH_IT
+    content = _packed(svg) if packed else svg
+    answer = Response(content, mimetype="image/svg+xml", headers={"Cache-Control": assets.IMMUTABLE, **headers})
+    _mark(answer, packed)
     return answer
 
 
@@ -37,7 +47,18 @@ def cache(response: Response) -> Response:
     return response
 
 
+def _mark(answer: Response, packed: bool) -> None:
+    answer.headers["Vary"] = "Accept-Encoding"
+    if packed:
+        answer.headers["Content-Encoding"] = "gzip"
+
+
+@functools.lru_cache(maxsize=512)
+def _packed(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
+
+
 @functools.lru_cache(maxsize=64)
 def _content(filename: str, version: str, packed: bool) -> bytes:
     text = assets.joined(assets.static_dir() / filename)
-    return gzip.compress(text, mtime=0) if packed else text
+    return _packed(text) if packed else text

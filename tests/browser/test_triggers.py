@@ -1,4 +1,4 @@
-"""Triggers in a real browser on a fresh start: deploy "New task", see its event arrive signed, break the receiver."""
+"""Triggers in a real browser on a fresh start: watch "New task", see its event arrive signed, break the receiver."""
 
 import re
 from typing import Any
@@ -18,8 +18,8 @@ def deploy(page: Any, at: Served, name: str, path: str) -> str:
     page.get_by_label("Number").fill(POLL)
     page.get_by_label("Unit").select_option("seconds")
     page.get_by_label("Name").fill(name)
-    page.get_by_label("Webhook URL").fill(f"{at.sandbox_url}/receiver/{path}")
-    page.get_by_role("button", name="Deploy", exact=True).click()
+    page.get_by_label("Send events to").fill(f"{at.sandbox_url}/receiver/{path}")
+    page.get_by_role("button", name="Start watching", exact=True).click()
     page.wait_for_url("**/triggers/dc_*")
     page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
     return str(page.locator("#new-key code").inner_text())
@@ -125,7 +125,7 @@ def test_without_javascript(contexts: Any, started: Served, connected: Any) -> N
     page = contexts(java_script_enabled=False, storage_state=connected).new_page()
     page.goto(f"{started.url}/apps/http/triggers/http-new-requests")
     page.get_by_label("Name").fill("Requests")
-    page.get_by_role("button", name="Deploy", exact=True).click()
+    page.get_by_role("button", name="Start watching", exact=True).click()
     page.get_by_role("heading", name="Requests", level=1).wait_for()
     address = page.locator("#listens-title").locator("xpath=../..").locator("code").inner_text()
     assert "/h/" in address

@@ -25,4 +25,5 @@ def test_every_state_has_its_tone() -> None:
     assert words.STATES.keys() == words.STATE_TONES.keys()
     assert words.TRIGGER_STATES.keys() == words.TRIGGER_TONES.keys()
     assert words.ENDPOINT_STATES.keys() == words.ENDPOINT_TONES.keys()
+    assert words.SHOWN_STATES.keys() == words.SHOWN_TONES.keys()
     assert words.KIND_TONES.keys() <= words.KINDS.keys()

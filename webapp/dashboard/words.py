@@ -29,7 +29,13 @@ ENDPOINT_STATES: Mapping[str, str] = {
     "penalty": _("Retrying"),
     "deactivated": _("Stopped"),
 }
-ENDPOINT_TONES: Mapping[str, str] = {"happy": "ok", "unknown": "warn", "penalty": "warn", "deactivated": "bad"}
+ENDPOINT_TONES: Mapping[str, str] = {
+    "new": "",
+    "happy": "ok",
+    "unknown": "warn",
+    "penalty": "warn",
+    "deactivated": "bad",
+}
 # Why an attempt got no answer, by the kind of failure.
 FAILURES: Mapping[str, str] = {
     "refused_by_guard": _("Address blocked"),
@@ -51,7 +57,7 @@ KINDS: Mapping[str, str] = {
     "revoked": _("Access revoked"),
     "renamed": _("Renamed"),
     "disconnected": _("Disconnected"),
-    "trigger_deployed": _("Deployed"),
+    "trigger_deployed": _("Started"),
     "trigger_changed": _("Configured anew"),
     "trigger_renamed": _("Trigger renamed"),
     "trigger_paused": _("Paused"),

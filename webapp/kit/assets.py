@@ -13,6 +13,7 @@ from pathlib import Path
 YEAR = 365 * 24 * 3600
 """Seconds for which a versioned file may be cached (RFC 9111 5.2.2.1, RFC 8246 immutable)."""
 
+IMMUTABLE = f"public, max-age={YEAR}, immutable"
 _IMPORT = re.compile(rb'@import "([\w./-]+)";\n')
 
 
@@ -50,7 +51,7 @@ def content_hash(path: str) -> str:
 def cache_control(path: str, version: str | None) -> str:
     """The ``Cache-Control`` of a file below ``static/`` that was asked for with ``?v=version``."""
     if path.startswith("vendor/") or (version and version == content_hash(path)):
-        return f"public, max-age={YEAR}, immutable"
+        return IMMUTABLE
     return "no-cache"
 
 

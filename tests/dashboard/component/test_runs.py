@@ -148,7 +148,7 @@ def test_a_lost_secret_is_asked_for_again(stage: Any, studio: Studio) -> None:
     del studio.runs[0]["configured_props"]["key"]
     question = browser.get(f"{url}/runs/run_0/again").text
     assert "Key is not kept after a run." in question
-    assert "Fill in the values" in question
+    assert "Use these values" in question
 
 
 @pytest.mark.parametrize(

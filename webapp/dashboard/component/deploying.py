@@ -83,7 +83,7 @@ def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: Deploy
     body |= {"name": deployment.name} if deployment.name else {}
     trigger = client().deploy(body)
     if deployment.url and trigger.signing_key:
-        kept = (gettext("Deployed. This is the signing key of its address"), trigger.signing_key)
+        kept = (gettext("It watches. This is the signing key of its address"), trigger.signing_key)
         dashboard().shown_once.put(f"{person().id} {trigger.id}", kept)
     return _named(trigger, deployment.name)
 
@@ -95,16 +95,16 @@ def _named(trigger: Trigger, name: str) -> Trigger:
     try:
         return client().update(trigger.id, name=name)
     except PatchbayError as error:
-        flash(gettext("It is deployed, but not renamed. {reason}").format(reason=error.message), "bad")
+        flash(gettext("It watches, but has its old name. {reason}").format(reason=error.message), "bad")
         return trigger
 
 
 def _done(form: ComponentForm, trigger: Trigger) -> AnyResponse:
     drafts.drop(dashboard().store, person().id, form.draft)
     forget_triggers()
-    sentence = gettext("“{name}” is redeployed.")
+    sentence = gettext("“{name}” is saved.")
     if not form.trigger:
-        sentence = gettext("“{name}” is deployed and watches from now on.")
+        sentence = gettext("“{name}” watches from now on.")
     flash(sentence.format(name=trigger.name), "ok")
     return go(url_for("dashboard.trigger.show", trigger_id=trigger.id))
 

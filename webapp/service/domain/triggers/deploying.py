@@ -182,7 +182,7 @@ def _finish(tx: Tx, service: Service, trigger: DeployedTrigger, values: TriggerV
         raise Conflict("It took too long to deploy; try again.")
     if trigger.emit_on_deploy and fresh:
         recording.record(tx, service, trigger, fresh)
-    history.write(tx, trigger.subject, now, "trigger_deployed", f"{trigger.name} was deployed.", good=True)
+    history.write(tx, trigger.subject, now, "trigger_deployed", f"{trigger.name} was started.", good=True)
 
 
 def first_run(trigger: DeployedTrigger, now: int) -> int | None:
