@@ -148,7 +148,7 @@ def _context(account: Account) -> dict[str, Any]:
         "uses": user.uses(account.id),
         "history": user.history(account.id, limit=HISTORY),
         "may": permissions(app, account.scopes),
-        "starters": starters(app),
+        "starters": starters(app) if account.state == "working" else [],
     }
 
 

@@ -100,3 +100,9 @@ def test_lists_that_a_limit_counts_are_not_asked_for_again(stage: Any, watched: 
         browser.get(url)
     assert len(stage.connect.calls("/accounts")) == before
     assert not stage.connect.calls("/components")
+
+
+def test_the_results_of_a_filter_are_announced(stage: Any, watched: Watchtower) -> None:
+    browser = stage.signed_in()
+    assert 'data-announce="1 trigger"' in browser.get("/triggers?status=paused", htmx=True).text
+    assert 'data-announce="No trigger matches"' in browser.get("/triggers?app=none", htmx=True).text
