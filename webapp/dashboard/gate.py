@@ -32,6 +32,8 @@ OPEN = frozenset(
         "dashboard.session.create",
         "dashboard.second_step.page",
         "dashboard.second_step.create",
+        "dashboard.passkey.options",
+        "dashboard.passkey.create",
         "dashboard.new_password.page",
         "dashboard.new_password.save",
     }

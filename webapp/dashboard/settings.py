@@ -14,10 +14,11 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import chosen, dashboard, person, session_now
 from webapp.dashboard.pages import go, page_before
+from webapp.dashboard.sign_in import challenge
 from webapp.errors import Invalid
 from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
-from webapp.people import api_keys, attempts, preferences, recovery_codes, sessions, totp, users
+from webapp.people import api_keys, attempts, passkeys, preferences, recovery_codes, sessions, totp, users
 from webapp.people.attempts import Source
 from webapp.people.preferences import Preferences
 
@@ -126,6 +127,9 @@ def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: s
         current=session_now().id,
         api_key=api_key,
         api_key_given_at=api_keys.given_at(board.store, person().id),
+        passkeys=passkeys.of_user(board.store, person().id),
+        passkeys_offered=challenge.relying_party() is not None,
+        this_browser=browser(request.headers.get("User-Agent", "")),
         two_step=totp.is_on(board.store, person().id),
         codes_left=recovery_codes.left(board.store, person().id),
         errors=errors or {},

@@ -30,7 +30,7 @@ _BELOW: Mapping[str, tuple[str, ...]] = {
     "accounts": ("account", "connections"),
     "triggers": ("trigger", "deliveries", "webhooks", "deletion", "pausing"),
     "activity": ("audit",),
-    "settings": ("two_step",),
+    "settings": ("two_step", "passkeys"),
 }
 
 

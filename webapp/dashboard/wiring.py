@@ -17,6 +17,7 @@ from webapp.dashboard import (
     connections,
     errors,
     gate,
+    passkeys,
     shell,
     two_step,
 )
@@ -28,7 +29,7 @@ from webapp.dashboard.component import deploying, runs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import go
-from webapp.dashboard.sign_in import new_password, second_step, session
+from webapp.dashboard.sign_in import new_password, passkey, second_step, session
 from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
 from webapp.dashboard.trigger import page as trigger
 from webapp.kit import templates
@@ -38,8 +39,8 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, second_step, new_password, apps, connections, accounts, account, activity, audit, settings_pages,
-    two_step, component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
+    session, second_step, passkey, new_password, apps, connections, accounts, account, activity, audit, settings_pages,
+    two_step, passkeys, component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
 )  # fmt: skip
 
 

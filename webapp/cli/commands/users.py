@@ -116,7 +116,7 @@ def reset_link(email: str, as_json: bool) -> None:
 @EMAIL
 @JSON
 def reset_two_step(email: str, as_json: bool) -> None:
-    """Switch two-step sign-in off for somebody who lost their app and their recovery codes."""
+    """Switch two-step sign-in off for somebody who lost their phone, and remove their passkeys."""
     with opened() as service:
         person = _person(service, email)
         was_on = logins.reset_two_step(service, person.id)

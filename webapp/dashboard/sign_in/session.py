@@ -12,8 +12,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import dashboard, session_now
 from webapp.dashboard.pages import go, safe_next
-from webapp.dashboard.sign_in import devices, second_step
-from webapp.dashboard.sign_in.success import sign_in, too_many
+from webapp.dashboard.sign_in import challenge, devices, second_step
+from webapp.dashboard.sign_in.success import DISABLED, sign_in, too_many
 from webapp.errors import Forbidden, Invalid
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
@@ -22,7 +22,6 @@ from webapp.people import attempts, emails, sessions, start_tokens, totp, users
 blueprint = Blueprint("session", __name__)
 first_start = Blueprint("start", __name__)
 
-DISABLED = _("This login is disabled. Ask an owner of this installation to enable it.")
 WRONG = _("The e-mail or the password is wrong. Check both and try again.")
 
 
@@ -97,7 +96,12 @@ def create_owner() -> AnyResponse:
 def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait: int = 0) -> Response:
     first = not users.any_user(dashboard().store)
     page = render_template(
-        "dashboard/session/page.html", email=email[: emails.MAX_EMAIL], error=error, next_url=next_url, first=first
+        "dashboard/session/page.html",
+        email=email[: emails.MAX_EMAIL],
+        error=error,
+        next_url=next_url,
+        first=first,
+        passkeys=challenge.relying_party() is not None,
     )
     response = make_response(page, code)
     if wait:

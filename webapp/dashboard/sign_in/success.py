@@ -11,6 +11,7 @@ from webapp.kit.translation import lazy as _
 from webapp.people import preferences, sessions
 from webapp.people.users import User
 
+DISABLED = _("This login is disabled. Ask an owner of this installation to enable it.")
 UNNAMED_PROXY = _(
     "This server cannot tell visitors apart: whoever runs it has to name its proxy in PATCHBAY_TRUSTED_PROXIES."
 )

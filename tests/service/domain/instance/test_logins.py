@@ -5,8 +5,10 @@ from typing import Any
 import pyotp
 import pytest
 
+from tests.people.authenticator import Authenticator
 from webapp.errors import Conflict, NotFound, Unauthorized
-from webapp.people import api_keys, password_resets, sessions, totp, users
+from webapp.people import api_keys, challenges, passkeys, password_resets, sessions, totp, users
+from webapp.people.passkeys import RelyingParty
 from webapp.people.totp import Totp
 from webapp.people.users import User
 from webapp.service.domain.access import callers, tokens
@@ -72,7 +74,10 @@ def test_two_step_sign_in_is_switched_off(service: Service, bob: User) -> None:
     codes = Totp(service.store, service.clock, TotpSealer(service))
     secret = codes.begin(bob)
     assert codes.enable(bob, pyotp.TOTP(secret).at(service.clock() // 1000)) and totp.is_on(service.store, bob.id)
+    device, challenge, site = Authenticator(), challenges.new(), RelyingParty("localhost", "http://localhost")
+    passkeys.add(service.store, service.clock, site, bob, challenge, device.create(challenge), "Phone")
     assert logins.reset_two_step(service, bob.id) and not totp.is_on(service.store, bob.id)
+    assert passkeys.of_user(service.store, bob.id) == []
     assert not logins.reset_two_step(service, bob.id)
 
 

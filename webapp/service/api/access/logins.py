@@ -76,7 +76,7 @@ def end_sessions_of_login(call: Call) -> Response:
 
 @operations.delete(f"{ONE}/two_step", example=Example(OTHER))
 def reset_two_step_of_login(call: Call) -> Response:
-    """Switch somebody's two-step sign-in off, for a person who lost their app and their recovery codes."""
+    """Switch two-step sign-in off for a person who lost their phone, and remove their passkeys."""
     logins.reset_two_step(call.service, call.path["user_id"])
     return no_content()
 

@@ -7,7 +7,7 @@ everything stands as it was when the person is enabled again. Who is removed lea
 from urllib.parse import quote
 
 from webapp import audit
-from webapp.people import password_resets, sessions, totp, users
+from webapp.people import passkeys, password_resets, sessions, totp, users
 from webapp.people.users import User
 from webapp.service.domain.access import tokens
 from webapp.service.domain.base.service import Service
@@ -46,12 +46,14 @@ def end_sessions(service: Service, user_id: str) -> int:
 
 
 def reset_two_step(service: Service, user_id: str) -> bool:
-    """Ask a person for the password alone, as one who lost app and recovery codes; whether it was otherwise before.
+    """Let a person sign in with the password alone, as one who lost their phone; whether it was otherwise before.
 
     Raises :class:`webapp.errors.NotFound`.
     """
     with service.store.write() as tx:
-        return totp.disable(tx, service.clock(), users.get(tx, user_id).id)
+        user = users.get(tx, user_id)
+        removed = passkeys.remove_all(tx, service.clock(), user.id)
+        return totp.disable(tx, service.clock(), user.id) or bool(removed)
 
 
 def reset_link(service: Service, user_id: str) -> tuple[str, int]:
