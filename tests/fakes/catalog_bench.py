@@ -34,6 +34,7 @@ from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connecting, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.fields import kept
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -185,7 +186,7 @@ def _samples(app: App, kind: str) -> dict[str, str]:
     found = {}
     for field in app.spec.fields:
         first = field.options[0].value if field.options else _sample(app, field.name)
-        found[field.name] = field.default or first
+        found[field.name] = kept(field, field.default or ("us19" if field.read_from else first))
         if field.secret:
             # Telegram's tokens hold a colon, which the user name of Basic may not (RFC 7617, section 2).
             odd = ":+/=&%" if any(one.place == "url" for one in app.spec.credentials) else "+/=&%"

@@ -101,7 +101,8 @@ class DeclaredProvider:
             self.problems.append(f"{secret} arrived where it is not declared")
         if not accepted:
             return self._refuse()
-        return Answer(200, self._good(request))
+        good = self._good(request)
+        return good if isinstance(good, Answer) else Answer(200, good)
 
     def _credentials(self, request: Request) -> list[Credential]:
         """What must come with ``request``: a revocation may be made with the client's id and secret instead."""
@@ -237,7 +238,7 @@ class _Rest:
 
 def fill(template: str, values: Mapping[str, str]) -> str:
     """``template`` with its fields put in as they are."""
-    return re.sub(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", lambda match: values[match[1]], template)
+    return re.sub(r"\{([A-Za-z_][A-Za-z0-9_]*)\*?\}", lambda match: values[match[1]], template)
 
 
 def put(body: Any, path: str, value: Any) -> Any:

@@ -97,9 +97,9 @@ def test_identity_falls_back_to_the_test(shipped: Catalog) -> None:
     sandbox = of(shipped, "sandbox")
     assert sandbox.identity_request == sandbox.test_request
     assert sandbox.identity_paths == ("id", "name", "email", "")
-    stripe = of(shipped, "stripe")
-    assert stripe.identity_request is None
-    assert stripe.identity_paths == ("", "", "", "")
+    openai = of(shipped, "openai")
+    assert openai.identity_request is None
+    assert openai.identity_paths == ("", "", "", "")
 
 
 def test_an_identity_request_of_its_own(declare: Declare, opened: Callable[..., Catalog]) -> None:

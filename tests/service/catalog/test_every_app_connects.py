@@ -14,9 +14,11 @@ from tests.fakes.catalog_bench import SLUGS, Bench, catalog_bench
 from tests.fakes.declared import (
     IDENTITY_ID,
     IDENTITY_NAME,
+    Answer,
 )
 from webapp.errors import Invalid, UpstreamFailed
 from webapp.service.catalog.app import App
+from webapp.service.catalog.requests import Identity, Request
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, apps, connecting, credentials, health
@@ -100,6 +102,25 @@ def test_jira_works_with_the_site_that_the_sign_in_reaches(bench: Bench) -> None
     kept = credentials.read(bench.service, bench.connect(app))
     assert "oauth.look_up" in fake.asked
     assert kept["cloud_id"] == bench.values(app, "right")["cloud_id"]
+
+
+def test_a_key_that_may_not_ask_whose_it_is_is_good_all_the_same(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stripe's restricted keys may lack the permission to read the account: https://docs.stripe.com/keys."""
+    app = bench.app("stripe")
+    fake = bench.provider(app)
+    good = fake._good
+
+    def restricted(request: Request) -> Any:
+        return (
+            Answer(403, {"error": {"message": "lacks a permission"}})
+            if isinstance(request, Identity)
+            else good(request)
+        )
+
+    monkeypatch.setattr(fake, "_good", restricted)
+    assert bench.connect(app).identity_id is None
+    monkeypatch.setattr(fake, "_good", good)
+    assert bench.connect(app).identity_name == IDENTITY_NAME
 
 
 CONNECTED = [slug for slug in SLUGS if 'auth_type = "none"' not in (BUILT_IN / slug / "app.toml").read_text("utf-8")]

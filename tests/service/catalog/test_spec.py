@@ -32,6 +32,26 @@ def test_custom_field_in_full() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"pattern": "(us[0-9]+)"},
+        {"advice": "Copy it."},
+        {"read_from": "key"},
+        {"pattern": "us[0-9]+", "advice": "Copy it."},
+        {"pattern": "(us", "advice": "Copy it."},
+    ],
+)
+def test_a_pattern_keeps_a_part_and_gives_advice(facts: dict[str, str]) -> None:
+    with pytest.raises(ValidationError, match="pattern"):
+        CustomField.model_validate({"name": "a", "label": "A", **facts})
+
+
+def test_a_field_that_is_read_from_another_may_be_left_out() -> None:
+    facts = {"name": "a", "label": "A", "pattern": "(us[0-9]+)", "read_from": "key", "advice": "Copy it."}
+    assert CustomField.model_validate(facts).to_json()["optional"] is True
+
+
 def test_models_are_frozen_and_closed() -> None:
     field = CustomField(name="a", label="A")
     with pytest.raises(ValidationError):

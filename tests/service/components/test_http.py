@@ -10,6 +10,7 @@ from webapp.service.components.errors import HttpError
 from webapp.service.components.http import Http, HttpResponse
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.outcomes import Response
 from webapp.service.outbound.templates import Placement
 
 SECRET = "canary-s3cret/with space"
@@ -87,6 +88,16 @@ def test_a_bad_status_is_raised_with_the_apps_own_words(http: Callable[..., Http
     assert str(caught.value) == f"The app answered with status {status}: No such project."
     assert (caught.value.status, b"No such project" in caught.value.body) == (status, True)
     assert http().get(f"/fails/{status}", check=False).status == status
+
+
+def test_errors_in_an_array_keep_their_words(http: Callable[..., Http]) -> None:
+    """As Salesforce answers, and at once: developer.salesforce.com, REST API, Status Codes and Error Responses."""
+    body = b'[{"message": "Required fields are missing: [Name]", "errorCode": "REQUIRED_FIELD_MISSING"}]'
+    client = http()
+    client._client.request = lambda *_, **__: Response(400, {}, body, "https://acme.my.salesforce.com/")  # type: ignore[method-assign]
+    with pytest.raises(HttpError) as caught:
+        client.get("/x")
+    assert str(caught.value) == "The app answered with status 400: Required fields are missing: [Name]"
 
 
 def test_a_relative_address_without_an_account_is_a_sentence(tiny: Any) -> None:

@@ -88,6 +88,7 @@ def test_fields_that_the_sign_in_needs_are_asked_first(world: Any, browser: Any,
     refused = browser.post(FORM, {**hidden_fields(page.text, FORM), "cf_subdomain": ""})
     assert refused.status_code == 422 and "Enter the subdomain." in refused.text
     ready = browser.post(FORM, {**hidden_fields(refused.text, FORM), "cf_subdomain": "acme"})
+    assert "A window opens at acme.helpdesk.example." in ready.text
     begun = browser.start(ready, profile="")
     assert begun.headers["Location"].startswith("https://acme.helpdesk.example/oauth/authorize?")
     wild = browser.post(FORM, {**hidden_fields(refused.text, FORM), "cf_subdomain": "evil.example/?x="})

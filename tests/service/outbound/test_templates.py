@@ -57,6 +57,15 @@ def test_a_label_stays_one_label(value: str) -> None:
         fill_hosts(["{subdomain}.example.com"], {"subdomain": value})
 
 
+def test_several_labels_stay_within_the_host() -> None:
+    template = "https://{domain*}.example.com/api"
+    assert fill_url(template, {"domain": "Acme--UAT.sandbox.my"}) == "https://acme--uat.sandbox.my.example.com/api"
+    assert fields_in(template) == ("domain",)
+    for value in ("a..b", ".a", "a.", "a.b/", "evil.com#", "a.-b", "a.b:1", "a@b.c"):
+        with pytest.raises(TemplateError, match="only the first part of the address"):
+            fill_url(template, {"domain": value})
+
+
 @pytest.mark.parametrize("value", ["a/b", "a@b", "a:1", "a?b", "a#b", "a\\b", "https://a", "a b", "", "1.2.3", "a..b"])
 def test_a_whole_host_stays_one_host(value: str) -> None:
     with pytest.raises(TemplateError):

@@ -116,6 +116,11 @@ class App:
         return (identity.id, identity.name, identity.email, identity.workspace) if identity else ("", "", "", "")
 
     @property
+    def identity_is_optional(self) -> bool:
+        """Whether a credential is good that may not ask whose it is."""
+        return self.spec.identity is not None and self.spec.identity.optional
+
+    @property
     def look_up_request(self) -> RequestSpec | None:
         """The request that completes the token answer; None where nothing is missing from it."""
         look_up = self.oauth.look_up if self.oauth else None

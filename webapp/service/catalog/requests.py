@@ -66,13 +66,15 @@ class Identity(Request):
     """Where the provider says whose account it is. Without ``url``, the answer to the test says it.
 
     ``id``, ``name``, ``email`` and ``workspace`` are dotted paths in the JSON answer; a number steps into an array. The
-    workspace stands beside the name, for providers where a person may have several.
+    workspace stands beside the name, for providers where a person may have several. ``optional``: a credential that may
+    not ask (403) is good all the same.
     """
 
     id: Text
     name: str = ""
     email: str = ""
     workspace: str = ""
+    optional: bool = False
 
 
 class BodyRefusal(Facts):

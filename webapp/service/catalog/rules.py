@@ -75,6 +75,8 @@ def _fields(spec: AppSpec) -> Iterator[str]:
             yield f"the secret field {field.name} may not have a default."
         if field.options and field.default and field.default not in [option.value for option in field.options]:
             yield f"the default of the field {field.name} is none of its options."
+        if field.read_from and field.read_from not in [other.name for other in spec.fields]:
+            yield f"the field {field.name} is read from {field.read_from}, which is not a field of this app."
     if spec.auth_type == "keys" and not spec.fields:
         yield "an app with keys needs at least one field to enter them."
 

@@ -4,6 +4,7 @@ Shape alone is checked here; what must hold between the facts is ``check``'s. Pa
 ``ValidationError``.
 """
 
+import re
 from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -46,7 +47,12 @@ class Option(Facts):
 
 
 class CustomField(Facts):
-    """One value that a person enters to connect; ``custom_fields_json`` (contract "Apps") is the list of these."""
+    """One value that a person enters to connect; ``custom_fields_json`` (contract "Apps") is the list of these.
+
+    ``pattern`` is what the whole value has to match, whatever its case; its first group is what is kept. ``read_from``
+    names the field in which the value is looked for unless it is given: nobody is asked for it. ``advice`` is said of
+    a value that does not fit.
+    """
 
     name: FieldName
     label: Text
@@ -57,6 +63,17 @@ class CustomField(Facts):
     format: str | None = None
     options: tuple[Option, ...] = ()
     docs_url: Address | None = None
+    pattern: str | None = None
+    read_from: FieldName | None = None
+    advice: str = ""
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        if (self.pattern is None) != (not self.advice) or (self.read_from and self.pattern is None):
+            raise ValueError("a pattern needs advice, and read_from needs a pattern")
+        if self.pattern is not None and not _has_group(self.pattern):
+            raise ValueError("a pattern is a regular expression whose first group is what is kept")
+        return self
 
     def to_json(self) -> dict[str, Any]:
         """As the wire has it (contract "Apps"); what is not set is left out."""
@@ -65,7 +82,7 @@ class CustomField(Facts):
             "label": self.label,
             "description": self.description,
             "default": self.default,
-            "optional": self.optional,
+            "optional": self.optional or self.read_from is not None,
         }
         if self.secret:
             document["secret"] = True
@@ -76,6 +93,13 @@ class CustomField(Facts):
         if self.docs_url:
             document["docs_url"] = self.docs_url
         return document
+
+
+def _has_group(pattern: str) -> bool:
+    try:
+        return re.compile(pattern).groups > 0
+    except re.error:
+        return False
 
 
 class Logo(Facts):

@@ -25,6 +25,7 @@ _MESSAGES = (
     "detail",
     "errors.0.message",
     "errors.0",
+    "0.message",  # Salesforce answers with an array of errors
     "title",
 )
 _DETAIL = "errors.0.message"

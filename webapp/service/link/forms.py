@@ -120,7 +120,7 @@ def sent(current: Visit) -> dict[str, str]:
 
 
 def _drawn(current: Visit, app: App, texts: Mapping[str, str], details: tuple[Detail, ...]) -> list[FormField]:
-    """What a person is asked for: every field that is not preset."""
+    """What a person is asked for: every field that is not preset, nor read from another one."""
     wrong = {detail.field: detail.message for detail in details}
     return [
         FormField(
@@ -129,5 +129,5 @@ def _drawn(current: Visit, app: App, texts: Mapping[str, str], details: tuple[De
             wrong.get(fact.name, ""),
         )
         for fact in own_client.facts(current, app)
-        if fact.name not in current.preset
+        if fact.name not in current.preset and not fact.read_from
     ]

@@ -51,7 +51,7 @@ def _to_the_sign_in(service: Service, current: Visit, app: App, account: Account
     own_id = client.id if client and client.external_user_id else None
     wish = forms.wish(service, current, app, account, values, own_id=own_id)
     _, secret = starting.create(service, current.token, wish)
-    return pages.show_start(service, current, app, account, secret, client=client)
+    return pages.show_start(service, current, app, account, secret, values=values, client=client)
 
 
 def _out_of_place(service: Service, app: App, client: ProviderClient | None, values: Mapping[str, str]) -> str | None:

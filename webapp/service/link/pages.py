@@ -4,6 +4,7 @@ A link that is opened as a page of its own loses its token to a session by a 303
 from page to page by forms that carry it.
 """
 
+from collections.abc import Mapping
 from urllib.parse import urlencode, urlsplit
 
 from flask import Blueprint, Response, request
@@ -25,6 +26,7 @@ from webapp.service.link.access import choices
 from webapp.service.link.answers import ended, page, see_other
 from webapp.service.link.endings import Ended
 from webapp.service.link.visit import Visit
+from webapp.service.outbound.templates import fill_url
 from webapp.settings import Settings
 
 COOKIE_KEPT_PAST_EXPIRY = HOUR  # a page that is left open reads "expired" and not "lost"
@@ -98,7 +100,7 @@ def show_app(
         return forms.show(service, current, app, account)
     wish = forms.wish(service, current, app, account, fields.checked(app, current.preset))
     _, secret = starting.create(service, current.token, wish)
-    return show_start(service, current, app, account, secret, last=last)
+    return show_start(service, current, app, account, secret, values=wish.fields, last=last)
 
 
 def show_start(
@@ -108,10 +110,12 @@ def show_start(
     account: Account | None,
     secret: str,
     *,
+    values: Mapping[str, str],
     last: Attempt | None = None,
     client: ProviderClient | None = None,
 ) -> Response:
-    """The page with the button that leads to the provider; ``client`` is the one that the connection uses."""
+    """The page with the button that leads to the provider. ``values`` fill its address; ``client`` is the one that the
+    connection uses."""
     return page(
         service,
         "link/oauth.html",
@@ -119,7 +123,7 @@ def show_start(
         account=account,
         secret=secret,
         choices=choices(service, current, app, account, client),
-        provider_host=answers.host_of(app.oauth.authorize_url if app.oauth else None),
+        provider_host=answers.host_of(fill_url(app.oauth.authorize_url, values) if app.oauth else None),
         last=last if last is not None and last.status == "failed" else None,
         can_choose="picked" in current.parameters,
     )

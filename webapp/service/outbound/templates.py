@@ -2,10 +2,11 @@
 
 A field's value can never mean more than its place allows.
 
-In the host it is one label (`https://{subdomain}.example.com`), or, where it is the whole host, one host name; as
-a port it is digits; in path, query and fragment-free rest it is percent-encoded. Only a template that begins with
-the field (`{base_url}/api`) lets a person name a whole address, which the guard then judges like any other. A
-placement puts a credential into a request (:func:`apply`); what comes of it prints without its secret values.
+In the host it is one label (`https://{subdomain}.example.com`), several where a star says so
+(`https://{domain*}.example.com`), or, where it is the whole host, one host name; as a port it is digits; in path, query
+and fragment-free rest it is percent-encoded. Only a template that begins with the field (`{base_url}/api`) lets a
+person name a whole address, which the guard then judges like any other. A placement puts a credential into a
+request (:func:`apply`); what comes of it prints without its secret values.
 """
 
 import base64
@@ -18,7 +19,7 @@ from urllib.parse import quote
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_host, parse_port, parse_url
 
-_FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)(\*?)\}")
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _PARTS = re.compile(r"(?P<scheme>https?://)(?P<authority>[^/?#]*)(?P<rest>.*)", re.DOTALL)
 
@@ -31,7 +32,7 @@ class TemplateError(ValueError):
 
 def fields_in(template: str) -> tuple[str, ...]:
     """The names of the fields that a template needs, each once, in order."""
-    return tuple(dict.fromkeys(_FIELD.findall(template)))
+    return tuple(dict.fromkeys(name for name, _ in _FIELD.findall(template)))
 
 
 def fill(template: str, fields: Fields) -> str:
@@ -84,13 +85,13 @@ def _authority(template: str, fields: Fields) -> str:
     if whole := _FIELD.fullmatch(host):
         host = _host(whole[1], fields)
     else:
-        host = _FIELD.sub(lambda match: _label(match[1], fields, host), host)
+        host = _FIELD.sub(lambda match: _labels(match[1], fields, host, several=bool(match[2])), host)
     return f"{host}:{port}" if port else host
 
 
-def _label(name: str, fields: Fields, host: str) -> str:
+def _labels(name: str, fields: Fields, host: str, *, several: bool) -> str:
     value = _plain(name, fields)
-    if not _LABEL.fullmatch(value):
+    if not all(map(_LABEL.fullmatch, value.split(".") if several else [value])):
         example = _FIELD.sub("acme", host)
         raise TemplateError(f"{_title(name)} is only the first part of the address, such as acme in {example}.")
     return value.lower()

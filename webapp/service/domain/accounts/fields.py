@@ -1,6 +1,7 @@
 """The custom fields of an app as a person or client fills them in."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,17 +33,23 @@ def checked(app: App, texts: Mapping[str, str]) -> dict[str, str]:
 
 def values_of(facts: Sequence[CustomField], texts: Mapping[str, str]) -> dict[str, str]:
     """The same for any fields."""
-    values, details = dict[str, str](), list[Detail]()
+    values, problems = dict[str, str](), dict[str, str]()
     for field in facts:
-        value = texts.get(field.name, "").strip() or (field.default or "")
-        problem = _problem(value, optional=field.optional, options=field.options, label=field.label)
-        if problem:
-            details.append(Detail(field.name, problem))
+        source = field.name if not field.read_from or texts.get(field.name, "").strip() else field.read_from
+        value = texts.get(source, "").strip() or (field.default or "")
+        if problem := _problem(field, value, optional=field.optional):
+            problems.setdefault(source, problem)
         elif value:
-            values[field.name] = value
-    if details:
-        raise _invalid(details)
+            values[field.name] = kept(field, value)
+    if problems:
+        raise _invalid([Detail(name, problem) for name, problem in problems.items()])
     return values
+
+
+def kept(field: CustomField, value: str) -> str:
+    """What is kept of a value that fits: the part of it that the field's pattern names, else all of it."""
+    match = re.fullmatch(field.pattern, value, re.IGNORECASE) if field.pattern else None
+    return match[1] if match else value
 
 
 def preset(app: App, presets: Mapping[str, Any]) -> tuple[dict[str, str], list[Detail]]:
@@ -57,33 +64,29 @@ def preset(app: App, presets: Mapping[str, Any]) -> tuple[dict[str, str], list[D
             details.append(Detail(name, "It is secret, so only the person who connects may enter it."))
         elif not isinstance(value, str | int) or isinstance(value, bool):
             details.append(Detail(name, "It must be a string."))
-        elif problem := _problem(str(value).strip(), optional=False, options=field.options, label=field.label):
+        elif problem := _problem(field, str(value).strip(), optional=False):
             details.append(Detail(name, problem))
         else:
-            values[name] = str(value).strip()
+            values[name] = kept(field, str(value).strip())
     return values, details
 
 
-def _problem(value: str, *, optional: bool, options: object, label: str) -> str | None:
+def _problem(field: CustomField, value: str, *, optional: bool) -> str | None:
     if not value:
-        return None if optional else f"Enter the {label}."
+        return None if optional else f"Enter the {field.label}."
     if len(value) > MAX_VALUE:
-        return f"The {label} is longer than {MAX_VALUE:,} characters."
+        return f"The {field.label} is longer than {MAX_VALUE:,} characters."
     if any(_untypable(character) for character in value):
-        return f"The {label} holds characters that cannot be typed; copy it again."
-    if options and value not in _choices(options):
-        return f"Choose one of the offered values for {label}."
+        return f"The {field.label} holds characters that cannot be typed; copy it again."
+    if field.options and value not in [option.value for option in field.options]:
+        return f"Choose one of the offered values for {field.label}."
+    if field.pattern and not re.fullmatch(field.pattern, value, re.IGNORECASE):
+        return field.advice
     return None
 
 
 def _untypable(character: str) -> bool:
     return (ord(character) < 32 and character not in "\n\r\t") or "\ud800" <= character <= "\udfff"
-
-
-def _choices(options: object) -> list[str]:
-    if not isinstance(options, list | tuple):
-        return []
-    return [str(getattr(option, "value", option)) for option in options]
 
 
 def _invalid(details: list[Detail]) -> Invalid:

@@ -48,6 +48,8 @@ def identify(service: Service, app: App, values: Mapping[str, str]) -> CheckResu
     if tested.kind != "ok" or app.identity_request is None or tested.identity_id:
         return tested
     outcome = probe.probe(service.client_for(app), app.identity_request, values, app.refusal_rules)
+    if outcome.status == 403 and app.identity_is_optional:
+        return tested
     if outcome.kind != "ok":
         return CheckResult(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
     return _identified(app, outcome)
