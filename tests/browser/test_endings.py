@@ -88,7 +88,7 @@ def test_rejected_by_the_provider(ada: Person) -> None:
     with window.expect_event("close"):
         window.evaluate("url => { setTimeout(() => location.assign(url)) }", url)
     ada.page.get_by_text("“Your workspace is suspended.”").wait_for()
-    ended(ada, "The provider refused", "Try again")
+    ended(ada, "Nothing was connected", "Try again")
     assert ada.accounts() == []
 
 
@@ -122,7 +122,7 @@ def test_provider_down_at_the_exchange(ada: Person, product: Any) -> None:
     ada.choose("Sandbox Tasks")
     with product.outage("/oauth/token"):
         ada.decide(ada.leave(), "Allow")
-        ended(ada, "The provider does not answer", "Try again")
+        ended(ada, "Sandbox Tasks does not answer", "Try again")
     assert ada.accounts() == []
     ada.choose("Sandbox Tasks")
     ada.decide(ada.leave(), "Allow")

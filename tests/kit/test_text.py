@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.kit.text import fold, holds
+from webapp.kit.text import fold, holds, naming
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,9 @@ def test_what_is_not_there_is_not_found(text: str | None, part: str) -> None:
 
 def test_plain_text_folds_like_any_other() -> None:
     assert fold("GitHub É") == fold("github e") == "github e"
+
+
+def test_a_provider_is_called_by_its_name() -> None:
+    assert naming("The provider is down.", "Acme") == "Acme is down."
+    assert naming("Access was denied at the provider.", "Acme") == "Access was denied at Acme."
+    assert naming("Wait a minute.", "Acme") == "Wait a minute."

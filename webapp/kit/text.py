@@ -1,4 +1,4 @@
-"""Searching in text: what somebody typed is found whatever its letter case and accents."""
+"""Text: what somebody typed is found whatever its letter case and accents, and a provider is called by its name."""
 
 import functools
 import unicodedata
@@ -20,3 +20,8 @@ def holds(text: str | None, part: str) -> bool:
 @functools.lru_cache(maxsize=64)  # a search asks every row for the same
 def _folded(part: str) -> str:
     return fold(part)
+
+
+def naming(sentence: str, name: str) -> str:
+    """``sentence``, which says "the provider", with the name of who that is: here nobody knows it."""
+    return sentence.replace("The provider", name).replace("the provider", name)

@@ -48,6 +48,24 @@ def test_answers(peer: Any, reach: Any, raw: bytes, rules: RefusalRules | None, 
         assert outcome.retry_after_s == 9
 
 
+@pytest.mark.parametrize(
+    ("raw", "rules", "known"),
+    [
+        (answer({}, "401 Unauthorized"), None, False),
+        (answer({}, "403 Forbidden"), None, True),
+        (answer({"ok": False, "error": "invalid_auth"}), SLACK, False),
+        (answer({"ok": False, "error": "account_inactive"}), RefusalRules(body=BodyRule("ok", False, "error")), True),
+    ],
+)
+def test_a_wrong_credential_is_told_from_one_that_is_switched_off(
+    peer: Any, reach: Any, raw: bytes, rules: RefusalRules | None, known: bool
+) -> None:
+    target = peer(raw)
+    outcome = probe(reach(target), RequestSpec(target.url), {}, rules)
+    assert ("switched off" in outcome.sentence) is known
+    assert ("does not accept these credentials" in outcome.sentence) is not known
+
+
 def test_the_request_carries_the_credential_only_to_declared_hosts(peer: Any, reach: Any) -> None:
     target = peer(answer({"data": [{"id": 7, "name": " Ada "}]}))
     spec = RequestSpec(

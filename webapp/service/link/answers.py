@@ -17,6 +17,7 @@ from werkzeug.exceptions import HTTPException
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import assets, translation
 from webapp.kit.clock import MINUTE
+from webapp.kit.text import naming
 from webapp.people import users
 from webapp.service.domain.base.failures import Cancelled
 from webapp.service.domain.base.service import Service
@@ -97,6 +98,7 @@ def back_name(service: Service, current: Visit | None, uri: str | None) -> str:
 
 def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, status: int | None = None) -> Response:
     """The page of a named ending, or its fragment for a page that polls."""
+    ending = ending.at(app.name) if app else ending
     current: Visit | None = g.get("visit")
     uri = current.token.error_redirect_uri if current else None
     return page(
@@ -105,7 +107,7 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
         # A fragment is swapped in whatever its status, and its poll has succeeded.
         status=200 if is_fragment() else status or ending.status,
         ending=ending,
-        sentence=sentence,
+        sentence=naming(str(sentence), app.name) if app else sentence,
         app=app,
         back=with_parameter(uri, "error", ending.code),
         back_host=back_name(service, current, uri),

@@ -3,10 +3,11 @@
 Each has a heading, a sentence that names the cause, and one next step. Data only; :mod:`answers` shows them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from webapp.errors import NotFound, PatchbayError, Unavailable
+from webapp.kit.text import naming
 from webapp.kit.translation import lazy as _
 from webapp.service.domain.accounts import attempts
 from webapp.service.domain.base import failures
@@ -31,6 +32,10 @@ class Ending:
     tone: Literal["warn", "bad", "info"] = "warn"
     icon: str = "bad"
     status: int = 400
+
+    def at(self, name: str) -> "Ending":
+        """The same with the name of the provider in its heading."""
+        return replace(self, heading=naming(str(self.heading), name))
 
 
 class Ended(PatchbayError):
@@ -156,7 +161,7 @@ _OF_FAILURES: dict[str, Ending] = {
         ),
         Ending(
             failures.RejectedByProvider.code,
-            _("The provider refused"),
+            _("Nothing was connected"),
             _("The provider refused the connection."),
             _("Try again. If it keeps happening, write to support with the words above."),
             tone="bad",
@@ -171,8 +176,8 @@ _OF_FAILURES: dict[str, Ending] = {
         Ending(
             failures.CredentialsRefused.code,
             _("These credentials were not accepted"),
-            _("The provider did not accept these credentials."),
-            _("Check them and try again."),
+            _("The provider did not accept these credentials. Check them and try again."),
+            "",
             tone="bad",
             icon="key",
         ),
@@ -186,8 +191,8 @@ _OF_FAILURES: dict[str, Ending] = {
         Ending(
             failures.ProviderDown.code,
             _("The provider does not answer"),
-            _("The provider does not answer now."),
-            _("Try again in a few minutes; nothing was lost."),
+            _("Try again in a few minutes."),
+            _("Nothing was lost."),
             icon="clock",
         ),
         Ending(

@@ -13,6 +13,7 @@ import logging
 from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound, PatchbayError
+from webapp.kit.text import naming
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients, starting
@@ -162,12 +163,12 @@ def _connect(service: Service, attempt: Attempt) -> None:
     result = oauth.exchange_code(
         service.client_for(app),
         oauth_provider,
-        code=_code(oauth_provider),
+        code=_code(oauth_provider, app),
         redirect_uri=provider_clients.redirect_uri(service),
         verifier=sealed["verifier"],
     )
     if isinstance(result, OAuthFailure):
-        raise _rejected(result)
+        raise _rejected(provider.naming_failure(result, app))
     connecting.connect_with_grant(
         service,
         token,
@@ -188,20 +189,20 @@ def _client(service: Service, token: ConnectToken, attempt: Attempt) -> Provider
     )
 
 
-def _code(oauth_provider: Provider) -> str:
+def _code(oauth_provider: Provider, app: App) -> str:
     """The code of an answer that may be trusted to be this provider's. Raises :class:`ConnectFailed` kinds."""
     failure = oauth.check_issuer(oauth_provider, request.args.get("iss"))
     if failure is not None:
-        raise RejectedByProvider(failure.sentence)
+        raise RejectedByProvider(naming(failure.sentence, app.name))
     error = request.args.get("error")
     if error == "access_denied":
         raise Cancelled
     if error is not None:
         words = one_line(request.args.get("error_description") or error, MAX_QUOTE)
-        raise RejectedByProvider(f"The provider refused the connection and says: “{words}”")
+        raise RejectedByProvider(f"{app.name} refused the connection and says: “{words}”")
     code = request.args.get("code", "")
     if not code or len(request.args.getlist("code")) != 1:  # RFC 6749 section 3.1: no parameter twice
-        raise RejectedByProvider("The provider sent you back without an answer.")
+        raise RejectedByProvider(f"{app.name} sent you back without an answer.")
     return code
 
 

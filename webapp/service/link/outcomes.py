@@ -60,10 +60,11 @@ def show_in_window(service: Service, attempt: Attempt) -> Response:
     if attempt.mode == "tab":
         return show(service, attempt)
     ending = endings.of_code(attempt.error_code) if attempt.status == "failed" else None
+    app = service.app(attempt.app)
     return answers.page(
         service,
         "link/window.html",
-        app=service.app(attempt.app),
-        ending=ending,
+        app=app,
+        ending=ending.at(app.name) if ending else None,
         sentence=attempt.error_sentence,
     )

@@ -126,7 +126,7 @@ def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
     wrong = iss is not None and provider.issuer is not None and not _same(iss, provider.issuer)
     if not (missing or wrong):
         return None
-    sentence = "The answer did not come from the provider that was asked. Start connecting again."
+    sentence = "The answer did not come from the one that was asked. Start connecting again."
     return OAuthFailure("denied", sentence, "issuer_mismatch")
 
 

@@ -5,6 +5,7 @@ to it is down; the credential may be fine). Telling the last two apart is the wh
 account. How a provider says "refused" is declared by the app; some answer 200 and say it in the body.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,8 +16,10 @@ from webapp.service.outbound.templates import Fields, Placement, TemplateError, 
 from webapp.service.outbound.urls import HostRules
 
 MAX_ANSWER = 1024 * 1024
-MAX_TEXT = 500
-MAX_NAME = 200
+MAX_TEXT, MAX_NAME = 500, 200
+_SWITCHED_OFF = re.compile("inactive|disabled|deactivated|suspended|blocked")
+_NOT_ACCEPTED = "The provider does not accept these credentials. Check them, then connect again."
+_KEPT_OUT = "The provider keeps these credentials out: they are switched off there, or lack rights. Use others."
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ def judge(response: Response, rules: RefusalRules) -> ProbeOutcome:
     """Tell ok, refused and trouble apart for an answer to any request made with a credential."""
     status, wait = response.status, response.retry_after_s
     if status in rules.statuses and not _is_throttled(response):
-        return _refused(status)
+        return _refused(status, known=status == 403)
     if status == 429 or _is_throttled(response):
         return ProbeOutcome("trouble", "The provider limits requests. Try again later.", None, status, wait)
     if not response.ok:
@@ -175,7 +178,7 @@ def _judge_body(response: Response, rule: BodyRule | None) -> ProbeOutcome:
         return ProbeOutcome("ok", "", parsed.value, response.status)
     code = _text(at_path(parsed.value, rule.error_path)) if rule.error_path else None
     if not rule.refused or code in rule.refused:
-        return _refused(response.status, code)
+        return _refused(response.status, code, known=bool(_SWITCHED_OFF.search(code or "")))
     sentence = "The provider could not answer the request. Try again later."
     return ProbeOutcome("trouble", sentence, None, response.status, response.retry_after_s, code)
 
@@ -186,9 +189,9 @@ def _is_throttled(response: Response) -> bool:
     return response.status == 403 and (spent or "retry-after" in response.headers)
 
 
-def _refused(status: int, code: str | None = None) -> ProbeOutcome:
-    sentence = "The provider refused these credentials. Check them and enter them again."
-    return ProbeOutcome("refused", sentence, None, status, None, code)
+def _refused(status: int, code: str | None = None, *, known: bool = False) -> ProbeOutcome:
+    """``known``: whether the provider knows the credentials (RFC 9110, 15.5.4), and yet keeps them out."""
+    return ProbeOutcome("refused", _KEPT_OUT if known else _NOT_ACCEPTED, None, status, None, code)
 
 
 def _text(value: Any) -> str | None:

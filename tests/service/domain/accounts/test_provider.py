@@ -242,7 +242,7 @@ def test_an_answer_of_another_issuer_is_refused_before_the_code_goes_anywhere(
     strict, returned = open_bench(), {} if iss is None else {"iss": iss}
     ended = sign_in(strict, **returned)
     assert (ended.status, ended.error_code) == ("failed", "provider_rejected")
-    assert ended.error_sentence == "The answer did not come from the provider that was asked. Start connecting again."
+    assert ended.error_sentence == "The answer did not come from the one that was asked. Start connecting again."
     assert bench.acme.token_calls == 0 and stored(bench) == []
     assert sign_in(strict, iss=bench.acme.origin).status == "connected"
 
@@ -384,9 +384,7 @@ def test_a_hostile_error_code_is_not_repeated(bench: Any) -> None:
     bench.acme.plays["/token"] = answer(body, 400)
     ended = sign_in(bench)
     assert (ended.status, ended.error_code) == ("failed", "provider_rejected")
-    assert (
-        ended.error_sentence == "The provider refuses this installation's OAuth client. Ask the operator to check it."
-    )
+    assert ended.error_sentence == "Acme refuses this installation's OAuth client. Ask the operator to check it."
     account = bench.connect()
     bench.clock.advance(2 * HOUR)
     with pytest.raises(UpstreamFailed):

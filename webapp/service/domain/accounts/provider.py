@@ -4,9 +4,10 @@ The one place where the catalog's declarations meet the outbound client. Nothing
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from webapp.kit.text import naming
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -51,7 +52,7 @@ def identify(service: Service, app: App, values: Mapping[str, str]) -> CheckResu
     if outcome.status == 403 and app.identity_is_optional:
         return tested
     if outcome.kind != "ok":
-        return CheckResult(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+        return CheckResult(outcome.kind, naming(outcome.sentence, app.name), retry_after_s=outcome.retry_after_s)
     return _identified(app, outcome)
 
 
@@ -67,7 +68,7 @@ def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
     outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
     if outcome.kind == "ok" and spec == app.identity_request:
         return _identified(app, outcome)
-    return CheckResult(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+    return CheckResult(outcome.kind, naming(outcome.sentence, app.name), retry_after_s=outcome.retry_after_s)
 
 
 def refresh(service: Service, account: Account, values: Mapping[str, str]) -> TokenResult | OAuthFailure:
@@ -75,7 +76,14 @@ def refresh(service: Service, account: Account, values: Mapping[str, str]) -> To
     app = service.app(account.app)
     client = provider_clients.get(service.store, account.oauth_app_id or "")
     token = values["oauth_refresh_token"]
-    return oauth.refresh(service.client_for(app), oauth_provider(service, app, client, values), refresh_token=token)
+    named = oauth_provider(service, app, client, values)
+    result = oauth.refresh(service.client_for(app), named, refresh_token=token)
+    return naming_failure(result, app) if isinstance(result, OAuthFailure) else result
+
+
+def naming_failure(failure: OAuthFailure, app: App) -> OAuthFailure:
+    """``failure`` with the name of the app that it came from."""
+    return replace(failure, sentence=naming(failure.sentence, app.name))
 
 
 def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAuthFailure | None:
@@ -106,7 +114,7 @@ def look_up(service: Service, app: App, values: Mapping[str, str]) -> dict[str, 
         return {}
     outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
     if outcome.kind != "ok":
-        return CheckResult(outcome.kind, outcome.sentence, retry_after_s=outcome.retry_after_s)
+        return CheckResult(outcome.kind, naming(outcome.sentence, app.name), retry_after_s=outcome.retry_after_s)
     kept = _kept(look_up.keep, outcome.body)
     if kept.keys() == look_up.keep.keys():
         return kept
