@@ -238,6 +238,7 @@ def states(product: Any) -> dict[str, str]:
         "keys": link("axe@example.com", app="sandbox_basic"),
         "postgresql": link("axe@example.com", app="postgresql"),
         "no client": link("axe@example.com", app="github"),
+        "own client": f"{link('axe@example.com', app='github')}&customOauthClient=true",
         "no account": link("axe@example.com", app="http"),
         "missing": f"{product.url}/_static/connect.html",
         "unknown": f"{product.url}/_static/connect.html?token=ctok_0",
@@ -252,7 +253,8 @@ def walked(page: Any, product: Any, user: str) -> Iterator[str]:
     page.get_by_role("button", name="Connect Sandbox Tasks").click()
     page.get_by_role("alert").wait_for()
     yield "refused keys"
-    page.goto(product.link(user))
+    used = product.link(user)
+    page.goto(used)
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Continue to Sandbox Tasks").click()
     page.get_by_role("heading", name="Finish at Sandbox Tasks").wait_for()
@@ -265,6 +267,10 @@ def walked(page: Any, product: Any, user: str) -> Iterator[str]:
     allow(page)
     page.get_by_role("heading", name="Connected").wait_for()
     yield "connected"
+    page.context.clear_cookies()
+    page.goto(used)
+    page.get_by_role("heading", name="This link has done its work").wait_for()
+    yield "used up"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -144,8 +144,8 @@ _OF_FAILURES: dict[str, Ending] = {
         Ending(
             failures.LinkUsed.code,
             _("This link has done its work"),
-            _("An account was connected by it already, and a link connects one."),
-            _("To connect another, ask the product that sent you here for a new one."),
+            _("An account was connected with it already. Each link connects one."),
+            _("To connect another, ask the product that sent you here for a new link."),
             step="close",
             tone="info",
             icon="check",

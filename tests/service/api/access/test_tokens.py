@@ -153,3 +153,12 @@ class TestValidate:
         ):
             assert answer.status_code == 200 and answer.json["success"] is False
             assert set(answer.json) == {"success", "error"} and answer.json["error"].endswith(".")
+
+
+def test_what_is_empty_is_as_good_as_absent(world: Any) -> None:
+    names = ("app_id", "oauth_app_id", "success_redirect_uri", "error_redirect_uri", "webhook_uri", "scope")
+    body = {"external_user_id": "alice", **dict.fromkeys(names, "")}
+    answer = world.post("P/tokens", world.server(), json=body)
+    assert answer.status_code == 200, answer.json
+    validity = world.get(f"/v1/connect/tokens/{answer.json['token']}/validate").json
+    assert (validity["success"], validity["success_redirect_uri"], validity["app"]) == (True, None, None)

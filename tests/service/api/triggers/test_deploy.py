@@ -52,8 +52,8 @@ def test_the_key_is_in_every_answer_to_a_server_and_in_none_to_others(world: Any
 
 
 def test_what_is_empty_is_as_good_as_absent(shared: Any) -> None:
-    empty = dict.fromkeys(("version", "dynamic_props_id", "workflow_id", "webhook_url"), "")
-    trigger = deploy(shared, shared.server(), name="Empty", **empty).json["data"]
+    empty = dict.fromkeys(("version", "dynamic_props_id", "workflow_id", "webhook_url", "name"), "")
+    trigger = deploy(shared, shared.server(), **empty).json["data"]
     assert shared.get(at(trigger, "/pipelines"), shared.server()).json == {"workflow_ids": []}
 
 

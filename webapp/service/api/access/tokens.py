@@ -95,7 +95,7 @@ def validate_token(call: Call) -> Response:
 
 
 def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:
-    if body.project_id is not None and body.project_id != call.scene.project_id:
+    if body.project_id and body.project_id != call.scene.project_id:
         message = "It differs from the project in the path; leave it out."
         raise Invalid.of("project_id", message)
     app = _preset_app(call, body)
@@ -104,12 +104,12 @@ def _token_request(call: Call, body: NewToken) -> tokens.TokenRequest:
         expires_in=body.expires_in or tokens.MAX_LIFETIME_S,
         scope=body.scope or scopes.CONNECT,
         allowed_origins=body.allowed_origins or (),
-        success_redirect_uri=body.success_redirect_uri,
-        error_redirect_uri=body.error_redirect_uri,
-        webhook_uri=body.webhook_uri,
+        success_redirect_uri=body.success_redirect_uri or None,
+        error_redirect_uri=body.error_redirect_uri or None,
+        webhook_uri=body.webhook_uri or None,
         allow_progressive_scopes=bool(body.allow_progressive_scopes),
         app=app.slug if app else None,
-        oauth_app_id=body.oauth_app_id,
+        oauth_app_id=body.oauth_app_id or None,
     )
 
 
@@ -117,9 +117,9 @@ def _preset_app(call: Call, body: NewToken) -> App | None:
     """The app that the token's link opens with. Raises :class:`Invalid` for another app's or project's OAuth client."""
     field = "app_id"
     try:
-        app = call.service.app(body.app_id) if body.app_id is not None else None
+        app = call.service.app(body.app_id) if body.app_id else None
         field = "oauth_app_id"
-        if body.oauth_app_id is not None:
+        if body.oauth_app_id:
             _check_client(call.service, call.scene.project_id, app, body.oauth_app_id)
     except NotFound as error:
         raise Invalid.of(field, error.message) from error

@@ -91,5 +91,5 @@ def _deployment(call: Call, body: NewTrigger) -> Deployment:
         webhook_not_found=endpoints.check_urls(call.service, "webhook_url", *urls),
         workflow_id=body.workflow_id,
         emit_on_deploy=body.emit_on_deploy is not False,
-        name=body.name,
+        name=body.name or None,
     )

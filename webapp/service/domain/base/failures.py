@@ -66,7 +66,7 @@ class LinkExpired(ConnectFailed):
 
 
 class LinkUsed(ConnectFailed):
-    """An account was connected by this link already."""
+    """An account was connected with this link already. Each link connects one."""
 
     status = 409
     code = "link_used"
