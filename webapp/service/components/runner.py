@@ -19,7 +19,8 @@ from webapp.service.components.wire import FOLDER, MAX_MESSAGE, SOCKET, Line, co
 START_S = 10.0  # how long a runner may take to (re)start before a call gives up
 GRACE_S = 15.0  # beyond a call's own deadline: its turn in the queue, and its way back
 _NOT_RUNNING = "Components cannot run now, because the runner does not answer. Try again in a moment."
-_LOST = "The runner ended while the component was working. Run it again."
+LOST = "The runner ended while the component was working. Run it again."
+"""What it did is not known."""
 _STUCK = "The runner has too much to do. Try again in a moment."
 
 
@@ -61,7 +62,7 @@ class Runner:
         except TimeoutError:
             return builder.fail(_STUCK)
         except OSError:
-            return builder.fail(_LOST)
+            return builder.fail(LOST)
         finally:
             line.close()
         return builder.reply()

@@ -16,7 +16,7 @@ from webapp.service.domain.instance import takeover
 from webapp.service.domain.triggers import settling
 
 EVERY_S = 1.0
-SETTLE_EVERY_S = 60.0  # what a process left that lives on, since the database could not be written
+SETTLE_EVERY_S = 10.0  # what a process left that lives on: it could not write, or its runner died
 log = logging.getLogger(__name__)
 
 

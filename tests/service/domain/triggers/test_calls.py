@@ -1,6 +1,8 @@
 """Calls of a trigger's component: what cannot run is a failed reply, and what a hook remembered is kept at once."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -8,11 +10,13 @@ from tests.fakes.triggers import deploy
 from webapp.errors import Conflict, Invalid, Unavailable
 from webapp.kit import cursors
 from webapp.service.components.calls import ErrorInfo, Reply
+from webapp.service.components.runner import LOST
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import calls, deployed_triggers, lifecycle, runs
-from webapp.service.domain.triggers.calls import HookFailed
+from webapp.service.domain.triggers.calls import Hook, HookFailed
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
 def test_a_component_that_left_the_catalog_fails_with_a_sentence(service: Service, scene: Scene) -> None:
@@ -67,3 +71,21 @@ def test_what_a_caller_is_told_of_a_failed_hook() -> None:
     assert isinstance(HookFailed("deploy", away).to_error(), Unavailable)
     assert HookFailed("deploy", account).unusable
     assert HookFailed("deploy", Reply(None)).sentence == "It failed and did not say why."
+
+
+def test_a_hook_that_was_lost_with_the_runner_is_run_once_more(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger, run, asked = deploy(service, scene), calls._run_hook, list[str]()
+
+    def lost(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
+        asked.append(hook)
+        if asked.count(hook) == 1:
+            return Reply(None, error=ErrorInfo("runner", "RunnerError", LOST))
+        return run(service, trigger, hook, configured)
+
+    monkeypatch.setattr(calls, "_run_hook", lost)
+    assert calls.try_hook(service, trigger, "activate", {}) is None
+    assert asked == ["activate", "deactivate", "activate"], "what the first has left is taken back"
+    assert calls.try_hook(service, trigger, "deactivate", {"fail": "leave"}) is not None
+    assert asked[3:] == ["deactivate"]

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from tests.fakes.triggers import called_hooks, deploy, row
-from webapp.errors import NotFound
+from webapp.errors import NotFound, Unavailable
 from webapp.kit.clock import SECOND, FakeClock
+from webapp.service.components.calls import ErrorInfo, Reply
+from webapp.service.components.runner import LOST
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import removing
@@ -232,3 +234,26 @@ def test_a_deployment_that_broke_off_is_undone(
     assert settling.settle(service) == 1
     assert called_hooks(provider.calls) == ["deploy=a", "subscribe=a", "leave=a"]
     assert service.store.all("SELECT id FROM deployed_triggers") == []
+
+
+@pytest.mark.parametrize("work", ["delete", "change"])
+def test_what_was_lost_with_the_runner_is_settled_like_what_a_dead_process_left(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch, work: str
+) -> None:
+    trigger = deploy(service, scene)
+    lost = Reply(None, error=ErrorInfo("runner", "RunnerError", LOST))
+    with monkeypatch.context() as patch:
+        patch.setattr(calls, "call", lambda *_, **__: lost)
+        with pytest.raises(Unavailable):
+            if work == "delete":
+                deploying.delete(service, trigger)
+            else:
+                changing.update(service, trigger, Change(configured={"ids": ["new"]}))
+        settling.settle(service)  # in vain: the runner is still away
+    assert plans.find(service.store, trigger.id) is not None
+    settling.settle(service)
+    assert plans.find(service.store, trigger.id) is None
+    if work == "delete":
+        assert deployed_triggers.find(service.store, trigger.id) is None
+    else:
+        assert ids(service, trigger) == ["new"] and stands(service, trigger).active

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from webapp.errors import Conflict, Invalid, NotFound, PatchbayError, Unavailable
 from webapp.service.catalog.components import ComponentInfo
 from webapp.service.components.calls import RUN_S, Call, Emitted, Method, Reply
+from webapp.service.components.runner import LOST
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
@@ -39,9 +40,15 @@ class HookFailed(Exception):
         """Whether its account could not be used, rather than the app having refused."""
         return self.reply.error is not None and self.reply.error.name == grants.UNUSABLE
 
+    @property
+    def unknown(self) -> bool:
+        """Whether nobody knows what it did, since the runner ended with it or does not answer: as after a crash, what
+        was begun is then settled later."""
+        return self.reply.error is not None and self.reply.error.kind == "runner"
+
     def to_error(self) -> PatchbayError:
         """What a caller is told."""
-        if self.reply.error is not None and self.reply.error.kind == "runner":
+        if self.unknown:
             return Unavailable(self.sentence)
         return Invalid(self.sentence)
 
@@ -101,21 +108,34 @@ def run_hooks(
 ) -> list[Emitted]:
     """Run those of ``hooks`` that the component has, with the values ``configured``; what they emitted.
 
-    Raises :class:`HookFailed` at the first that fails.
+    One that was lost with the runner is run once more, since nobody knows what it did. Raises :class:`HookFailed` at
+    the first that fails.
     """
     component = component_of(service, trigger)
     emitted = list[Emitted]()
     for hook in hooks:
         if trigger.emitter != "source" or (component is not None and hook not in component.hooks):
             continue
-        began_at = service.clock()
-        state = runs.remembered(service, trigger)
-        reply = call(service, trigger, hook, state=state, configured=configured)
-        reply = _kept(service, trigger, hook, began_at, reply)
+        reply = _run_hook(service, trigger, hook, configured)
+        if _is_lost(reply):
+            if hook == "activate" and (component is None or "deactivate" in component.hooks):
+                _run_hook(service, trigger, "deactivate", configured)  # whatever the first has left
+            reply = _run_hook(service, trigger, hook, configured)
         if not reply.ok:
             raise HookFailed(hook, reply)
         emitted += reply.events
     return emitted
+
+
+def _run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
+    began_at = service.clock()
+    state = runs.remembered(service, trigger)
+    reply = call(service, trigger, hook, state=state, configured=configured)
+    return _kept(service, trigger, hook, began_at, reply)
+
+
+def _is_lost(reply: Reply) -> bool:
+    return reply.error is not None and reply.error.message == LOST
 
 
 def try_hook(

@@ -149,8 +149,9 @@ def _unsubscribe(service: Service, plan: _Plan) -> None:
         return
     failure = calls.try_hook(service, plan.before, "deactivate", plan.old)
     if failure is not None and not failure.unusable:  # without its account there is nobody to unsubscribe at
-        with service.store.write() as tx:
-            plans.end(tx, plan.before.id)
+        if not failure.unknown:
+            with service.store.write() as tx:
+                plans.end(tx, plan.before.id)
         raise failure.to_error()
 
 
@@ -165,7 +166,8 @@ def _carry_out(service: Service, plan: _Plan) -> None:
             _write(tx, service, plan, emitted)
             plans.end(tx, plan.before.id)
     except HookFailed as failure:
-        _restore(service, plan)
+        if not failure.unknown:
+            _restore(service, plan)
         raise failure.to_error() from failure
     except BaseException:
         _restore(service, plan)
@@ -180,6 +182,8 @@ def _restore(service: Service, plan: _Plan) -> None:
     if plan.subscribes:
         calls.try_hook(service, plan.after, "deactivate", plan.values.configured)
     failure = calls.try_hook(service, plan.before, "activate", plan.old) if plan.unsubscribes else None
+    if failure is not None and failure.unknown:
+        return
     with service.store.write() as tx:
         if failure is not None:
             reason = f"A change failed, and what stood before could not be brought back. {failure.sentence}"

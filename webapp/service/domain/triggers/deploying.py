@@ -93,6 +93,8 @@ def delete(service: Service, trigger: DeployedTrigger, *, ignore_hook_errors: bo
             plans.begin(service, current, "delete")
             failure = calls.try_hook(service, current, "deactivate", configured)
         if failure is not None and not ignore_hook_errors:
+            if failure.unknown:
+                raise failure.to_error()
             with service.store.write() as tx:
                 plans.end(tx, current.id)
             raise Conflict(
@@ -197,8 +199,10 @@ def first_run(trigger: DeployedTrigger, now: int) -> int | None:
 def _undo(service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], *, activated: bool) -> None:
     if activated:
         try:
-            calls.try_hook(service, trigger, "deactivate", configured)
+            failure = calls.try_hook(service, trigger, "deactivate", configured)
         except (Conflict, NotFound):
             return
+        if failure is not None and failure.unknown:
+            return  # it is swept when it is free
     with service.store.write() as tx:
         lifecycle.remove(tx, trigger.id)

@@ -53,6 +53,8 @@ def _delete(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
     if failure is None or failure.unusable:
         deploying.remove(service, trigger)
         return
+    if failure.unknown:
+        return
     with service.store.write() as tx:
         lifecycle.switch_off(tx, service, trigger, _BROKEN_DELETION.format(failure.sentence))
 
@@ -62,6 +64,8 @@ def _subscribe_anew(service: Service, trigger: DeployedTrigger, plan: Plan) -> N
     configured = deployed_triggers.configured(service, trigger)
     calls.try_hook(service, trigger, "deactivate", configured)
     failure = calls.try_hook(service, trigger, "activate", configured) if trigger.active else None
+    if failure is not None and failure.unknown:
+        return
     with service.store.write() as tx:
         if failure is not None:
             lifecycle.switch_off(tx, service, trigger, _NOT_RESTORED.format(failure.sentence))

@@ -1,0 +1,235 @@
+"""Fault 8: each process, and all of them, are killed in the middle of what changes something at a provider. Soon after
+the service answers again nothing that it says is untrue, and nothing waits for the dead.
+
+A situation is data: what is begun, the request to the provider in whose middle it is, and what must agree afterwards.
+How long that took is printed; that it takes less than :data:`SOON_S` decides.
+"""
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from tests.cli.conftest import Shell
+from tests.faults.running import Client, Running, client_of, is_free, until_more
+from tests.faults.upstream import APP, COMPONENTS, Upstream, providing
+from webapp.kit.clock import now
+from webapp.kit.crypto import new_id
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.tokens import TokenResult
+from webapp.settings import Settings
+
+SOON_S = 5.0
+LOADED = 3.0  # other work on the machine stretches everything; what is printed is what was taken
+
+pytestmark = pytest.mark.faults
+
+
+@dataclass
+class World:
+    """The server, its client for scripts, and the provider that it talks to."""
+
+    server: Running
+    client: Client
+    upstream: Upstream
+
+    def ask(self, method: str, path: str, **options: Any) -> requests.Response:
+        """One call of the API below the project."""
+        return requests.request(
+            method, f"{self.client.project}{path}", headers=self.client.headers, timeout=40, **options
+        )
+
+    def deploy(self) -> str:
+        """A trigger with a subscription of its own at the provider; its id."""
+        return str(self.client.deploy("~/subscribe", origin=self.upstream.origin, topic=new_id("topic"))["id"])
+
+
+def deploy(world: World, _: str) -> None:
+    world.deploy()
+
+
+def change(world: World, trigger_id: str) -> None:
+    props = {"origin": world.upstream.origin, "topic": f"{trigger_id} changed"}
+    world.ask("PUT", f"/deployed-triggers/{trigger_id}?external_user_id=alice", json={"configured_props": props})
+
+
+def delete(world: World, trigger_id: str) -> None:
+    world.ask("DELETE", f"/deployed-triggers/{trigger_id}?external_user_id=alice")
+
+
+def run(world: World, _: str) -> None:
+    props = {"origin": world.upstream.origin}
+    body = {"id": "~/work", "external_user_id": "alice", "configured_props": props}
+    world.ask("POST", "/actions/run", json=body).raise_for_status()
+
+
+def read_account(world: World, account_id: str) -> None:
+    world.ask("GET", f"/accounts/{account_id}?include_credentials=true")
+
+
+def untrue_of_triggers(world: World, _: str) -> str:
+    """What is subscribed to at the provider is what active triggers are said to watch."""
+    listed = world.ask("GET", "/deployed-triggers?external_user_id=alice&limit=100").json()["data"]
+    said = sorted(entry["configured_props"]["topic"] for entry in listed if entry["active"])
+    there = sorted(world.upstream.subscriptions.values())
+    return "" if said == there else f"{said} are said to be watched, {there} are"
+
+
+def untrue_of_runs(world: World, _: str) -> str:
+    """No run is said to go on; one that was cut off is said to be unknown, or to have failed."""
+    runs = world.ask("GET", "/runs?limit=100").json()["data"]
+    return ", ".join(f"{one['id']} {one['status']}" for one in runs if one["status"] == "running") or (
+        "" if runs else "there is no run"
+    )
+
+
+def untrue_of_account(world: World, account_id: str) -> str:
+    """It gives the provider's newest token, or says that it needs its owner."""
+    shown = world.ask("GET", f"/accounts/{account_id}")
+    if not shown.ok:
+        return shown.text
+    account = shown.json()
+    if account["dead"]:
+        return "" if world.upstream.dead and account["error"] else "it is said to be dead without a reason"
+    answer = world.ask("GET", f"/accounts/{account_id}?include_credentials=true")
+    return "" if answer.ok else answer.text
+
+
+def nothing(_: World) -> str:
+    return ""
+
+
+def deployed(world: World) -> str:
+    return world.deploy()
+
+
+def connected(world: World) -> str:
+    """An account whose token has just expired."""
+    world.upstream.dead = False
+    settings = Settings.from_env({**world.server.shell.env})
+    service = open_service(settings, now)
+    try:
+        scene = Scene(world.client.project.rpartition("/")[2], "development")
+        app, client = service.app("acme"), provider_clients.choose(service.store, scene.project_id, "acme")
+        token = tokens.verify(
+            service, tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)["token"]
+        )
+        assert client is not None
+        result = TokenResult("a", world.upstream.refresh_token, 1, None, "bearer", {})
+        return connecting.connect_with_grant(
+            service, token, app, client, result, requested=("read",), profile=None, fields={}, account_id=None,
+        ).id  # fmt: skip
+    finally:
+        close_service(service)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What is begun after ``prepare``, and cut off while the provider ``holds`` a request."""
+
+    begin: Callable[[World, str], None]
+    holds: str
+    untrue: Callable[[World, str], str]
+    prepare: Callable[[World], str] = nothing
+
+
+SITUATIONS = {
+    "deploy": Situation(deploy, "PUT /subscriptions", untrue_of_triggers),
+    "change, leaving": Situation(change, "DELETE /subscriptions", untrue_of_triggers, deployed),
+    "change, subscribing": Situation(change, "PUT /subscriptions", untrue_of_triggers, deployed),
+    "delete": Situation(delete, "DELETE /subscriptions", untrue_of_triggers, deployed),
+    "run": Situation(run, "POST /work", untrue_of_runs),
+    "refresh": Situation(read_account, "POST /token", untrue_of_account, connected),
+}
+VICTIMS = ("web", "worker", "runner", "supervisor", "all")
+
+
+@pytest.fixture
+def world(shell: Shell, tmp_path: Path) -> Iterator[World]:
+    with providing() as upstream:
+        env = {
+            **shell.env, "PATCHBAY_ALLOW_HOSTS": upstream.origin.removeprefix("http://"), "PATCHBAY_MAIL": "off",
+            "PATCHBAY_SANDBOX": "off",
+        }  # fmt: skip
+        server = Running(replace(shell, env=env), tmp_path / "serve.log")
+        (server.data / "apps" / "acme").mkdir(parents=True)
+        (server.data / "apps" / "acme" / "app.toml").write_text(APP.format(origin=upstream.origin))
+        for name, source in COMPONENTS.items():
+            (server.data / "components" / name).mkdir(parents=True)
+            (server.data / "components" / name / "0.0.1.py").write_text(source)
+        server.start()
+        client = client_of(server)
+        project = client.project.rpartition("/")[2]
+        words = ("--app", "acme", "--client-id", "patchbay", "--client-secret", "a secret", "--project", project)
+        assert server.shell.run("oauth-app", "add", *words).returncode == 0
+        yield World(server, client, upstream)
+        server.kill()
+
+
+def kill(server: Running, victim: str) -> None:
+    """Kill one process, which is started again, or all, or the one above them; it answers again afterwards."""
+    assert server.process is not None
+    pid = server.process.pid
+    if victim in ("all", "supervisor"):
+        if victim == "supervisor":
+            os.kill(pid, signal.SIGKILL)
+            until_more(lambda: int(is_free(int(server.shell.env["PATCHBAY_PORT"]))), 1)
+        server.kill()
+        server.start()
+        return
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    processes = dict(zip(("runner", "web", "worker"), children, strict=True))
+    os.kill(int(processes[victim]), signal.SIGKILL)
+    until_more(lambda: int(processes[victim] not in _children(pid) and len(_children(pid)) == 3), 1)
+    until_more(lambda: int(_answers(server)), 1)
+
+
+def _children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+
+
+def _answers(server: Running) -> bool:
+    with suppress(requests.RequestException):
+        return requests.get(f"{server.base}/readyz", timeout=5).ok
+    return False
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_nothing_untrue_is_said_after_a_kill(name: str, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    situation, took_s = SITUATIONS[name], dict[str, float]()
+    for victim in VICTIMS:
+        subject = situation.prepare(world)
+        world.upstream.hold(situation.holds)
+
+        def begin(subject: str = subject) -> None:
+            with suppress(requests.RequestException, AssertionError):  # it is cut off
+                situation.begin(world, subject)
+
+        thread = threading.Thread(target=begin)
+        thread.start()
+        assert world.upstream.held.wait(30), f"{name} never reached the provider; {world.server.last_words()}"
+        kill(world.server, victim)
+        world.upstream.release()
+        began = time.monotonic()
+        while (untrue := situation.untrue(world, subject)) and time.monotonic() < began + SOON_S * LOADED:
+            time.sleep(0.05)
+        took_s[victim] = time.monotonic() - began
+        assert not untrue, f"{name}, {victim} killed: {untrue}; {world.server.last_words()}"
+        thread.join(60)
+        assert not situation.untrue(world, subject), "nor when what was begun has ended"
+        world.server.kill()  # so that the next victim is known by its place among the children
+        world.server.start()
+    with capsys.disabled():
+        told = ", ".join(f"{victim} {took:.1f} s" for victim, took in took_s.items())
+        print(f"\n{name}, true again after: {told} (to reach < {SOON_S:g} s)")
