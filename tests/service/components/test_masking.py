@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.components.masking import MASK, Mask
+from webapp.service.components.masking import MASK, BodyMask, Mask
 from webapp.service.outbound.templates import Placement
 
 SECRET = 'pass "word"/ü&x'
@@ -41,3 +41,26 @@ def test_what_a_call_hides() -> None:
     assert mask(f"ada-user k3y-value pin-1234 {header}") == f"ada-user {MASK} {MASK} {MASK}"
     everything = Mask.of(Call(path="x", accounts={"a": AccountGrant({"user": "ada-user"})}))
     assert everything("ada-user") == MASK
+
+
+LONG = "canary-secret-of-an-account"
+
+
+@pytest.mark.parametrize("size", [1, 5, 13, 27, 1_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'{{"headers": {{"Authorization": "Bearer {LONG}"}}, "other": "canary-secret-of-another"}}', LONG, "",
+        f"{LONG}{LONG} canary-secret-of-an-accoun", "c" * 50, f"ca{LONG}\N{SNOWMAN}",
+    ],
+)  # fmt: skip
+def test_a_body_keeps_its_length_and_loses_its_secrets_in_whatever_blocks_it_comes(text: str, size: int) -> None:
+    body = text.encode()
+    mask = BodyMask(Mask([LONG, "short"]))
+    passed = b"".join(mask(body[start : start + size] for start in range(0, len(body), size)))
+    assert passed == body.replace(LONG.encode(), b"*" * len(LONG))
+
+
+def test_a_body_is_held_back_no_longer_than_it_must_and_short_secrets_are_left() -> None:
+    blocks = iter([b"one canary-", b"bird, short", b" can"])
+    assert list(BodyMask(Mask([LONG, "short"]))(blocks)) == [b"one ", b"canary-bird, short", b" ", b"can"]

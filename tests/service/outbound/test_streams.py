@@ -20,7 +20,7 @@ def begin(peer: Any, url: str = "/") -> Stream:
     parsed = parse_url(f"{peer.url}{url}")
     assert isinstance(parsed, Url)
     message = compose("GET", parsed, {}, None, None, None)
-    stream = transport.begin(message, Deadline(5), "identity")  # type: ignore[arg-type]
+    stream = transport.begin(message, Deadline(5))  # type: ignore[arg-type]
     assert isinstance(stream, Stream)
     return stream
 
@@ -42,7 +42,7 @@ def test_a_body_that_breaks_off_is_told_in_one_sentence(peer: Any) -> None:
 
 def test_the_address_and_every_header_can_be_masked(peer: Any) -> None:
     stream = begin(peer(HEAD % 0), "/me?key=canary")
-    stream.hide(lambda text: text.replace("canary", "***"))
+    stream.hide(lambda text: text.replace("canary", "***"), iter)
     assert stream.url.endswith("/me?key=***")
     assert stream.headers["X-Next"] == "/?key=***"
     stream.close()

@@ -63,7 +63,7 @@ def test_what_the_guard_refuses_is_never_connected_to(peer: Any, connects: list[
     target = peer(OK)
     refused = transport().exchange(message(target.url), Deadline(5), 10, cut=False)
     assert isinstance(refused, Failure) and refused.kind == "refused_by_guard"
-    assert isinstance(transport().begin(message(target.url), Deadline(5), "identity"), Failure)
+    assert isinstance(transport().begin(message(target.url), Deadline(5)), Failure)
     assert (connects, target.connections) == ([], 0)
 
 
@@ -77,7 +77,7 @@ def test_an_own_user_agent_takes_the_place_of_ours(peer: Any) -> None:
 
 def test_begin_fails_like_exchange(peer: Any) -> None:
     nonsense = peer(b"SSH-2.0-OpenSSH_9.9\r\n")
-    failure = transport(f"127.0.0.1:{nonsense.port}").begin(message(nonsense.url), Deadline(5), "identity")
+    failure = transport(f"127.0.0.1:{nonsense.port}").begin(message(nonsense.url), Deadline(5))
     assert not isinstance(failure, Stream)
     assert failure.kind == "bad_response"
 

@@ -1,4 +1,4 @@
-"""Taking secrets out of what a component logs and raises, in every form in which a request carries them."""
+"""Taking secrets out of what a component logs and raises and what an app answers, in every form of a request."""
 
 import base64
 import json
@@ -10,6 +10,7 @@ from webapp.service.outbound.templates import TemplateError, apply
 
 MASK = "••••••"
 SHORTEST = 4  # a shorter value would blot out ordinary words
+SHORTEST_IN_BODY = 12
 
 
 class Mask:
@@ -17,7 +18,7 @@ class Mask:
 
     def __init__(self, secrets: Iterable[str]) -> None:
         forms = {form for secret in secrets for form in _forms(secret) if len(form) >= SHORTEST}
-        self._forms = sorted(forms, key=len, reverse=True)
+        self.forms = sorted(forms, key=len, reverse=True)
 
     @classmethod
     def of(cls, call: Call) -> "Mask":
@@ -31,10 +32,44 @@ class Mask:
 
     def __call__(self, text: str) -> str:
         """``text`` without the secrets."""
-        for form in self._forms:
+        for form in self.forms:
             if form in text:
                 text = text.replace(form, MASK)
         return text
+
+
+class BodyMask:
+    """Masks a text while it passes, block by block: a secret becomes as many stars, so that the length stays.
+
+    Short secrets are left: they would blot out words of somebody else's data.
+    """
+
+    def __init__(self, mask: Mask) -> None:
+        self._forms = [form.encode() for form in mask.forms if len(form) >= SHORTEST_IN_BODY]
+
+    def __call__(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """``blocks`` without the secrets. What may be the beginning of one is held back until it is known."""
+        held = b""
+        for block in blocks:
+            text = held + block
+            for form in self._forms:
+                text = text.replace(form, b"*" * len(form))
+            end = len(text) - max((_begun(text, form) for form in self._forms), default=0)
+            held = text[end:]
+            if end:
+                yield text[:end]
+        if held:
+            yield held
+
+
+def _begun(text: bytes, form: bytes) -> int:
+    """How many bytes at the end of ``text`` are the beginning of ``form``."""
+    start = text.find(form[:1], max(0, len(text) - len(form) + 1))
+    while start >= 0:
+        if form.startswith(text[start:]):
+            return len(text) - start
+        start = text.find(form[:1], start + 1)
+    return 0
 
 
 def _secrets(grant: AccountGrant) -> Iterator[str]:

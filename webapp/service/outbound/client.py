@@ -119,7 +119,6 @@ class OutboundClient:
         headers: Mapping[str, str] | None = None,
         params: Mapping[str, str] | None = None,
         data: bytes | Upload | None = None,
-        accept_encoding: str = "identity",
         deadline_s: float = DEADLINE_S,
         allow_redirects: int = 0,
         allowed_hosts: HostRules,
@@ -135,7 +134,7 @@ class OutboundClient:
             return checked
         message = compose(method, checked.with_params(params or {}), headers or {}, data, None, None)
         while not isinstance(message, Failure):
-            outcome = self._transport.begin(message, deadline, accept_encoding)
+            outcome = self._transport.begin(message, deadline)
             if isinstance(outcome, Failure) or not allow_redirects or location(outcome) is None:
                 return outcome
             next_message = self._next(message, outcome, allowed_hosts)

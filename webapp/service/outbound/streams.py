@@ -1,6 +1,7 @@
 """An answer that is handed on while it arrives, so that it is never held in memory as a whole; and its counterpart,
 a body that is read while it is sent."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from socket import socket
@@ -13,6 +14,8 @@ from urllib3.response import BaseHTTPResponse
 from webapp.service.outbound.outcomes import NETWORK_ERRORS, exchange_failure
 
 BLOCK = 64 * 1024
+MaskBody = Callable[[Iterator[bytes]], Iterator[bytes]]
+_TEXT = re.compile(r"\s*(text/|application/([\w.-]+\+)?(json|xml|javascript|x-www-form-urlencoded|x-ndjson)\b)", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,13 @@ class Stream:
         self.status, self.url = response.status, url
         self.headers: HTTPHeaderDict = response.headers
         self._response, self._connection, self._sock = response, connection, sock
+        self._mask_body: MaskBody = iter
 
     def blocks(self) -> Iterator[bytes]:
         """The body, encoded as it came. Raises :class:`Broken`."""
+        return self._mask_body(self._read())
+
+    def _read(self) -> Iterator[bytes]:
         try:
             while block := self._response.read1(BLOCK, decode_content=False):
                 yield block
@@ -45,8 +52,11 @@ class Stream:
         finally:
             self.close()
 
-    def hide(self, mask: Callable[[str], str]) -> None:
-        """Put the address and every header through ``mask``."""
+    def hide(self, mask: Callable[[str], str], mask_body: MaskBody) -> None:
+        """Put the address and every header through ``mask``, and a body of text that is not encoded through
+        ``mask_body``, which keeps its length."""
+        if _TEXT.match(self.headers.get("content-type", "text/")) and "content-encoding" not in self.headers:
+            self._mask_body = mask_body
         self.url = mask(self.url)
         self.headers = HTTPHeaderDict((name, mask(value)) for name, value in self.headers.iteritems())
 

@@ -172,14 +172,14 @@ class Transport:
             connection.close()
             sock.close()
 
-    def begin(self, message: Message, deadline: Deadline, accept_encoding: str) -> Stream | Failure:
+    def begin(self, message: Message, deadline: Deadline) -> Stream | Failure:
         """Send ``message`` and read the head of the answer; its body is read from the Stream, without a bound."""
         sock = self._open(message.url, Limits(deadline, sys.maxsize))
         if isinstance(sock, Failure):
             return sock
         connection = _connected(sock, message.url)
         try:
-            _send(connection, message, self._headers(message, accept_encoding))
+            _send(connection, message, self._headers(message, "identity"))
             return Stream(connection.getresponse(), connection, sock, str(message.url))
         except BaseException as error:
             connection.close()

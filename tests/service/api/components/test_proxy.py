@@ -95,6 +95,13 @@ def upstream_app() -> Flask:
     def page() -> Response:
         return Response("<script>document.title = 'ran'</script>", mimetype="text/html")
 
+    @app.post("/v1/mirror")
+    def mirror() -> Response:
+        told = {"headers": dict(request.headers), "url": request.url, "body": request.get_data().decode()}
+        answer = jsonify({**told, "app": "somebody's data"})
+        answer.headers["Content-Type"] = request.args["type"]
+        return answer
+
     @app.get("/v1/zipped")
     def zipped() -> Response:
         return Response(gzip.compress(b"a" * 100_000), headers={"Content-Encoding": "gzip"})
@@ -317,6 +324,19 @@ def test_an_encoded_answer_comes_as_it_is(send: Send) -> None:
     answer = send("GET", "/zipped", headers={"Accept-Encoding": "gzip"})
     assert answer.headers["Content-Encoding"] == "gzip" and gzip.decompress(answer.data) == b"a" * 100_000
     assert int(answer.headers["Content-Length"]) == len(answer.data)
+
+
+@pytest.mark.parametrize("app", PLACES)
+def test_an_answer_that_repeats_the_credential_has_stars_in_its_place(send: Send, upstream: Api, app: str) -> None:
+    """The app says all that it was sent; whatever else stands there comes as it is, in as many bytes."""
+    more = {"data": '{"a": 1}', "content_type": "application/json"}
+    answer = send("POST", "/mirror?type=application/json", app=app, **more)
+    assert KEY not in answer.text and "*" * len(KEY) in answer.text
+    assert int(answer.headers["Content-Length"]) == len(answer.data) and upstream.last.headers["X-Version"] == "7"
+    assert answer.json["app"] == "somebody's data"
+    assert upstream.last.headers["Accept-Encoding"] == "identity"
+    picture = send("POST", "/mirror?type=image/png", app=app, **more)
+    assert KEY in picture.text, "only a text is looked at"
 
 
 def test_a_redirect_within_the_app_is_followed(send: Send, upstream: Api) -> None:

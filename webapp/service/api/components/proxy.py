@@ -88,7 +88,6 @@ def forward(call: Call) -> Response:
         params=params,
         headers=_headers(request),
         body=Upload(request.stream, length) if length else None,
-        accept_encoding=request.headers.get("Accept-Encoding", "identity"),
     )
     return _answer(request.method, proxying.send(call.service, account, proxy_request))
 

@@ -1,8 +1,8 @@
 """Requests to an account's own app, made with its credential on behalf of a caller (contract "Proxy").
 
 The credential is put in here and goes to the hosts that the app declares, and nowhere else; whoever calls can neither
-see nor replace it: where an address or header of the answer repeats it (a redirect, the next page), it is taken out.
-What stands in the answer's body is the app's own affair. It is refreshed first, when it must be; a 401 makes the
+see nor replace it: where an address, a header or a body of text repeats it (a redirect, an echo), it is taken out; the
+app is asked for an answer that is not compressed. It is refreshed first, when it must be; a 401 makes the
 account looked after at once, and the request is sent once more where that renewed it.
 """
 
@@ -17,7 +17,7 @@ import orjson
 
 from webapp.errors import Forbidden, Invalid, PatchbayError, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.service.components.calls import AccountGrant
-from webapp.service.components.masking import MASK, Mask
+from webapp.service.components.masking import MASK, BodyMask, Mask
 from webapp.service.domain.accounts import credentials, health
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -46,7 +46,6 @@ class ProxyRequest:
     params: Sequence[tuple[str, str]] = ()
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: Upload | None = None
-    accept_encoding: str = "identity"
 
 
 def send(service: Service, account: Account, request: ProxyRequest) -> Stream:
@@ -101,7 +100,6 @@ def _send(service: Service, account: Account, request: ProxyRequest, ends: float
         headers=_headers(grant, request.headers, credential),
         params=credential.params,
         data=_body(request, credential),
-        accept_encoding=request.accept_encoding,
         deadline_s=max(0.0, ends - time.monotonic()),
         allow_redirects=HOPS if request.method in ("GET", "HEAD") and request.body is None else 0,
         allowed_hosts=rules,
@@ -173,7 +171,7 @@ def _body(request: ProxyRequest, credential: Applied) -> bytes | Upload | None:
 
 def _hide(grant: AccountGrant, answer: Stream) -> None:
     mask = Mask.of_account(grant)
-    answer.hide(lambda text: mask(text).replace(MASK, _HIDDEN))
+    answer.hide(lambda text: mask(text).replace(MASK, _HIDDEN), BodyMask(mask))
 
 
 def _error(failure: Failure) -> PatchbayError:
