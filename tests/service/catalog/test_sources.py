@@ -70,3 +70,19 @@ def test_the_fingerprint_changes_exactly_with_the_sources(folder: Path) -> None:
         write(folder / path, text)
         seen.add(fingerprint(Places(built_in=folder)))
     assert len(seen) == 4
+
+
+def test_the_fingerprint_minds_names_and_folders_and_no_link_to_nowhere(folder: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own components"
+    places = Places(built_in=folder, components=own)
+    before = fingerprint(places)
+    assert fingerprint(Places(built_in=folder)) == before, "a folder that is missing is an empty one"
+    (folder / "acme" / "actions" / "do-it" / ".#1.0.0.py").symlink_to("nobody@here.1")
+    assert fingerprint(places) == before
+    write(own / "mine" / "0.0.1.py", "1")
+    seen = {before, fingerprint(places)}
+    (own / "mine").rename(own / "yours")
+    seen.add(fingerprint(places))
+    (folder / "acme" / "actions" / "do-it").rename(folder / "acme" / "actions" / "do-that")
+    seen.add(fingerprint(places))
+    assert len(seen) == 4

@@ -7,9 +7,11 @@ a file that can be read is ``check``'s to find.
 """
 
 import hashlib
+import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -103,21 +105,22 @@ def read(places: Places) -> Sources:
 
 def fingerprint(places: Places) -> str:
     """A hash over names and contents of every source file: it changes exactly when they do."""
-    digest = hashlib.sha256()
-    listed = [(folder, list(_files(folder))) for folder in places.folders]
+    digests = [_digest(folder, _files(folder)) for folder in places.folders]
     if places.components is not None and (files := python_files(places.components)):
-        listed.append((places.components, files))
-    for folder, files in listed:
-        for file in files:
-            digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())
-            digest.update(file.read_bytes())
-        digest.update(b"\1")
+        digests.append(_digest(places.components, files))
+    return hashlib.sha256("\1".join(digests).encode()).hexdigest()
+
+
+def _digest(folder: Path, files: Iterable[Path]) -> str:
+    digest, start = hashlib.sha256(), len(os.fspath(folder)) + 1
+    for file in files:
+        content = file.read_bytes()
+        digest.update(f"{os.fspath(file)[start:]}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    if (folder / CATEGORIES).is_file():
-        yield folder / CATEGORIES
+    yield from filter(Path.is_file, [folder / CATEGORIES])
     for file in _app_files(folder):
         yield file
         yield from python_files(file.parent)
@@ -125,7 +128,16 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def python_files(folder: Path) -> list[Path]:
     """Every Python file below ``folder``: the components, and what they share."""
-    return sorted(file for file in folder.rglob("*.py") if file.is_file())
+    return sorted(map(Path, _python_files(os.fspath(folder))))
+
+
+def _python_files(folder: str) -> Iterator[str]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _python_files(entry.path)
+            elif entry.name.endswith(".py") and entry.is_file():  # an editor's link to nowhere is none
+                yield entry.path
 
 
 def _app_files(folder: Path) -> list[Path]:
