@@ -1,17 +1,27 @@
 """What every test may ask for: an empty data folder, settings and a clock that belong to it, a migrated store."""
 
+import gc
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.fakes import once
+from tests.once import catalog, passwords, web
 from webapp.kit.clock import FakeClock
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
-once.keep()
+catalog.keep()
+passwords.keep()
+web.keep()
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Nothing that was imported and collected is garbage, and no later search for garbage looks through it again."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ a process, a store or extensions with. The tests that run against the embedded s
 import base64
 import re
 import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -312,14 +313,13 @@ class Browser:
 
 
 @pytest.fixture
-def make_stage(tmp_path: Path) -> Iterator[Callable[..., Stage]]:
+def make_stage(tmp_path: Path, migrated: Path) -> Iterator[Callable[..., Stage]]:
     stores: list[Any] = []
 
     def make(**env: str) -> Stage:
         clock = FakeClock()
-        store = SQLiteStore(tmp_path / f"stage{len(stores)}.db")
+        store = SQLiteStore(Path(shutil.copy(migrated, tmp_path / f"stage{len(stores)}.db")))
         stores.append(store)
-        store.migrate()
         settings = Settings.from_env(env or {"PATCHBAY_PUBLIC_URL": PUBLIC})
         connect = FakeConnect(clock, settings.public_url)
         app = Flask(

@@ -1,5 +1,6 @@
 """A migrated store and a clock that tests can move."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +16,7 @@ def people_clock() -> FakeClock:
 
 
 @pytest.fixture
-def people_store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    store = SQLiteStore(tmp_path / "people.db")
-    store.migrate()
+def people_store(tmp_path: Path, migrated: Path) -> Iterator[SQLiteStore]:
+    store = SQLiteStore(Path(shutil.copy(migrated, tmp_path / "people.db")))
     yield store
     store.close()

@@ -6,9 +6,15 @@ import sys
 import pytest
 from zxcvbn.frequency_lists import FREQUENCY_LISTS  # type: ignore[import-untyped]  # it carries no types
 
+from tests.once.passwords import THOROUGH
 from webapp.people import passwords
 
 GOOD = "correct horse battery"
+
+
+@pytest.fixture(autouse=True)
+def _thorough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "_hasher", THOROUGH)
 
 
 def test_a_password_is_kept_as_argon2id() -> None:
