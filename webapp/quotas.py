@@ -1,7 +1,7 @@
 """Quotas: what one caller may have, ask for or hold open at most, as a table. Its rows are settings of operators.
 
 :meth:`webapp.service.domain.base.service.Service.hold` checks what stands, such as deployed triggers;
-:func:`webapp.service.domain.access.rate_limits.count` what is counted in a window of time, such as runs. What is
+:meth:`webapp.service.domain.base.service.Service.count` what is counted in a window of time, such as runs. What is
 refused is counted for ``/metrics``, and named in the log once a minute.
 """
 

@@ -8,6 +8,7 @@ from flask import Flask
 
 from webapp.service.api.table import OPERATIONS
 from webapp.service.api.wiring import register
+from webapp.service.domain.base.rate_limits import Limiter
 from webapp.settings import BadSetting
 
 NAMES = {f"api.{operation.name}" for operation in OPERATIONS}
@@ -51,6 +52,5 @@ def test_an_operation_is_routed_with_its_project_and_without(shared: Any) -> Non
 
 
 def test_a_storage_for_limits_that_cannot_be_used_is_said_before_anything_is_served(shared: Any) -> None:
-    settings = replace(shared.service.settings, limits_storage="pigeon://loft")
     with pytest.raises(BadSetting, match=r"^PATCHBAY_LIMITS_STORAGE cannot be used: pigeon is no"):
-        register(Flask("unwired"), replace(shared.service, settings=settings))
+        register(Flask("unwired"), replace(shared.service, limits=Limiter("pigeon://loft", shared.clock)))

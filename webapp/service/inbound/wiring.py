@@ -18,7 +18,6 @@ from werkzeug.urls import iri_to_uri
 from webapp import quotas
 from webapp.errors import NotFound, PatchbayError, Throttled
 from webapp.kit.networks import network_of
-from webapp.service.domain.access import rate_limits
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import receiving
 from webapp.service.domain.triggers.requests import InboundRequest
@@ -72,11 +71,11 @@ class Receiver:
 
     def _received(self, key: str, rest: str) -> Response:
         service, address = self._service, network_of(current.remote_addr or "")
-        rate_limits.count(service, quotas.ADDRESS_REQUESTS, address)
+        service.count(quotas.ADDRESS_REQUESTS, address)
         trigger = receiving.listener(service, key)
         receiving.count(service, trigger)
         if current.content_length:
-            rate_limits.count(service, quotas.ADDRESS_MB, address, current.content_length)
+            service.count(quotas.ADDRESS_MB, address, current.content_length)
         settings = service.settings
         base = settings.trigger_url(key) if OWN_HOST in current.environ else f"{settings.public_url}/h/{key}"
         received = read(current, base, rest, service.clock())

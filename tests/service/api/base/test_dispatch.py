@@ -13,10 +13,9 @@ from webapp.errors import Unavailable
 from webapp.kit.clock import SECOND
 from webapp.service.api.base import cors, dispatch, operations
 from webapp.service.api.base.addresses import collapse_slashes
-from webapp.service.api.base.operations import LIMITS
 from webapp.service.api.table import OPERATIONS
 from webapp.service.api.wiring import register
-from webapp.service.domain.access.rate_limits import Limit
+from webapp.service.domain.base.rate_limits import LIMITS, Limit
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 

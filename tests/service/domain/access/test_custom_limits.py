@@ -2,7 +2,7 @@
 
 from webapp.kit.crypto import hash_token
 from webapp.service.domain.access import custom_limits
-from webapp.service.domain.access.rate_limits import Limit
+from webapp.service.domain.base.rate_limits import Limit
 from webapp.service.domain.base.service import Service
 
 

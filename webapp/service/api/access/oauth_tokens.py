@@ -17,8 +17,8 @@ from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
 from webapp.service.domain.access import clients
 from webapp.service.domain.access.clients import Client
-from webapp.service.domain.access.rate_limits import Limit
 from webapp.service.domain.base import scopes
+from webapp.service.domain.base.rate_limits import Limit
 
 WRONG_SECRETS = Limit(20, 60)  # for each client from each address; a right one from elsewhere goes on working
 FIELDS = ("grant_type", "client_id", "client_secret", "scope")
@@ -120,10 +120,10 @@ def _authenticated(call: Call, client_id: str, client_secret: str) -> Client | N
     if not address:
         return clients.authenticate(call.service, client_id, client_secret)
     key = f"secrets|{hash_token(client_id)}|{network_of(address)}"
-    call.limiter.check(WRONG_SECRETS, key)
+    call.service.limits.check(WRONG_SECRETS, key)
     client = clients.authenticate(call.service, client_id, client_secret)
     if client is None:
-        call.limiter.hit(WRONG_SECRETS, key)
+        call.service.limits.hit(WRONG_SECRETS, key)
     return client
 
 

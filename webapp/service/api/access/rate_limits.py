@@ -11,8 +11,8 @@ from webapp.service.api.base.models import Body
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.access import custom_limits
 from webapp.service.domain.access.custom_limits import MAX_REQUESTS, MAX_WINDOW_S
-from webapp.service.domain.access.rate_limits import Limit
 from webapp.service.domain.base import scopes
+from webapp.service.domain.base.rate_limits import Limit
 
 operations = Operations(Group("Rate limits", "Limits of your own, on top of the service's."))
 

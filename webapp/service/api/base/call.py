@@ -20,7 +20,6 @@ from webapp.errors import Invalid, TooLarge, UnsupportedMedia
 from webapp.kit import cursors
 from webapp.service.api.base.models import Body, Query, invalid
 from webapp.service.domain.access.callers import Caller
-from webapp.service.domain.access.rate_limits import Limiter
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
@@ -36,12 +35,11 @@ _PARSED_BODY = "patchbay.body"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a handler works with. ``caller`` is :data:`ANYONE` where an operation is public; ``limiter`` counts."""
+    """What a handler works with. ``caller`` is :data:`ANYONE` where an operation is public."""
 
     service: Service
     request: Request
     path: Mapping[str, str]
-    limiter: Limiter
     caller: Caller = ANYONE
     environment: Scene | None = None
 

@@ -18,9 +18,9 @@ from webapp.kit import crypto
 from webapp.kit.crypto import hash_token
 from webapp.service.api.base import cors, problems
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, read_json
-from webapp.service.api.base.operations import HEADER, LIMITS, LimitName, Operation
-from webapp.service.domain.access import callers, custom_limits, rate_limits
-from webapp.service.domain.access.rate_limits import Limit, Limiter, LimitState
+from webapp.service.api.base.operations import HEADER, Operation
+from webapp.service.domain.access import callers, custom_limits
+from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitName, LimitState
 from webapp.service.domain.base.service import Service
 
 LIMIT_STATE = "patchbay.limit_state"
@@ -34,7 +34,7 @@ def view_of(service: Service, operation: Operation, gate: "Gate") -> View:
     """The Flask view of ``operation``, whose calls are counted at ``gate``."""
 
     def produce(path: Mapping[str, str]) -> Response:
-        call = _admitted(service, operation, path, gate.limiter)
+        call = _admitted(service, operation, path)
         if operation.public:
             return operation.handler(call)
         gate.count(call, operation)
@@ -77,11 +77,11 @@ def bearer() -> str:
     return token.strip() if kind.lower() == "bearer" else ""
 
 
-def _admitted(service: Service, operation: Operation, path: Mapping[str, str], limiter: Limiter) -> Call:
+def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -> Call:
     """The call, once its caller is known and may make it. Raises what answers 400, 401, 403, 404 or 413 otherwise."""
     _check_size_and_text()
     if operation.public:
-        return Call(service, _request(), path, limiter)
+        return Call(service, _request(), path)
     caller = callers.authenticate(service, bearer())
     origin = request.environ.get("HTTP_ORIGIN")
     if origin and not cors.admits(service, origin, bearer()):
@@ -94,10 +94,10 @@ def _admitted(service: Service, operation: Operation, path: Mapping[str, str], l
     if operation.workspace:
         caller.require_workspace()
     if not operation.in_project:
-        return Call(service, _request(), path, limiter, caller)
+        return Call(service, _request(), path, caller)
     environment = request.environ.get("HTTP_X_PD_ENVIRONMENT")
     scene = callers.scene(service, caller, path.get("project_id"), environment)
-    return Call(service, _request(), path, limiter, caller, scene)
+    return Call(service, _request(), path, caller, scene)
 
 
 def _check_size_and_text() -> None:
@@ -149,7 +149,7 @@ class Gate:
     def __init__(self, service: Service) -> None:
         """Raises :class:`webapp.settings.BadSetting` for a storage that cannot be used."""
         self._service = service
-        self.limiter = rate_limits.limiter(service)
+        service.limits.open()
         self._custom: dict[str, Limit] = {}
 
     def count(self, call: Call, operation: Operation) -> None:
@@ -159,9 +159,9 @@ class Gate:
         custom = environ.get("HTTP_X_PD_RATE_LIMIT")
         if custom and operation.path.startswith(("P/", "/v1/connect/")):
             token_hash = hash_token(custom)
-            _note(environ, self.limiter.hit(self._custom_limit(token_hash), f"custom|{token_hash}"))
+            _note(environ, self._service.limits.hit(self._custom_limit(token_hash), f"custom|{token_hash}"))
         if operation.limit is not None and (key := _key(call, operation.limit)) is not None:
-            _note(environ, self.limiter.hit(LIMITS[operation.limit], key))
+            _note(environ, self._service.limits.hit(LIMITS[operation.limit], key))
         if operation.limit == "executions":
             self._count_runs(call)
 
@@ -169,8 +169,8 @@ class Gate:
         """Count a call of a component for its project, and for the user whom it names."""
         user = call.user.external_id if call.user else read_json(call.request).get("external_user_id")
         if isinstance(user, str):
-            rate_limits.count(self._service, quotas.USER_RUNS, f"{call.scene}|{hash_token(user)}")
-        rate_limits.count(self._service, quotas.PROJECT_RUNS, call.scene.project_id)
+            self._service.count(quotas.USER_RUNS, f"{call.scene}|{hash_token(user)}")
+        self._service.count(quotas.PROJECT_RUNS, call.scene.project_id)
 
     def _custom_limit(self, token_hash: str) -> Limit:
         limit = self._custom.get(token_hash) or custom_limits.find(self._service.store, token_hash)

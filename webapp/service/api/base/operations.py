@@ -16,10 +16,9 @@ from flask import Response
 
 from webapp.service.api.base.call import Call
 from webapp.service.api.base.models import Body, ExternalUserId, NoContent, ProjectId, Query
-from webapp.service.domain.access.rate_limits import Limit
+from webapp.service.domain.base.rate_limits import LimitName
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-LimitName = Literal["tokens", "accounts", "tools", "executions", "proxy"]
 Handler = Callable[[Call], Response]
 NO_CONTENT = NoContent()
 P = ParamSpec("P")
@@ -29,13 +28,6 @@ PROVIDER_ERRORS = (502, 504)  # of operations that call the app's own provider
 USER = "user-123"
 OWNER = {"external_user_id": USER}
 HEADER = "x-pd-rate-limit"
-LIMITS: dict[LimitName, Limit] = {
-    "accounts": Limit(2_000, 300),
-    "tools": Limit(3_000, 300),
-    "executions": Limit(2_000, 300),
-    "proxy": Limit(1_000, 300),
-    "tokens": Limit(100, 60),
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,10 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from webapp.service.api.base.models import NoContent, OAuthError, RawContent
-from webapp.service.api.base.operations import LIMITS, Operation
+from webapp.service.api.base.operations import Operation
 from webapp.service.api.reference.common import ABOUT, SECURITY_SCHEMES, STATUSES, VERSION
 from webapp.service.api.reference.schemas import REF, Schemas, query_schema, text_schema
+from webapp.service.domain.base.rate_limits import LIMITS
 
 LIMIT_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 RETRY_HEADERS = (*LIMIT_HEADERS, "Retry-After")

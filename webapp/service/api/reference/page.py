@@ -14,10 +14,11 @@ from jinja2.runtime import Undefined
 from markupsafe import Markup, escape
 
 from webapp.kit import assets, templates
-from webapp.service.api.base.operations import LIMITS, Operation
+from webapp.service.api.base.operations import Operation
 from webapp.service.api.reference import openapi
 from webapp.service.api.reference.commands import VARIABLES, curl
 from webapp.service.api.reference.common import SCOPES, STATUSES
+from webapp.service.domain.base.rate_limits import LIMITS
 from webapp.service.domain.base.service import Service
 
 NAME = "api_reference"

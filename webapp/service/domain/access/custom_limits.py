@@ -5,7 +5,7 @@ The token is a bearer secret of little weight; it is stored as a hash like every
 
 from webapp import audit
 from webapp.kit.crypto import hash_token, random_base62
-from webapp.service.domain.access.rate_limits import Limit
+from webapp.service.domain.base.rate_limits import Limit
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader
 from webapp.store.table import Table

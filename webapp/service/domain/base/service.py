@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from webapp.errors import NotFound
+from webapp.errors import NotFound, Throttled
 from webapp.kit.clock import Clock
 from webapp.quotas import REFUSALS, Quota
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
 from webapp.service.components.runner import Runner
 from webapp.service.domain.base.keyring import KeyGone, Keyring, Place
+from webapp.service.domain.base.rate_limits import Limit, Limiter
 from webapp.service.outbound.client import OutboundClient
 from webapp.settings import Settings
 from webapp.store.contract import Store, Tx
@@ -45,6 +46,7 @@ class Service:
     catalog: Catalog
     outbound: OutboundClient
     runner: Runner
+    limits: Limiter
     wake: Callable[[], None] = wake_nobody
     sign: SignOfLife | None = None
 
@@ -59,6 +61,16 @@ class Service:
         if count > limit * quota.unit:
             REFUSALS.add(quota, limit)
             raise quota.error(quota.words(limit))
+
+    def count(self, quota: Quota, key: str, amount: int = 1) -> None:
+        """Count ``amount`` towards ``quota`` under ``key``. Raises :class:`Throttled`, with its words, beyond it."""
+        number = self.settings.quotas[quota.name]
+        try:
+            self.limits.hit(Limit(number * quota.unit, quota.window_s), f"{quota.name}|{key}", amount)
+        except Throttled as error:
+            REFUSALS.add(quota, number)
+            error.reason = quota.words(number)
+            raise
 
     def app(self, slug_or_id: str) -> App:
         """The app with that slug or id. Raises :class:`NotFound`."""

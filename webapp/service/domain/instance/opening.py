@@ -13,6 +13,7 @@ from webapp.service.catalog.sources import Places
 from webapp.service.components.runner import Runner
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import generations
+from webapp.service.domain.base.rate_limits import Limiter
 from webapp.service.domain.base.service import Service, wake_nobody
 from webapp.service.domain.instance import instance_key, restoring, takeover
 from webapp.service.domain.projects import usage
@@ -48,7 +49,8 @@ def open_service(
             report = _build(settings, runner)
         _warn(report)
         outbound = OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
-        parts = (settings, store, clock, keys, _catalog(settings), outbound, components, wake)
+        limits = Limiter(settings.limits_storage, clock)
+        parts = (settings, store, clock, keys, _catalog(settings), outbound, components, limits, wake)
         service = Service(*parts, sign=generations.begin(store, clock))
         if settings.sandbox:
             provider_clients.ensure_sandbox(service)

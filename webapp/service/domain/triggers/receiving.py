@@ -12,7 +12,6 @@ from webapp import quotas
 from webapp.errors import Conflict, NotFound, PatchbayError, TooLarge
 from webapp.kit.clock import MINUTE, SECOND
 from webapp.service.components.calls import HttpAnswer, Reply
-from webapp.service.domain.access import rate_limits
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import prop_values
 from webapp.service.domain.deliveries.received import ReceivedRequest
@@ -42,8 +41,8 @@ def listener(service: Service, key: str) -> DeployedTrigger:
 
 def count(service: Service, trigger: DeployedTrigger) -> None:
     """Count a request or mail for ``trigger`` and for its user. Raises :class:`webapp.errors.Throttled`."""
-    rate_limits.count(service, quotas.TRIGGER_REQUESTS, trigger.id)
-    rate_limits.count(service, quotas.USER_REQUESTS, trigger.external_user_id)
+    service.count(quotas.TRIGGER_REQUESTS, trigger.id)
+    service.count(quotas.USER_REQUESTS, trigger.external_user_id)
 
 
 def answers_synchronously(trigger: DeployedTrigger) -> bool:

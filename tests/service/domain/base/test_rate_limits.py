@@ -13,8 +13,8 @@ from tests.service.quotas import with_quotas
 from webapp import quotas
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, FakeClock
-from webapp.service.domain.access import rate_limits
-from webapp.service.domain.access.rate_limits import Limit, Limiter, MemoryCounters
+from webapp.service.domain.base import limit_storage
+from webapp.service.domain.base.rate_limits import Limit, Limiter, MemoryCounters
 from webapp.service.domain.base.service import Service
 
 
@@ -25,7 +25,7 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 def limiter(clock: FakeClock) -> Limiter:
-    return Limiter(MemoryCounters(clock), clock)
+    return Limiter(limit_storage.MEMORY, clock)
 
 
 @pytest.fixture
@@ -108,14 +108,13 @@ def test_what_is_stopped_makes_the_window_no_longer(limiter: Limiter, clock: Fak
 
 
 def test_keys_do_not_meet_and_are_forgotten(clock: FakeClock) -> None:
-    counters = MemoryCounters(clock)
-    limiter = Limiter(counters, clock)
+    limiter = Limiter(limit_storage.MEMORY, clock)
     for number in range(3_000):
         assert passes(limiter, Limit(1, 10), f"user {number}")
     clock.advance(10 * SECOND)
     for number in range(2_000):
         assert passes(limiter, Limit(1, 10), f"another {number}")
-    assert len(counters._windows) <= 2_048
+    assert len(limiter._memory._windows) <= 2_048
 
 
 def test_a_clock_that_is_put_back_locks_nobody_out(limiter: Limiter, clock: FakeClock) -> None:
@@ -143,8 +142,8 @@ class Shared(Broken):
 
 
 def far(storage: Storage, clock: FakeClock) -> Limiter:
-    limiter = Limiter(storage, clock)
-    limiter._memory, limiter._shared = MemoryCounters(clock), True
+    limiter = Limiter("redis://", clock)
+    limiter._shared = storage
     return limiter
 
 
@@ -174,13 +173,13 @@ def test_rounded_ends_of_windows_tell_nobody_to_come_too_early(clock: FakeClock,
 
 def test_a_quota_is_counted_by_key_and_says_what_was_too_much(service: Service) -> None:
     strict = with_quotas(service, USER_RUNS=3)
-    rate_limits.count(strict, quotas.USER_RUNS, "ada", 2)
-    rate_limits.count(strict, quotas.USER_RUNS, "ada")
-    rate_limits.count(strict, quotas.USER_RUNS, "ben", 3)
+    strict.count(quotas.USER_RUNS, "ada", 2)
+    strict.count(quotas.USER_RUNS, "ada")
+    strict.count(quotas.USER_RUNS, "ben", 3)
     before = quotas.REFUSALS.counts()["user_runs"]
     with pytest.raises(Throttled, match="Throttled") as caught:
-        rate_limits.count(strict, quotas.USER_RUNS, "ada")
+        strict.count(quotas.USER_RUNS, "ada")
     assert caught.value.reason == "One user may call components 3 times a minute; wait a moment."
     assert (caught.value.limit, caught.value.retry_after) == (3, 60)
     assert quotas.REFUSALS.counts()["user_runs"] == before + 1
-    rate_limits.count(service, quotas.USER_RUNS, "ada")  # what the operator allows now
+    service.count(quotas.USER_RUNS, "ada")  # what the operator allows now

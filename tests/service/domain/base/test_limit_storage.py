@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from webapp.service.domain.access import limit_storage
+from webapp.service.domain.base import limit_storage
 from webapp.settings import BadSetting
 
 

@@ -7,18 +7,14 @@ import logging
 import threading
 import time
 from dataclasses import dataclass
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
+from typing import Literal, NamedTuple
 
 from limits.errors import StorageError
 from limits.storage import Storage
 
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, Clock
-from webapp.quotas import REFUSALS, Quota
-from webapp.service.domain.access import limit_storage
-from webapp.service.domain.base.service import Service
-from webapp.store.contract import Store
+from webapp.service.domain.base import limit_storage
 
 SHARED_MARGIN = SECOND // 2  # shared storages tell the end of a window in rounded seconds
 ALONE_S = 5.0
@@ -31,6 +27,16 @@ class Limit(NamedTuple):
 
     requests: int
     window_s: int
+
+
+LimitName = Literal["tokens", "accounts", "tools", "executions", "proxy"]
+LIMITS: dict[LimitName, Limit] = {
+    "accounts": Limit(2_000, 300),
+    "tools": Limit(3_000, 300),
+    "executions": Limit(2_000, 300),
+    "proxy": Limit(1_000, 300),
+    "tokens": Limit(100, 60),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +121,25 @@ class MemoryCounters(Storage):
 
 
 class Limiter:
-    """Counts calls in fixed windows that begin with their first call. Threads may share one."""
+    """Counts calls in fixed windows that begin with their first call. Threads may share one.
 
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        self._storage, self._clock = storage, clock
-        self._memory = storage if isinstance(storage, MemoryCounters) else MemoryCounters(clock)
-        self._shared = storage is not self._memory
+    A storage elsewhere, at ``address``, is opened by the first count, unless :meth:`open` did so before.
+    """
+
+    def __init__(self, address: str, clock: Clock) -> None:
+        self._address, self._clock = address, clock
+        self._memory = MemoryCounters(clock)
+        self._shared: Storage | None = None
+        self._opening = threading.Lock()
         self._alone_until = 0.0
+
+    def open(self) -> Storage:
+        """Open the storage. Raises :class:`webapp.settings.BadSetting` for one that cannot be used."""
+        if self._address == limit_storage.MEMORY:
+            return self._memory
+        with self._opening:
+            self._shared = self._shared or limit_storage.opened(self._address)
+            return self._shared
 
     def check(self, limit: Limit, key: str) -> None:
         """Raise :class:`Throttled` where the window of ``key`` is full; nothing is counted."""
@@ -142,38 +160,13 @@ class Limiter:
 
     def _step(self, key: str, window_s: int, amount: int) -> tuple[int, int]:
         """The count of ``key`` with ``amount`` more, and the end of its window in epoch milliseconds."""
-        if not self._shared or time.monotonic() < self._alone_until:
+        if self._address == limit_storage.MEMORY or time.monotonic() < self._alone_until:
             return self._memory.hit(key, window_s, amount)
+        storage = self._shared or self.open()
         try:
-            count = self._storage.incr(key, window_s, amount) if amount else self._storage.get(key)
-            return count, int(self._storage.get_expiry(key) * SECOND) + SHARED_MARGIN
+            count = storage.incr(key, window_s, amount) if amount else storage.get(key)
+            return count, int(storage.get_expiry(key) * SECOND) + SHARED_MARGIN
         except StorageError as error:
             log.error("Rate limits are counted in this process alone for now: %s", error.storage_error)
             self._alone_until = time.monotonic() + ALONE_S
             return self._memory.hit(key, window_s, amount)
-
-
-_limiters: WeakKeyDictionary[Store, Limiter] = WeakKeyDictionary()
-_opening = threading.Lock()
-
-
-def limiter(service: Service) -> Limiter:
-    """The one limiter of ``service`` in this process. Raises :class:`webapp.settings.BadSetting` for a storage
-    that cannot be used."""
-    with _opening:
-        if service.store not in _limiters:
-            address, clock = service.settings.limits_storage, service.clock
-            storage = MemoryCounters(clock) if address == limit_storage.MEMORY else limit_storage.opened(address)
-            _limiters[service.store] = Limiter(storage, clock)
-        return _limiters[service.store]
-
-
-def count(service: Service, quota: Quota, key: str, amount: int = 1) -> None:
-    """Count ``amount`` towards ``quota`` under ``key``. Raises :class:`Throttled`, with its words, beyond it."""
-    number = service.settings.quotas[quota.name]
-    try:
-        limiter(service).hit(Limit(number * quota.unit, quota.window_s), f"{quota.name}|{key}", amount)
-    except Throttled as error:
-        REFUSALS.add(quota, number)
-        error.reason = quota.words(number)
-        raise
