@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
-from tests.service.api.conftest import World
+from tests.service.api.conftest import MakeWorld, World
 from tests.service.conftest import GOOD_KEY
 from webapp.service.api.reference import openapi
 from webapp.service.api.table import OPERATIONS
@@ -475,9 +475,10 @@ def test_every_address_begins_with_the_version() -> None:
 
 
 def test_events_go_where_the_deployment_and_the_webhooks_say_and_are_signed(
-    world: World, post: DeliveryHarness, provider: Any
+    make_world: MakeWorld, post: DeliveryHarness, provider: Any
 ) -> None:
     """Section 6, from the deployment over the API to what receivers get."""
+    world = make_world(post.service, post.clock)  # which may reach the receiver
     post.scene, server = world.scene, world.server()
     url, later, flow = (post.receiver.url(path) for path in ("/given", "/set", "/flow"))
     with world.service.store.write() as tx:
