@@ -71,3 +71,12 @@ def test_an_error_is_told_by_its_line_in_the_file() -> None:
     with pytest.raises(ZeroDivisionError) as raised:
         template.render()
     assert raised.traceback[-1].lineno + 1 == 3
+
+
+def test_a_template_holds_what_is_known_everywhere_in_one_dict() -> None:
+    environment = jinja2.Environment(loader=jinja2.DictLoader({"macros": "{% macro hi() %}{{ word }}{% endmacro %}"}))
+    environment.globals["word"] = "hello"
+    templates.prepare(environment)
+    using = environment.from_string("{% from 'macros' import hi %}{{ hi() }} {{ own }}", globals={"own": "you"})
+    assert using.render() == "hello you"
+    assert type(using.globals) is dict

@@ -45,6 +45,12 @@ FAILURES: Mapping[str, str] = {
     "reset": _("Broken off"),
     "timeout": _("No answer"),
 }
+VERDICTS: Mapping[str, tuple[str, str]] = {
+    "delivered": (_("Delivered"), "ok"),
+    "failed": (_("Failed"), "bad"),
+    "retrying": (_("Retrying"), "warn"),
+    "waiting": (_("On its way"), ""),
+}
 DELIVERIES: Mapping[str, str] = {"waiting": _("Waiting"), "delivered": _("Delivered"), "failed": _("Failed")}
 
 # What happens to accounts and triggers: the kinds of the service's history. A new one is shown as it is written.

@@ -55,9 +55,14 @@ _STATEMENTS = {
 
 
 def prepare(environment: Any) -> None:
-    """Let ``environment`` translate, and leave out the layout of its templates."""
+    """Let ``environment`` translate, and leave out the layout of its templates.
+
+    What it knows everywhere is complete before the first template is loaded. So each holds it as a plain ``dict``: it
+    is looked through whenever a macro is imported, and a chain of two is thirty times as slow at that.
+    """
     translation.install(environment)
     environment.add_extension(WithoutLayout)
+    environment.make_globals = lambda own: {**environment.globals, **(own or {})}
 
 
 class WithoutLayout(Extension):

@@ -112,6 +112,8 @@ def test_one_is_sent_again(stage: Any, tower: Watchtower, htmx: bool) -> None:
 def test_everything_failed_is_counted_before_it_is_sent_again(stage: Any, tower: Watchtower) -> None:
     browser = stage.signed_in()
     none = browser.get(f"{URL}/deliveries/resending?since=2027-01-15T07:00").text
+    assert 'since=2027-01-15T07:00" aria-current="true">1 h</a>' in none.replace("%3A", ":")
+    assert 'since=2027-01-08T08:00">7 d</a>' in none.replace("%3A", ":")
     assert "<b>0 deliveries</b> that failed since then can be sent again." in none
     assert "Resend 0" not in none
     assert "any more" not in none

@@ -120,11 +120,13 @@ def resend(trigger_id: str, delivery_id: str) -> AnyResponse:
 def resending_page(trigger_id: str) -> AnyResponse:
     """Everything that failed since a time: how many that is, before it is sent again."""
     trigger = client().find(trigger_id)
-    since = _time(request.args.get("since", "")) or _written(dashboard().clock() - DAY)
+    now = dashboard().clock()
+    since = _time(request.args.get("since", "")) or _written(now - DAY)
+    periods = [(label, _written(now - length)) for label, length in PERIODS.values()]
     count = client().resend_failed(trigger_id, since=_ms(since), dry_run=True)
     stopped = [endpoint for endpoint in client().endpoints(trigger_id) if endpoint.state == "deactivated"]
     return make_response(render_template(
-        "dashboard/trigger/resending.html", trigger=trigger, since=since, count=count, stopped=stopped,
+        "dashboard/trigger/resending.html", trigger=trigger, since=since, periods=periods, count=count, stopped=stopped,
         zone_name=str(_zone()), **template_helpers(),
     ))  # fmt: skip
 
