@@ -17,6 +17,7 @@ RANKS = {
     "webapp.errors": 0,
     "webapp.setting_values": 0,
     "webapp.setting_completion": 0.5,
+    "webapp.deadlines": 0.4,
     "webapp.quotas": 0.5,
     "webapp.settings": 1,
     "webapp.frontend": 2,

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from webapp import quotas, settings
-from webapp.quotas import REFUSALS, TABLE, USER_TRIGGERS, Quota, Refusals
+from webapp.quotas import REFUSALS, TABLE, Quota, Refusals
 
 
 @pytest.mark.parametrize("quota", TABLE, ids=lambda quota: quota.name)
@@ -25,9 +25,9 @@ def test_refusals_are_counted_and_named_once_a_minute(
     monkeypatch.setattr("webapp.quotas.time.monotonic", lambda: at[0])
     caplog.set_level(logging.WARNING)
     for _ in range(3):
-        refusals.add(USER_TRIGGERS, 100)
+        refusals.add("USER_TRIGGERS", 100)
     at[0] += quotas.LOGGED_EVERY_S
-    refusals.add(USER_TRIGGERS, 100)
+    refusals.add("USER_TRIGGERS", 100)
     assert [record.getMessage() for record in caplog.records] == [
         "PATCHBAY_USER_TRIGGERS (100) refused 1 since the last such line.",
         "PATCHBAY_USER_TRIGGERS (100) refused 3 since the last such line.",

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from webapp import quotas
-from webapp.settings import TABLE, BadSetting, Settings
+from webapp.settings import BOUNDS, TABLE, BadSetting, Settings
 
 MANUAL = Path(__file__).parent.parent / "templates" / "docs" / "operate.md"
 REMOTE = {
@@ -93,7 +92,7 @@ def read(name: str, given: str) -> Settings:
 def test_the_tables_name_each_setting_once() -> None:
     names = [row.name for row in TABLE]
     assert list(GOOD) == list(BAD) == [field.name.upper() for field in fields(Settings) if field.name != "quotas"]
-    assert names == [*GOOD, *(quota.name for quota in quotas.TABLE)]
+    assert names == [*GOOD, *(row.name for row in BOUNDS)]
 
 
 @pytest.mark.parametrize(("name", "given", "value"), [(n, g, v) for n, rows in GOOD.items() for g, v in rows])
@@ -116,12 +115,13 @@ def test_an_empty_value_means_the_default(row: Any) -> None:
     assert Settings.from_env({"PATCHBAY_" + row.name: " "}) == Settings.from_env({})
 
 
-@pytest.mark.parametrize("quota", quotas.TABLE, ids=lambda quota: quota.name)
-def test_a_quota_is_a_whole_number_from_one(quota: quotas.Quota) -> None:
-    assert read(quota.name, str(quota.most)).quotas[quota.name] == quota.most
-    for wrong in ("0", "-1", str(quota.most + 1), "many"):
-        with pytest.raises(BadSetting, match=f"PATCHBAY_{quota.name}"):
-            read(quota.name, wrong)
+@pytest.mark.parametrize("row", BOUNDS, ids=lambda row: row.name)
+def test_a_bound_is_a_whole_number_from_one(row: Any) -> None:
+    assert Settings.from_env({}).quotas[row.name] == row.default
+    assert read(row.name, str(row.most)).quotas[row.name] == row.most
+    for wrong in ("0", "-1", str(row.most + 1), "many"):
+        with pytest.raises(BadSetting, match=f"PATCHBAY_{row.name}"):
+            read(row.name, wrong)
 
 
 def test_an_unknown_setting_stops_the_start() -> None:

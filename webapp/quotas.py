@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from typing import NamedTuple
 
+from webapp import deadlines
 from webapp.errors import Forbidden, Invalid, PatchbayError, Throttled, TooLarge
 
 MINUTE_S, HOUR_S = 60, 3_600
@@ -162,22 +163,22 @@ class Refusals:
         self._counts: Counter[str] = Counter()
         self._logged: dict[str, tuple[float, int]] = {}  # when, and the count at that time
 
-    def add(self, quota: Quota, limit: int) -> None:
-        """Count one refusal by ``quota``, which allows ``limit``."""
+    def add(self, name: str, limit: int) -> None:
+        """Count one refusal by the quota or deadline ``name``, which allows ``limit``."""
         now = time.monotonic()
         with self._lock:
-            self._counts[quota.name] += 1
-            count = self._counts[quota.name]
-            at, before = self._logged.get(quota.name, (now - LOGGED_EVERY_S, 0))
+            self._counts[name] += 1
+            count = self._counts[name]
+            at, before = self._logged.get(name, (now - LOGGED_EVERY_S, 0))
             if now - at < LOGGED_EVERY_S:
                 return
-            self._logged[quota.name] = now, count
-        log.warning("PATCHBAY_%s (%s) refused %s since the last such line.", quota.name, f"{limit:,}", count - before)
+            self._logged[name] = now, count
+        log.warning("PATCHBAY_%s (%s) refused %s since the last such line.", name, f"{limit:,}", count - before)
 
     def counts(self) -> dict[str, int]:
-        """How many there were by each quota of the table, in lower case."""
+        """How many there were by each quota and deadline, in lower case."""
         with self._lock:
-            return {quota.name.lower(): self._counts[quota.name] for quota in TABLE}
+            return {row.name.lower(): self._counts[row.name] for row in (*TABLE, *deadlines.TABLE)}
 
 
 REFUSALS = Refusals()

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from webapp import quotas
+from webapp import deadlines, quotas
 from webapp import setting_values as read
 from webapp.setting_completion import complete, is_loopback
 from webapp.setting_values import BadSetting as BadSetting
+
+BOUNDS = (*quotas.TABLE, *deadlines.TABLE)
 
 
 class Row(NamedTuple):
@@ -90,10 +92,8 @@ class Settings:
     )
     connect_client_id: str | None = _setting(None, read.text, "OAuth client id at that service.")
     connect_client_secret: str | None = _setting(None, read.text, "OAuth client secret at that service.", secret=True)
-    quotas: Mapping[str, int] = field(
-        default_factory=lambda: {quota.name: quota.default for quota in quotas.TABLE}, hash=False
-    )
-    """The number of each row of :data:`webapp.quotas.TABLE`, by its name."""
+    quotas: Mapping[str, int] = field(default_factory=lambda: {row.name: row.default for row in BOUNDS}, hash=False)
+    """The number of each row of :data:`webapp.quotas.TABLE` and :data:`webapp.deadlines.TABLE`, by its name."""
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, **overrides: Any) -> "Settings":
@@ -105,7 +105,7 @@ class Settings:
                 raise BadSetting(f"{name} is not a setting of Patchbay; the manual lists them all, under Operate.")
         texts = {name: variables.get(name, "").strip() for name in rows}
         values = {row.name: row.read(name, texts[name]) if texts[name] else row.default for name, row in rows.items()}
-        numbers = {quota.name: values.pop(quota.name) for quota in quotas.TABLE}
+        numbers = {row.name: values.pop(row.name) for row in BOUNDS}
         chosen = {name.lower(): value for name, value in values.items()}
         return cls(**complete({"quotas": numbers} | chosen | overrides))
 
@@ -160,5 +160,5 @@ class Settings:
 
 TABLE = (
     *(Row(row.name.upper(), row.default, **row.metadata) for row in fields(Settings) if row.metadata),
-    *(Row(quota.name, quota.default, read.number(1, quota.most), quota.help) for quota in quotas.TABLE),
+    *(Row(row.name, row.default, read.number(1, row.most), row.help) for row in BOUNDS),
 )

@@ -7,7 +7,8 @@ from contextlib import suppress
 import pytest
 
 from tests.fakes.deployed import switch
-from tests.service.worker.mailbox import PlantMailbox, events, letter
+from tests.service.quotas import with_quotas
+from tests.service.worker.mailbox import PlantMailbox, events, letter, running
 from webapp.errors import Throttled, TooLarge, Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
@@ -153,13 +154,17 @@ def test_addresses_are_not_found_by_trying(sender: smtplib.SMTP) -> None:
     assert codes == [550] * mail_session.COMMANDS + [421]
 
 
-def test_only_so_many_are_served_at_once(listener: MailServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert listener.port
-    monkeypatch.setattr(mail_session, "MAX_SESSIONS", 1)
-    with smtplib.SMTP("127.0.0.1", listener.port, timeout=20) as first:
-        with pytest.raises(smtplib.SMTPConnectError, match="421"):
-            smtplib.SMTP("127.0.0.1", listener.port, timeout=20)
-        assert first.noop()[0] == 250
+def test_who_sends_nothing_gives_way_and_is_ended_in_time(mail_service: Service, plant_mailbox: PlantMailbox) -> None:
+    _, address = plant_mailbox()
+    with running(with_quotas(mail_service, ADDRESS_MAIL_SESSIONS=2, MAIL_S=0.25)) as server:
+        assert server.port
+        idle, second, third = (smtplib.SMTP("127.0.0.1", server.port, timeout=20) for _ in range(3))
+        assert idle.noop() == (421, b"4.3.2 Others wait; connect again to send more.")
+        assert third.sendmail("ada@example.com", [address], b"x") == {}
+        assert second.getreply() == (421, b"4.3.2 No mail came for too long; connect again to send one.")
+        assert third.noop()[0] == 250
+        for sender in (idle, second, third):
+            sender.close()
 
 
 def test_the_log_names_no_address(

@@ -1,7 +1,8 @@
 """The WSGI server of one process: waitress, with this project's limits, JSON errors and a graceful end.
 
 Headers and bodies are read by one thread before a worker thread sees them, so that clients which send slowly hold no
-thread; what is too large is refused by its length alone. Whether the process lives is answered beside those threads.
+thread, and :mod:`connections` ends them; what is too large is refused by its length alone. Whether the process lives is
+answered beside those threads.
 """
 
 import json
@@ -10,14 +11,16 @@ import re
 import resource
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
-from waitress.channel import HTTPChannel
 from waitress.server import create_server
 from waitress.task import ErrorTask, ThreadedTaskDispatcher
 
+from webapp import deadlines
+from webapp.cli.serving.channels import Channel
+from webapp.cli.serving.connections import IDLE_S, Connections
 from webapp.cli.serving.stopping import Stop
 
 if TYPE_CHECKING:
@@ -25,8 +28,6 @@ if TYPE_CHECKING:
 
 MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_HEADER_BYTES = 64 * 1024
-MAX_CONNECTIONS = 1_000
-IDLE_S = 30
 ALIVE = "/healthz"
 GRACE_S = 10.0
 SETTLE_S = 0.2
@@ -40,18 +41,29 @@ log = logging.getLogger(__name__)
 _ADDRESS = re.compile(r"( while serving) .*", re.DOTALL)
 
 
-def serve(app: "WSGIApplication", sockets: Sequence[socket.socket], *, threads: int, stop: Stop) -> None:
-    """Answer requests until ``stop``; then finish those that have begun, for at most :data:`GRACE_S` seconds."""
-    _raise_file_limit()
+def serve(
+    app: "WSGIApplication",
+    sockets: Sequence[socket.socket],
+    *,
+    threads: int,
+    stop: Stop,
+    bounds: Mapping[str, float] = deadlines.DEFAULTS,
+    proxies: Sequence[str] = (),
+) -> None:
+    """Answer requests until ``stop``; then finish those that have begun, for at most :data:`GRACE_S` seconds.
+
+    ``bounds`` are the numbers of :data:`webapp.deadlines.TABLE`; ``proxies`` are trusted to stand for many clients.
+    """
+    _raise_file_limit(int(bounds[deadlines.CONNECTIONS.name]))
     logging.getLogger("waitress").addFilter(_without_address)
-    connections: dict[int, Any] = {}
+    polled: dict[int, Any] = {}
     server = create_server(
         app,
-        map=connections,
+        map=polled,
         sockets=list(sockets),
         _dispatcher=_Dispatcher(threads),
         ident=None,
-        connection_limit=MAX_CONNECTIONS,
+        connection_limit=2**31,  # there are others for that: see Connections
         channel_timeout=IDLE_S,
         cleanup_interval=5,
         max_request_body_size=MAX_BODY_BYTES + 1,  # waitress refuses from this size on
@@ -59,15 +71,16 @@ def serve(app: "WSGIApplication", sockets: Sequence[socket.socket], *, threads: 
         clear_untrusted_proxy_headers=False,  # webapp.trust judges them
         asyncore_use_poll=True,
     )
-    listeners = [entry for entry in connections.values() if hasattr(entry, "channel_class")]
+    listeners = [entry for entry in polled.values() if hasattr(entry, "channel_class")]
+    connections = Connections(polled, bounds, proxies, _Channel)
     for listener in listeners:
-        listener.channel_class = _Channel
+        listener.channel_class = connections.open
     stop.then(listeners[0].pull_trigger)
     while not stop.is_set():
-        wasyncore.loop(timeout=5, use_poll=True, map=connections, count=1)
-    _drain(connections, listeners)
+        _turn(5.0, polled, connections)
+    _drain(polled, connections, listeners)
     server.task_dispatcher.shutdown(timeout=1)
-    wasyncore.close_all(connections)
+    wasyncore.close_all(polled)
 
 
 def _without_address(record: logging.LogRecord) -> bool:
@@ -76,38 +89,43 @@ def _without_address(record: logging.LogRecord) -> bool:
     return True
 
 
-def _drain(connections: dict[int, Any], listeners: Sequence[Any]) -> None:
+def _turn(timeout_s: float, polled: dict[int, Any], connections: Connections) -> None:
+    wasyncore.loop(timeout=min(timeout_s, connections.pause_s()), use_poll=True, map=polled, count=1)
+    connections.settle()
+
+
+def _drain(polled: dict[int, Any], connections: Connections, listeners: Sequence[Any]) -> None:
     """Take what has arrived already, then nothing new, and wait for what has begun.
 
     The triggers stay, since working threads use them.
     """
     now = time.monotonic()
-    _turn_until(now + SETTLE_S, connections, lambda: False)
+    _turn_until(now + SETTLE_S, polled, connections, lambda: False)
     for listener in listeners:
         wasyncore.dispatcher.close(listener)
-    if not _turn_until(now + GRACE_S, connections, lambda: not _busy(connections)):
+    if not _turn_until(now + GRACE_S, polled, connections, lambda: not _busy(polled)):
         log.warning("Requests that took longer than %g s were cut off.", GRACE_S)
 
 
-def _turn_until(deadline: float, connections: dict[int, Any], done: Callable[[], bool]) -> bool:
+def _turn_until(deadline: float, polled: dict[int, Any], connections: Connections, done: Callable[[], bool]) -> bool:
     """Keep serving until ``done`` or the deadline; whether it was ``done``."""
     while not done():
         if time.monotonic() >= deadline:
             return False
-        wasyncore.loop(timeout=0.05, use_poll=True, map=connections, count=1)
+        _turn(0.05, polled, connections)
     return True
 
 
-def _busy(connections: dict[int, Any]) -> bool:
+def _busy(polled: dict[int, Any]) -> bool:
     """Whether a request is being answered, or an answer not sent yet. A request half sent does not count."""
-    channels = [entry for entry in connections.values() if isinstance(entry, HTTPChannel)]
+    channels = [entry for entry in polled.values() if isinstance(entry, Channel)]
     return any(channel.requests or channel.total_outbufs_len for channel in channels)
 
 
-def _raise_file_limit() -> None:
+def _raise_file_limit(connections: int) -> None:
     """Room for every connection and the files behind them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = 2 * MAX_CONNECTIONS + 256
+    needed = 2 * connections + 256
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(needed, hard) if hard > 0 else needed, hard))
 
@@ -147,5 +165,5 @@ class _JSONErrorTask(ErrorTask):
         self.write(body)
 
 
-class _Channel(HTTPChannel):
+class _Channel(Channel):
     error_task_class = _JSONErrorTask

@@ -70,7 +70,8 @@ def web(
         try:
             app = create_app(settings, service=service)
             watch.start()
-            serve(app, sockets, threads=settings.threads, stop=stop)
+            bounds, proxies = settings.quotas, settings.trusted_proxies
+            serve(app, sockets, threads=settings.threads, stop=stop, bounds=bounds, proxies=proxies)
         finally:
             watch.stop(1.0)
             close_service(service)

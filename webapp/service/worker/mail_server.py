@@ -13,7 +13,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
+from webapp import deadlines
 from webapp.service.domain.base.service import Service
+from webapp.service.worker.mail_places import MailPlaces
 from webapp.service.worker.mail_session import Handler, MailSession
 
 RETRY_S = 30.0
@@ -31,7 +33,7 @@ class MailServer:
     def __init__(self, service: Service) -> None:
         self._service, self._grace_s = service, 0.0
         self._thread = threading.Thread(target=self._run, name="mail", daemon=True)
-        self._sessions: set[MailSession] = set()
+        self._places = MailPlaces(service.settings.quotas)
         self._stopping = asyncio.Event()
         self._tried = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -69,7 +71,8 @@ class MailServer:
         self._loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="mail") as pool:
             handler = Handler(self._service, pool)
-            server = await self._listening(lambda: MailSession(handler, self._sessions))
+            mail_s = self._service.settings.quotas[deadlines.MAIL_S.name]
+            server = await self._listening(lambda: MailSession(handler, self._places, mail_s))
             if server is None:
                 return
             await self._stopping.wait()
@@ -102,11 +105,11 @@ class MailServer:
         """Let mails that are being written down be answered, then hang up on everyone."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + self._grace_s
-        while any(session.busy for session in self._sessions) and loop.time() < ends:
+        while any(session.busy for session in self._places) and loop.time() < ends:
             await asyncio.sleep(0.02)
-        for session in list(self._sessions):
-            session.end()
-        while self._sessions and loop.time() < ends:
+        for session in self._places:
+            session.end("The server is going down; send the mail again later.")
+        while len(self._places) and loop.time() < ends:
             await asyncio.sleep(0.02)
 
 

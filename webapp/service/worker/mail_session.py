@@ -10,17 +10,19 @@ from concurrent.futures import Executor
 
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from webapp import deadlines
 from webapp.errors import NotFound, PatchbayError, Throttled, TooLarge
+from webapp.kit.networks import network_of
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import mailboxes
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.mailboxes import IncomingMail
 from webapp.service.domain.triggers.mails import BadMail
+from webapp.service.worker.mail_places import MailPlaces
 
 MAX_MAIL_BYTES = 10 * 1024 * 1024
 MAX_LINE_BYTES = 64 * 1024  # RFC 5321 asks for 1,000; many programs send longer ones
 MAX_RECIPIENTS = 50
-MAX_SESSIONS = 20
 COMMANDS = 100  # of one kind: an address is not found by trying
 IDLE_S = 300.0  # RFC 5321 section 4.5.3.2.7
 ACCEPTED = "250 2.0.0 The mail is accepted."
@@ -100,7 +102,7 @@ class MailSession(SMTP):
 
     line_length_limit = MAX_LINE_BYTES
 
-    def __init__(self, handler: Handler, sessions: "set[MailSession]") -> None:
+    def __init__(self, handler: Handler, places: MailPlaces, mail_s: float) -> None:
         super().__init__(
             handler,
             data_size_limit=MAX_MAIL_BYTES,
@@ -112,45 +114,60 @@ class MailSession(SMTP):
             auth_exclude_mechanism=["LOGIN", "PLAIN"],
             loop=asyncio.get_running_loop(),
         )
-        self._sessions, self._came = sessions, 0
-        self.busy = False
+        self._places, self._mail_s, self._admitted = places, mail_s, False
+        self._overdue: asyncio.TimerHandle | None = None
+        self.network, self.since, self.came, self.busy = "", 0.0, 0, False
 
     def begin_mail(self) -> None:
-        """The next mail may come."""
-        self.busy, self._came = False, 0
+        """The next mail may come, until its deadline."""
+        self.busy, self.came, self.since = False, 0, self.loop.time()
+        if self._overdue is not None:
+            self._overdue.cancel()
+        self._overdue = self.loop.call_later(self._mail_s, self._end_overdue)
 
-    def end(self) -> None:
-        """Say that we go, and hang up."""
+    def end(self, sentence: str) -> None:
+        """Say ``sentence``, and hang up."""
         if isinstance(self.transport, asyncio.WriteTransport):
-            self.transport.write(b"421 4.3.2 The server is going down; send the mail again later.\r\n")
+            self.transport.write(f"421 4.3.2 {sentence}\r\n".encode())
             self.transport.close()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin, unless there are enough already."""
-        if len(self._sessions) < MAX_SESSIONS:
-            self._sessions.add(self)
+        self.network = network_of(str((transport.get_extra_info("peername") or ("",))[0]))
+        self.since = self.loop.time()
+        self._admitted = self._places.admit(self)
+        if self._admitted:
             super().connection_made(transport)
+            self.begin_mail()
         elif isinstance(transport, asyncio.WriteTransport):
             transport.write(b"421 4.3.2 Too many connections; try again later.\r\n")
             transport.close()
 
     def data_received(self, data: bytes) -> None:
         """The library would keep a line that never ends, and all of a mail that is too large: that ends it here."""
-        self._came += len(data)
-        if self._came > 2 * MAX_MAIL_BYTES and isinstance(self.transport, asyncio.WriteTransport):
+        self.came += len(data)
+        if self.came > 2 * MAX_MAIL_BYTES and isinstance(self.transport, asyncio.WriteTransport):
             self.transport.abort()
-        elif self in self._sessions:
+        elif self._admitted and self.came > MAX_LINE_BYTES and self._places.is_full():
+            self.end("Too many large mails at once; try again later.")
+        elif self._admitted:
             super().data_received(data)
 
     def eof_received(self) -> bool | None:
         """The sender has said all."""
-        return super().eof_received() if self in self._sessions else None
+        return super().eof_received() if self._admitted else None
 
     def connection_lost(self, error: Exception | None) -> None:
         """The sender is gone."""
-        if self in self._sessions:
-            self._sessions.discard(self)
+        self._places.leave(self)
+        if self._overdue is not None:
+            self._overdue.cancel()
+        if self._admitted:
             super().connection_lost(error)
+
+    def _end_overdue(self) -> None:
+        if not self.busy:
+            self._places.end(self, deadlines.MAIL_S, "No mail came for too long; connect again to send one.")
 
 
 def _shown(address: str) -> str:

@@ -59,7 +59,7 @@ class Service:
         """Raise what ``quota`` answers where ``count``, with what is asked for just now, is more than it allows."""
         limit = self.settings.quotas[quota.name]
         if count > limit * quota.unit:
-            REFUSALS.add(quota, limit)
+            REFUSALS.add(quota.name, limit)
             raise quota.error(quota.words(limit))
 
     def count(self, quota: Quota, key: str, amount: int = 1) -> None:
@@ -68,7 +68,7 @@ class Service:
         try:
             self.limits.hit(Limit(number * quota.unit, quota.window_s), f"{quota.name}|{key}", amount)
         except Throttled as error:
-            REFUSALS.add(quota, number)
+            REFUSALS.add(quota.name, number)
             error.reason = quota.words(number)
             raise
 

@@ -1,0 +1,175 @@
+"""The open connections of one HTTP server: where they wait, how long they may, and how many there may be.
+
+A connection from which no whole request has come waits here, in an epoll set of the system: a thousand of them cost the
+server's loop nothing until one of them sends. Each has deadlines (:mod:`webapp.deadlines`). Where there are too many,
+of all or from one address, the one that has kept its request waiting for longest is ended; the newest is refused only
+when all others are being answered.
+"""
+
+import ipaddress
+import json
+import select
+import socket
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from waitress import wasyncore
+
+from webapp import deadlines
+from webapp.cli.serving.channels import Channel
+from webapp.deadlines import Bound
+from webapp.kit.networks import network_of
+from webapp.quotas import REFUSALS
+
+IDLE_S = 30.0
+EVERY_S = 1.0
+_AT_ONCE = 512
+_TOO_SLOW = json.dumps({"error": "The request took too long to come; send it again."}).encode()
+_ANSWER = (
+    b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    b"Content-Length: %d\r\n\r\n%b" % (len(_TOO_SLOW), _TOO_SLOW)
+)
+
+
+class Connections:
+    """All of one server. It stands in the server's own ``map`` of what it polls, beside those that are answered."""
+
+    accepting = False
+
+    def __init__(
+        self, map: dict[int, Any], numbers: Mapping[str, float], proxies: Iterable[str], channel_class: type[Channel]
+    ) -> None:
+        """``numbers`` are those of :data:`webapp.deadlines.TABLE`; ``proxies`` stand for many, so none is bounded."""
+        self._map, self._numbers, self._channel_class = map, numbers, channel_class
+        self._proxies = [ipaddress.ip_network(proxy) for proxy in proxies]
+        self._epoll = select.epoll()
+        self._waiting: dict[int, Channel] = {}
+        self._of: defaultdict[str, set[Channel]] = defaultdict(set)
+        self._sweep_at = 0.0
+        map[self._epoll.fileno()] = self
+
+    def open(self, server: Any, sock: socket.socket, address: Any, adj: Any, map: Any = None) -> None:
+        """Take a new connection in, as the server's ``channel_class``."""
+        network = network_of(str(address[0]))
+        if not (self._has_room(None) and (self._is_proxy(str(address[0])) or self._has_room(network))):
+            sock.close()
+            return
+        channel = self._channel_class(server, sock, address, adj, map=map)
+        channel.forget, channel.network = self.forget, network
+        self._of[network].add(channel)
+        self._enter(channel)
+
+    def forget(self, channel: Channel) -> None:
+        """``channel`` is closed."""
+        self._leave(channel)
+        of_network = self._of[channel.network]
+        of_network.discard(channel)
+        if not of_network:
+            del self._of[channel.network]
+
+    def settle(self) -> None:
+        """After each turn of the loop: who has been answered waits again, and who waits for too long is ended."""
+        for entry in list(self._map.values()):
+            if isinstance(entry, Channel) and entry.waits:
+                entry.began_at, entry.answered = time.monotonic(), True
+                self._enter(entry)
+        now = time.monotonic()
+        if now >= self._sweep_at:
+            self._sweep_at = now + EVERY_S
+            for channel in list(self._waiting.values()):
+                if not channel.waits:
+                    self._return(channel)
+                elif (bound := self._overdue(channel, now)) is not None:
+                    self._end(channel, bound)
+
+    def pause_s(self) -> float:
+        """How long the loop may sleep at most: nobody's deadline is missed while nobody waits."""
+        return EVERY_S if self._waiting else 60.0
+
+    def readable(self) -> bool:
+        """There may always be something to read."""
+        return True
+
+    def writable(self) -> bool:
+        """Whoever is written to is not here."""
+        return False
+
+    def handle_read_event(self) -> None:
+        """Read what those who wait have sent."""
+        for descriptor, flags in self._epoll.poll(0, _AT_ONCE):
+            channel = self._waiting.get(descriptor)
+            if channel is None:
+                continue
+            wasyncore.readwrite(channel, flags)
+            if descriptor in self._waiting and (not channel.waits or not channel.connected):
+                self._return(channel)
+
+    def close(self) -> None:
+        """Close all that wait."""
+        for channel in list(self._waiting.values()):
+            channel.handle_close()
+        self._map.pop(self._epoll.fileno(), None)
+        self._epoll.close()
+
+    def _enter(self, channel: Channel) -> None:
+        descriptor = channel.descriptor
+        self._map.pop(descriptor, None)
+        self._waiting[descriptor] = channel
+        self._epoll.register(descriptor, select.EPOLLIN)
+
+    def _leave(self, channel: Channel) -> None:
+        if self._waiting.pop(channel.descriptor, None) is not None:
+            with suppress(OSError):
+                self._epoll.unregister(channel.descriptor)
+
+    def _return(self, channel: Channel) -> None:
+        """There is something to do: the server's loop does it."""
+        self._leave(channel)
+        self._map[channel.descriptor] = channel
+
+    def _overdue(self, channel: Channel, now: float) -> Bound | None:
+        """The deadline that ``channel`` has missed."""
+        waited, numbers = now - channel.began_at, self._numbers
+        if channel.request is None and channel.answered:
+            return deadlines.HEADERS_S if waited > IDLE_S else None
+        if channel.request is None or not channel.request.headers_finished:
+            return deadlines.HEADERS_S if waited > numbers[deadlines.HEADERS_S.name] else None
+        body_s = numbers[deadlines.HEADERS_S.name] + numbers[deadlines.BODY_S.name] + channel.came / deadlines.BODY_RATE
+        return deadlines.BODY_S if waited > body_s else None
+
+    def _end(self, channel: Channel, bound: Bound) -> None:
+        """End ``channel``, with an answer where a request has begun to come."""
+        if channel.request is not None or not channel.answered:
+            REFUSALS.add(bound.name, int(self._numbers[bound.name]))
+        if channel.request is not None:
+            with suppress(OSError):
+                channel.send(_ANSWER)
+        channel.handle_close()
+
+    def _has_room(self, network: str | None) -> bool:
+        """Whether one more may be open, of all or of ``network``. Of those that wait too long, one is ended for it."""
+        bound = deadlines.CONNECTIONS if network is None else deadlines.ADDRESS_CONNECTIONS
+        channels: Sequence[Channel] | set[Channel]
+        if network is None:
+            if sum(map(len, self._of.values())) < self._numbers[bound.name]:
+                return True
+            channels = max(self._of.values(), key=len)
+        else:
+            channels = self._of.get(network, set())
+            if len(channels) < self._numbers[bound.name]:
+                return True
+        waiting = [channel for channel in channels if channel.descriptor in self._waiting]
+        if not waiting:
+            REFUSALS.add(bound.name, int(self._numbers[bound.name]))
+            return False
+        self._end(min(waiting, key=lambda channel: (channel.answered, channel.began_at)), bound)
+        return True
+
+    def _is_proxy(self, address: str) -> bool:
+        if not self._proxies:
+            return False
+        parsed = ipaddress.ip_address(address)
+        return any(parsed in proxy for proxy in self._proxies)
