@@ -225,7 +225,7 @@ def open_at(catalog_folder: Path, provider_server: Provider) -> Callable[[Path, 
 
     The schema is made once and copied: making it anew for each test is most of what a test would take.
     """
-    env = {"PATCHBAY_ALLOW_HOSTS": provider_server.netloc, "PATCHBAY_SECRET_KEY": "k" * 40}
+    env = {"PATCHBAY_ALLOW_HOSTS": provider_server.netloc, "PATCHBAY_SECRET_KEY": "kT7vQ2mX9cL4pR8wZ1sN6dF3hJ5gB0yAeU"}
     close_service(open_service(Settings.from_env(env, data=catalog_folder), FakeClock()))
 
     def open_one(folder: Path, clock: FakeClock) -> Service:

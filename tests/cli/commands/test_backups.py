@@ -61,14 +61,14 @@ def test_another_instance_key_in_the_file(start: Start, shell: Any, data: Path) 
 
 def test_another_instance_key_from_standard_input(shell: Any) -> None:
     inherited = shell.env
-    shell.env = {**inherited, "PATCHBAY_SECRET_KEY": "o" * 40}
+    shell.env = {**inherited, "PATCHBAY_SECRET_KEY": "oH3nW8bE5tK1qV6xC9zM2rY7jL4fP0sGuD"}
     shell.json("init")
     assert "at least 32 characters" in shell.refused("keys", "rotate", "--instance", input="short\n")
-    assert "differs" in shell.refused("keys", "rotate", "--instance", input="o" * 40 + "\n")
-    done = shell.run("keys", "rotate", "--instance", "--json", input="n" * 40 + "\n")
+    assert "differs" in shell.refused("keys", "rotate", "--instance", input="oH3nW8bE5tK1qV6xC9zM2rY7jL4fP0sGuD" + "\n")
+    done = shell.run("keys", "rotate", "--instance", "--json", input="nF6yB1gJ8uS3eX5dQ0vT7kA2wZ9hM4cRpL" + "\n")
     assert json.loads(done.stdout) == {"instance_key": "PATCHBAY_SECRET_KEY", "replaced": True}
     assert "does not open this database" in shell.refused("init")
-    shell.env = {**inherited, "PATCHBAY_SECRET_KEY": "n" * 40}
+    shell.env = {**inherited, "PATCHBAY_SECRET_KEY": "nF6yB1gJ8uS3eX5dQ0vT7kA2wZ9hM4cRpL"}
     shell.json("init")
 
 

@@ -5,8 +5,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from tests.cli.commands.test_check import said_of
 from tests.cli.in_process import Commands
+from webapp.service.domain.instance import instance_key
 from webapp.store.sqlite import SQLiteStore
 
 
@@ -64,7 +67,7 @@ def test_a_damaged_database_is_a_problem(patchbay: Commands, data: Path) -> None
 
 def test_a_key_that_does_not_open_the_database_is_a_problem(patchbay: Commands) -> None:
     patchbay.json("init")
-    patchbay.env["PATCHBAY_SECRET_KEY"] = "w" * 32
+    patchbay.env["PATCHBAY_SECRET_KEY"] = "wR4sD9fN2jG7lH5mY0bV3tC8xK1zQ6uEaP"
     assert patchbay.run("check").exit_code == 1
     assert said_of("database", patchbay) == [
         ("ok", "The file is sound."),
@@ -74,3 +77,17 @@ def test_a_key_that_does_not_open_the_database_is_a_problem(patchbay: Commands) 
             "The instance key does not open this database; set the PATCHBAY_SECRET_KEY or keys file it was made with.",
         ),
     ]
+
+
+def test_a_key_that_can_be_guessed_is_said_so(patchbay: Commands, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    patchbay.env["PATCHBAY_SECRET_KEY"] = "password" * 4
+    assert ("problem", "PATCHBAY_SECRET_KEY can be guessed; `openssl rand -hex 32` makes a good one.") in said_of(
+        "database", patchbay
+    )
+    assert "can be guessed" in patchbay.refused("init")
+    with monkeypatch.context() as before:
+        before.setattr(instance_key, "is_weak", lambda _: False)
+        patchbay.json("init")
+    verdict, sentence = said_of("database", patchbay)[-1]
+    assert verdict == "note" and sentence.endswith("`patchbay keys rotate --instance`, while nothing runs.")
+    patchbay.json("init")

@@ -10,7 +10,7 @@ from tests.cli.in_process import Commands
 @pytest.fixture
 def secret_key(patchbay: Commands) -> str:
     """The instance key of the environment, over a folder that was opened with it."""
-    patchbay.env["PATCHBAY_SECRET_KEY"] = key = "o" * 40
+    patchbay.env["PATCHBAY_SECRET_KEY"] = key = "oH3nW8bE5tK1qV6xC9zM2rY7jL4fP0sGuD"
     patchbay.json("init")
     return key
 
@@ -39,12 +39,12 @@ def test_the_key_in_the_file_is_replaced(patchbay: Commands, data: Path) -> None
 def test_the_key_of_the_environment_is_replaced_by_the_one_at_standard_input(
     patchbay: Commands, secret_key: str
 ) -> None:
-    done = patchbay.run("keys", "rotate", "--instance", input="n" * 40 + "\n")
+    done = patchbay.run("keys", "rotate", "--instance", input="nF6yB1gJ8uS3eX5dQ0vT7kA2wZ9hM4cRpL" + "\n")
     assert done.exit_code == 0
     assert done.stdout.startswith("Set PATCHBAY_SECRET_KEY to the new key before you start. Access tokens have ended")
-    assert "n" * 40 not in done.stdout + done.stderr
+    assert "nF6yB1gJ8uS3eX5dQ0vT7kA2wZ9hM4cRpL" not in done.stdout + done.stderr
     assert "does not open this database" in patchbay.refused("init")
-    patchbay.env["PATCHBAY_SECRET_KEY"] = "n" * 40
+    patchbay.env["PATCHBAY_SECRET_KEY"] = "nF6yB1gJ8uS3eX5dQ0vT7kA2wZ9hM4cRpL"
     assert patchbay.json("init")["client_id"]
 
 
@@ -55,7 +55,7 @@ def test_the_key_of_the_environment_is_replaced_by_the_one_at_standard_input(
             "short",
             "Error: PATCHBAY_SECRET_KEY must be at least 32 characters long; `openssl rand -hex 32` makes a good one.",
         ),
-        ("o" * 40, "Error: Give a new key that differs from PATCHBAY_SECRET_KEY."),
+        ("oH3nW8bE5tK1qV6xC9zM2rY7jL4fP0sGuD", "Error: Give a new key that differs from PATCHBAY_SECRET_KEY."),
     ],
     ids=["short", "the same"],
 )

@@ -120,7 +120,7 @@ def test_the_runner_is_a_program_that_holds_nothing_of_ours(monkeypatch: pytest.
         raise Replaced
 
     monkeypatch.setattr(os, "execve", execve)
-    monkeypatch.setenv("PATCHBAY_SECRET_KEY", "k" * 40)
+    monkeypatch.setenv("PATCHBAY_SECRET_KEY", "kT7vQ2mX9cL4pR8wZ1sN6dF3hJ5gB0yAeU")
     monkeypatch.setenv("LANG", "C.UTF-8")
     reading, writing = os.pipe()
     stop = Stop()

@@ -137,7 +137,7 @@ def test_a_port_that_is_none_is_one_sentence(shell: Any) -> None:
 
 def test_a_wrong_key_refuses_to_start(shell: Any) -> None:
     shell.json("init")
-    shell.env = {**shell.env, "PATCHBAY_SECRET_KEY": "w" * 32}
+    shell.env = {**shell.env, "PATCHBAY_SECRET_KEY": "wR4sD9fN2jG7lH5mY0bV3tC8xK1zQ6uEaP"}
     assert "does not open this database" in shell.refused("serve")
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from webapp import quotas as limits
 from webapp.errors import Damaged
 from webapp.kit.clock import now
+from webapp.service.domain.base.key_strength import WeakKey, is_weak
 from webapp.service.domain.deliveries import counts
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.triggers import deployed_triggers
@@ -29,6 +30,8 @@ def database(settings: Settings) -> Looks:
     path = settings.database
     if not path.exists():
         yield "note", "There is no database yet; `patchbay serve` makes it."
+        if settings.secret_key and is_weak(settings.secret_key):
+            yield "problem", str(WeakKey())
         return
     with closing(SQLiteStore(path)) as store:
         if faults := store.faults():
@@ -42,6 +45,8 @@ def database(settings: Settings) -> Looks:
         yield "ok", "The schema is up to date."
         instance_key.proven(settings, store, now)
         yield "ok", "The instance key opens it."
+        if settings.secret_key and is_weak(settings.secret_key):
+            yield "note", f"{WeakKey()} Change it with `patchbay keys rotate --instance`, while nothing runs."
 
 
 def disk(settings: Settings) -> Looks:

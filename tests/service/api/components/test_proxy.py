@@ -175,7 +175,7 @@ def world(
     )
     assert ensure(folder / "catalog.db", Places([folder / "apps"], components=folder / "none")).problems == ()
     hosts = ",".join(one.origin.removeprefix("http://") for one in (upstream, stranger))
-    env = {"PATCHBAY_ALLOW_HOSTS": hosts, "PATCHBAY_SECRET_KEY": "k" * 40}
+    env = {"PATCHBAY_ALLOW_HOSTS": hosts, "PATCHBAY_SECRET_KEY": "kT7vQ2mX9cL4pR8wZ1sN6dF3hJ5gB0yAeU"}
     clock = FakeClock()
     service = open_service(Settings.from_env(env, data=folder), clock)
     yield make_world(service, clock)

@@ -10,6 +10,7 @@ from webapp.errors import Conflict, Invalid, Unauthorized
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.access import clients
 from webapp.service.domain.base.key_file import MissingKey, WrongKey
+from webapp.service.domain.base.key_strength import WeakKey
 from webapp.service.domain.base.keyring import Place
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import instance_key
@@ -18,7 +19,7 @@ from webapp.service.domain.projects import projects
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
-NEW = "n" * 40
+NEW = "nF6yB1gJ8uS3eX5dQ0vT7kA2wZ9hM4cRpL"
 
 
 def furnished(settings: Settings, clock: FakeClock) -> tuple[Place, bytes]:
@@ -76,9 +77,9 @@ def test_what_is_derived_changes_and_scripts_get_their_secret_from_init(
 def test_a_key_from_the_settings_is_replaced_by_the_one_given(
     data: Path, clock: FakeClock, reopened: list[Service]
 ) -> None:
-    old = Settings.from_env({"PATCHBAY_SECRET_KEY": "o" * 40}, data=data)
+    old = Settings.from_env({"PATCHBAY_SECRET_KEY": "oH3nW8bE5tK1qV6xC9zM2rY7jL4fP0sGuD"}, data=data)
     place, box = furnished(old, clock)
-    for wrong in (None, "o" * 40):
+    for wrong in (None, "oH3nW8bE5tK1qV6xC9zM2rY7jL4fP0sGuD"):
         with pytest.raises(Invalid, match="differs"):
             instance_key.rotate(old, clock, wrong)
     instance_key.rotate(old, clock, NEW)
@@ -174,3 +175,19 @@ def test_the_lock_is_given_back(settings: Settings, clock: FakeClock) -> None:
     furnished(settings, clock)
     instance_key.rotate(settings, clock)
     SQLiteStore(settings.data / "patchbay.db").close()
+
+
+def test_a_key_that_can_be_guessed_begins_nothing_and_goes_on_opening_what_it_began(
+    data: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weak = Settings.from_env({"PATCHBAY_SECRET_KEY": "password" * 4}, data=data)
+    with pytest.raises(WeakKey, match="can be guessed"):
+        open_service(weak, clock)
+    with monkeypatch.context() as before:
+        before.setattr(instance_key, "is_weak", lambda _: False)
+        close_service(open_service(weak, clock))
+    close_service(open_service(weak, clock))
+    with pytest.raises(WeakKey):
+        instance_key.rotate(weak, clock, "changeme" * 4)
+    instance_key.rotate(weak, clock, NEW)
+    close_service(open_service(Settings.from_env({"PATCHBAY_SECRET_KEY": NEW}, data=data), clock))

@@ -13,7 +13,7 @@ from webapp.service.domain.instance import opening
 from webapp.service.domain.projects import projects
 from webapp.settings import Settings
 
-KEY = "k" * 40  # what the folder was made with
+KEY = "kT7vQ2mX9cL4pR8wZ1sN6dF3hJ5gB0yAeU"  # what the folder was made with
 
 
 @pytest.fixture

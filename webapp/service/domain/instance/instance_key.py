@@ -13,6 +13,7 @@ from webapp.errors import Invalid
 from webapp.kit.clock import Clock
 from webapp.service.domain.access import clients
 from webapp.service.domain.base.key_file import WrongKey, create_key_file, key_of, load_instance_key, read_key_file
+from webapp.service.domain.base.key_strength import WeakKey, is_weak
 from webapp.service.domain.base.keyring import Keyring, is_claimed
 from webapp.settings import Settings
 from webapp.store import presence
@@ -23,9 +24,13 @@ from webapp.store.sqlite import SQLiteStore
 def proven(settings: Settings, store: Store, clock: Clock) -> Keyring:
     """The keyring of the instance key, which opens the database; a new database gets one. Raises :class:`WrongKey`.
 
-    A change of the key file that was interrupted is brought to its end.
+    A change of the key file that was interrupted is brought to its end. A new database is not begun with a setting that
+    can be guessed; one that was goes on opening.
     """
-    keys = Keyring(store, load_instance_key(settings, new=not is_claimed(store)), clock)
+    new = not is_claimed(store)
+    if new and settings.secret_key and is_weak(settings.secret_key):
+        raise WeakKey
+    keys = Keyring(store, load_instance_key(settings, new=new), clock)
     waiting = settings.data / "keys.new"
     try:
         keys.prove()
@@ -48,6 +53,8 @@ def rotate(settings: Settings, clock: Clock, new_secret: str | None = None) -> N
         raise Invalid(f"There is no database in {settings.data}; check PATCHBAY_DATA.")
     if settings.secret_key is not None and new_secret in (None, settings.secret_key):
         raise Invalid("Give a new key that differs from PATCHBAY_SECRET_KEY.")
+    if new_secret and is_weak(new_secret):
+        raise WeakKey
     with presence.alone(database), closing(SQLiteStore(database, alone=True)) as store:
         keys = proven(settings, store, clock)
         new = _new_file_key(settings.data) if settings.secret_key is None else key_of(new_secret or "")
