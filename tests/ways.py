@@ -244,7 +244,7 @@ def _sandbox(settings: Settings, service: Service) -> Iterator[None]:
     """The provider at the other end, on its own port."""
     client_id, secret = provider_clients.ensure_sandbox(service)
     folders = assets.templates_dir(), assets.static_dir()
-    redirect_uris = [provider_clients.redirect_uri(service)]
+    redirect_uris = [provider_clients.new_redirect_uri(service, "sandbox")]
     app = create_sandbox(settings.data / "sandbox", settings.sandbox_url, client_id, secret, redirect_uris, *folders)
     server = make_server("localhost", settings.sandbox_port, app)  # one thread, which is not watched
     thread = threading.Thread(target=server.serve_forever)

@@ -118,7 +118,7 @@ def _account(service: Service, scene: Scene, sandbox_url: str) -> str:
 
 def _signed_in(service: Service, sandbox_url: str) -> dict[str, str]:
     """A person's consent at the sandbox, as its pages ask for it."""
-    callback, verifier = provider_clients.redirect_uri(service), secrets.token_urlsafe(48)
+    callback, verifier = provider_clients.new_redirect_uri(service, "sandbox"), secrets.token_urlsafe(48)
     with OAuth2Session(
         *provider_clients.ensure_sandbox(service), scope="profile tasks:read tasks:write webhooks",
         redirect_uri=callback, code_challenge_method="S256", token_endpoint_auth_method="client_secret_post",

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import psycopg
 import pytest
@@ -162,9 +163,9 @@ class Attack:
         begun = self.page(unescape(start[1]))
         if begun.status_code != 303:
             return begun
-        state = re.search(r"[?&]state=([^&]*)", begun.headers["Location"])
-        assert state
-        return self.page(f"/connect/oauth/callback?code=canary-code-x&state={state[1]}&iss={self.party.origin}")
+        asked = dict(parse_qsl(urlsplit(begun.headers["Location"]).query))
+        query = urlencode({"code": "canary-code-x", "state": asked["state"], "iss": self.party.origin})
+        return self.page(f"{urlsplit(asked['redirect_uri']).path}?{query}")
 
     def check(self, vector: object) -> None:
         """Nothing was reached but the third party that the operator allows."""

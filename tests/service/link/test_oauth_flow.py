@@ -13,6 +13,8 @@ from webapp.service.domain.accounts import attempts, provider_clients
 from webapp.service.outbound import oauth
 from webapp.service.outbound.tokens import OAuthFailure
 
+CALLBACK = "http://localhost:8600/connect/oauth/callback"
+
 
 def query(url: str) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
@@ -61,6 +63,33 @@ def test_a_profile_may_sign_in_another_way(world: Any, browser: Any, monkeypatch
     monkeypatch.setattr(oauth, "exchange_code", exchange)
     browser.get(f"{asked['redirect_uri']}?code=c&state={asked['state']}")
     assert [provider.token_at for provider in exchanged] == [""]
+
+
+@pytest.mark.parametrize(
+    ("added_before", "callback", "exchanges"),
+    [(False, "/github", 1), (False, "", 0), (False, "/evil", 0), (True, "", 1), (True, "/github", 0)],
+)
+def test_an_answer_at_the_address_of_another_provider_is_not_exchanged(
+    world: Any, browser: Any, monkeypatch: pytest.MonkeyPatch, added_before: bool, callback: str, exchanges: int
+) -> None:
+    client = provider_clients.add(world.service, app="github", client_id="c", client_secret="s")
+    if added_before:
+        with world.service.store.write() as tx:
+            tx.run("UPDATE provider_clients SET callback = '' WHERE id = :id", {"id": client.id})
+    exchanged = []
+
+    def exchange(client: Any, provider: Any, **sent: str) -> OAuthFailure:
+        exchanged.append(sent["redirect_uri"])
+        return OAuthFailure("grant_dead", "No.")
+
+    monkeypatch.setattr(oauth, "exchange_code", exchange)
+    begun = browser.start(browser.open(world.token(), "&connectLink=true&app=github"), profile="")
+    asked = query(begun.headers["Location"])
+    assert asked["redirect_uri"] == CALLBACK + ("" if added_before else "/github")
+    back = browser.get(f"{CALLBACK}{callback}?code=c&state={asked['state']}")
+    assert exchanged == [asked["redirect_uri"]] * exchanges
+    refused = browser.get(back.headers["Location"]).text
+    assert ("did not come from the one that was asked" in refused) is (exchanges == 0)
 
 
 def test_the_success_address_keeps_its_query_and_fragment(world: Any, browser: Any) -> None:

@@ -140,7 +140,7 @@ def test_an_app_that_cannot_be_connected_says_why(world: Any, browser: Any, app:
 def test_the_operator_reads_how_to_add_a_client(world: Any, browser: Any) -> None:
     page = browser.open(world.token(), "&connectLink=true&app=github")
     assert "patchbay oauth-app add --app github" in page.text
-    assert "http://localhost:8600/connect/oauth/callback" in page.text
+    assert "http://localhost:8600/connect/oauth/callback/github" in page.text
 
 
 def test_access_is_a_choice_in_plain_words(world: Any, browser: Any) -> None:

@@ -32,6 +32,7 @@ def test_every_address_of_the_link_is_served(world: Any) -> None:
         ("/_static/connect/status", "POST"),
         ("/_static/connect/start/<secret>", "GET"),
         ("/connect/oauth/callback", "GET"),
+        ("/connect/oauth/callback/<server>", "GET"),
         ("/connect/oauth/ended/<attempt_id>", "GET"),
     }
 

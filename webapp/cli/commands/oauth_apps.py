@@ -47,7 +47,7 @@ def add(
             name=name,
             scopes=[scope for scope in re.split(r"[,\s]+", scopes) if scope],
         )
-        result = {**_row(client), "redirect_uri": provider_clients.redirect_uri(service)}
+        result = {**_row(client), "redirect_uri": provider_clients.redirect_uri(service, client)}
     show(result, as_json, "The client was added. At the provider, allow the redirect_uri below.")
 
 

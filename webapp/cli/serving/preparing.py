@@ -7,6 +7,7 @@ from typing import Any
 from webapp.cli.serving import roles
 from webapp.kit.clock import now
 from webapp.people import start_tokens
+from webapp.service.catalog.app import SANDBOX
 from webapp.service.components.runner import Runner
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -23,7 +24,9 @@ def prepare(settings: Settings, runner: Path) -> dict[str, Any]:
         sandbox = None
         if settings.sandbox:
             client_id, client_secret = provider_clients.ensure_sandbox(service)
-            sandbox = asdict(roles.SandboxClient(client_id, client_secret, provider_clients.redirect_uri(service)))
+            sandbox = asdict(
+                roles.SandboxClient(client_id, client_secret, provider_clients.new_redirect_uri(service, SANDBOX))
+            )
         return {"start_token": start_tokens.issue(service.store, now), "sandbox": sandbox}
     finally:
         close_service(service)

@@ -74,7 +74,7 @@ def show(
         secret=secret,
         fields=_drawn(current, app, texts or {}, details),
         own_client=own_client.is_brought(current, app),
-        redirect_uri=provider_clients.redirect_uri(service),
+        redirect_uri=provider_clients.new_redirect_uri(service, app.slug),
         problem=problem,
         wrong=len(details),
         can_choose="picked" in current.parameters,

@@ -3,9 +3,10 @@
 A sign-in starts with a GET on purpose: no form may lead to another origin, and a window must be opened by the very
 click. It sets the cookie that binds ``state`` to this browser (RFC 6749 section 10.12), then sends the person on.
 
-On the way back ``state`` must be known, unused, in time and bound to this browser by its cookie; ``iss`` is checked
-(RFC 9207). The outcome is committed before anything is shown, and shown at an address of its own, so that the code
-leaves the URL and a reload repeats nothing.
+On the way back ``state`` must be known, unused, in time and bound to this browser by its cookie, and the answer must be
+the asked provider's: ``iss`` is checked (RFC 9207), and the redirect URI names the server (RFC 9700 section 4.4.2). The
+outcome is committed before anything is shown, and shown at an address of its own, so that the code leaves the URL and
+a reload repeats nothing.
 """
 
 import logging
@@ -58,7 +59,8 @@ def route(blueprint: Blueprint, service: Service) -> None:
         return begin(service, attempt, secret)
 
     @blueprint.get("/connect/oauth/callback")
-    def callback() -> Response:
+    @blueprint.get("/connect/oauth/callback/<server>")
+    def callback(server: str = "") -> Response:
         attempt = _returning(service)
         try:
             return _answer(service, attempt)
@@ -145,7 +147,7 @@ def _authorization_url(service: Service, app: App, client: ProviderClient, start
         raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
     return oauth.authorization_url(
         oauth_provider,
-        redirect_uri=provider_clients.redirect_uri(service),
+        redirect_uri=provider_clients.redirect_uri(service, client),
         state=started.state,
         verifier=started.verifier,
         scopes=started.attempt.scopes,
@@ -163,8 +165,8 @@ def _connect(service: Service, attempt: Attempt) -> None:
     result = oauth.exchange_code(
         service.client_for(app),
         oauth_provider,
-        code=_code(oauth_provider, app),
-        redirect_uri=provider_clients.redirect_uri(service),
+        code=_code(oauth_provider, app, client),
+        redirect_uri=provider_clients.redirect_uri(service, client),
         verifier=sealed["verifier"],
     )
     if isinstance(result, OAuthFailure):
@@ -189,8 +191,10 @@ def _client(service: Service, token: ConnectToken, attempt: Attempt) -> Provider
     )
 
 
-def _code(oauth_provider: Provider, app: App) -> str:
+def _code(oauth_provider: Provider, app: App, client: ProviderClient) -> str:
     """The code of an answer that may be trusted to be this provider's. Raises :class:`ConnectFailed` kinds."""
+    if (request.view_args or {}).get("server", "") != client.callback:
+        raise RejectedByProvider(oauth.NOT_THE_ONE_ASKED)
     failure = oauth.check_issuer(oauth_provider, request.args.get("iss"))
     if failure is not None:
         raise RejectedByProvider(naming(failure.sentence, app.name))

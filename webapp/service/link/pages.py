@@ -172,7 +172,7 @@ def _no_client(service: Service, app: App) -> Response:
         "link/no_client.html",
         status=409,
         app=app,
-        redirect_uri=provider_clients.redirect_uri(service),
+        redirect_uri=provider_clients.new_redirect_uri(service, app.slug),
         note=app.oauth.client if app.oauth else None,
         outcome="error",
         ending=endings.of_code("no_oauth_client"),

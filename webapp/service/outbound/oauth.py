@@ -30,6 +30,7 @@ from webapp.service.outbound.urls import HostRules
 R = TypeVar("R", TokenResult | OAuthFailure, OAuthFailure | None)
 TokenAuthMethod = Literal["client_secret_basic", "client_secret_post", "none"]
 MAX_ANSWER = 256 * 1024
+NOT_THE_ONE_ASKED = "The answer did not come from the one that was asked. Start connecting again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +127,7 @@ def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
     wrong = iss is not None and provider.issuer is not None and not _same(iss, provider.issuer)
     if not (missing or wrong):
         return None
-    sentence = "The answer did not come from the one that was asked. Start connecting again."
-    return OAuthFailure("denied", sentence, "issuer_mismatch")
+    return OAuthFailure("denied", NOT_THE_ONE_ASKED, "issuer_mismatch")
 
 
 def _discreet(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:

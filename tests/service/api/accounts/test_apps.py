@@ -119,7 +119,7 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
     oauth = ours("tinyoauth")
     assert oauth["connectable"] is False and "no OAuth client" in oauth["why_not"]
     assert (keys["ready"], keys["set_up"], oauth["ready"]) == (True, None, False)
-    assert oauth["set_up"]["redirect_uri"].endswith("/connect/oauth/callback")
+    assert oauth["set_up"]["redirect_uri"].endswith("/connect/oauth/callback/tinyoauth")
     github = ours("github")["set_up"]
     assert github["console_url"] == "https://github.com/settings/applications/new"
     assert any(github["redirect_uri"] in step for step in github["steps"])

@@ -27,7 +27,7 @@ class TestClients:
             name: value for name, value in app.items() if name not in own
         }
         assert made["id"].startswith("oa_") and made["client_id"] == "abc" and made["scopes"] == ["profile"]
-        assert made["redirect_uri"] == f"{world.service.settings.public_url}/connect/oauth/callback"
+        assert made["redirect_uri"] == f"{world.service.settings.public_url}/connect/oauth/callback/tinyoauth"
         assert made["owner_id"] == world.scene.project_id
 
     def test_the_secret_is_kept_and_never_shown(self, world: Any, made: Any) -> None:

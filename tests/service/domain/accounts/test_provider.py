@@ -136,7 +136,7 @@ def walk(bench: Any, **returned: str) -> tuple[Attempt, str]:
     client = app.test_client()
     client.set_cookie(binding_cookie(service.settings, begun.attempt), begun.binding, domain="localhost", path="/")
     query = urlencode({"state": begun.state, "code": "c0", **returned})
-    back = client.get(f"/connect/oauth/callback?{query}", base_url="http://localhost:8600")
+    back = client.get(f"/connect/oauth/callback/acme?{query}", base_url="http://localhost:8600")
     assert back.status_code == 303, back.text
     shown = client.get(back.headers["Location"], base_url="http://localhost:8600")
     return attempts.reread(service, open_attempt), shown.text

@@ -74,3 +74,13 @@ def test_what_a_person_brought_serves_that_person_alone_and_goes_unused(
     assert provider_clients.purge(service) == 0
     clock.advance(DAY + 1)
     assert provider_clients.purge(service) == 1
+
+
+def test_each_provider_has_a_redirect_uri_of_its_own(service: Service) -> None:
+    shared = f"{service.settings.public_url}/connect/oauth/callback"
+    ends = {"github": "/github", "gmail": "/accounts.google.com", "google_drive": "/accounts.google.com"}
+    for app, end in ends.items():
+        assert provider_clients.new_redirect_uri(service, app) == shared + end
+        client = provider_clients.add(service, app=app, client_id="c", client_secret=None)
+        assert provider_clients.redirect_uri(service, client) == shared + end
+        assert provider_clients.redirect_uri(service, replace(client, callback="")) == shared  # added before

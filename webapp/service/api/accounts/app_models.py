@@ -42,7 +42,7 @@ class ScopeDescription(Answer):
 class SetUp(Answer):
     """What whoever adds the OAuth client needs: where it is made, how, and the redirect URI to register there."""
 
-    redirect_uri: str = Field(examples=["https://connect.example.com/connect/oauth/callback"])
+    redirect_uri: str = Field(examples=["https://connect.example.com/connect/oauth/callback/github"])
     console_url: str | None = Field(examples=["https://github.com/settings/developers"])
     steps: list[str]
 
@@ -96,7 +96,7 @@ class OAuthApp(App):
     client_id: str = Field(examples=["Iv1.0123456789abcdef"])
     scopes: list[str] = Field(examples=[["repo"]])
     additional_scopes: list[str]
-    redirect_uri: str = Field(examples=["https://connect.example.com/connect/oauth/callback"])
+    redirect_uri: str = Field(examples=["https://connect.example.com/connect/oauth/callback/github"])
     owner_id: str = Field(examples=["proj_8Fw3ZsKd"])
     created_at: DateTime
     updated_at: DateTime

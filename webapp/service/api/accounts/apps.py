@@ -119,6 +119,6 @@ def _set_up(call: Call, app: App) -> dict[str, Any] | None:
     """How an OAuth client for the app is made; None for an app that needs none."""
     if app.oauth is None:
         return None
-    note, uri = app.oauth.client, provider_clients.redirect_uri(call.service)
+    note, uri = app.oauth.client, provider_clients.new_redirect_uri(call.service, app.slug)
     steps = [step.replace("{redirect_uri}", uri) for step in note.steps] if note else []
     return {"redirect_uri": uri, "console_url": note.console_url if note else None, "steps": steps}

@@ -148,7 +148,7 @@ def _to_json(service: Service, client: ProviderClient) -> dict[str, Any]:
         "client_id": client.client_id,
         "scopes": client.scopes,
         "additional_scopes": client.additional_scopes,
-        "redirect_uri": provider_clients.redirect_uri(service),
+        "redirect_uri": provider_clients.redirect_uri(service, client),
         "owner_id": client.project_id,
         "created_at": iso(client.created_at),
         "updated_at": iso(client.updated_at),

@@ -8,6 +8,7 @@ Link: it serves that user's accounts alone, is listed nowhere, and goes once no 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from webapp import audit
 from webapp.errors import Conflict, NotFound
@@ -25,7 +26,7 @@ SANDBOX_ID = "oa_sandbox"
 @dataclass(frozen=True, slots=True)
 class ProviderClient:
     """An OAuth client at a provider; ``project_id`` is None for the whole installation. ``external_user_id`` is whose
-    own it is, where a person brought it."""
+    own it is, where a person brought it; ``callback`` names the authorization server in its redirect URI."""
 
     id: str
     project_id: str | None
@@ -39,6 +40,7 @@ class ProviderClient:
     created_at: int
     updated_at: int
     external_user_id: str | None = None
+    callback: str = ""
 
     def developers_own(self, project_id: str) -> bool:
         """Whether the developer of the project registered it there."""
@@ -78,15 +80,36 @@ def add(
     with service.store.write() as tx:
         sealed = _seal(service, tx, project_id, oauth_app_id, client_secret) if client_secret else None
         texts = name or app, description, tuple(scopes), tuple(additional_scopes)
-        client = ProviderClient(oauth_app_id, project_id, app, client_id, sealed, *texts, now, now, external_user_id)
+        times = now, now
+        client = ProviderClient(
+            oauth_app_id, project_id, app, client_id, sealed, *texts, *times, external_user_id, _callback(service, app)
+        )
         _CLIENTS.insert(tx, client)
         _note(tx, now, client, "created", f"Added an OAuth client for {app}.")
     return client
 
 
-def redirect_uri(service: Service) -> str:
-    """The one redirect URI, exactly as it is registered with providers (RFC 9700 section 2.1)."""
-    return f"{service.settings.public_url}/connect/oauth/callback"
+def redirect_uri(service: Service, client: ProviderClient) -> str:
+    """The redirect URI of ``client``, exactly as it is registered with its provider (RFC 9700 section 2.1)."""
+    return _redirect_uri(service, client.callback)
+
+
+def new_redirect_uri(service: Service, app: str) -> str:
+    """The redirect URI to register for a client of the app with slug ``app`` that is added now."""
+    return _redirect_uri(service, _callback(service, app))
+
+
+def _redirect_uri(service: Service, callback: str) -> str:
+    return "/".join(part for part in (f"{service.settings.public_url}/connect/oauth/callback", callback) if part)
+
+
+def _callback(service: Service, slug: str) -> str:
+    """What tells an authorization server from the others in redirect URIs, so that no answer of one passes for that of
+    another (RFC 9700 section 4.4.2): nothing where its answers name it, else its issuer's host or the app."""
+    app = service.catalog.app(slug)
+    if app is None or app.oauth is None or app.oauth.iss_required:
+        return ""
+    return urlsplit(app.oauth.issuer or "").hostname or slug
 
 
 def get(reader: Reader, oauth_app_id: str) -> ProviderClient:
