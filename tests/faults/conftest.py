@@ -12,6 +12,7 @@ from tests.cli.conftest import Shell, built_catalog, data, eventually, shell, st
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Receiver, receiving
 from tests.faults.running import Running
+from tests.faults.world import World, a_world
 from tests.service.conftest import (
     catalog_folder,
     open_at,
@@ -77,3 +78,10 @@ def server(shell: Shell, receiver: Receiver, tmp_path: Path) -> Iterator[Running
     running.start()
     yield running
     running.kill()
+
+
+@pytest.fixture
+def world(shell: Shell, tmp_path: Path) -> Iterator[World]:
+    """The real server beside a provider that can be held."""
+    with a_world(shell, tmp_path / "serve.log") as made:
+        yield made

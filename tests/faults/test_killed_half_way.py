@@ -9,50 +9,21 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
 
-from tests.cli.conftest import Shell
-from tests.faults.running import Client, Running, client_of, is_free, until_more
-from tests.faults.upstream import APP, COMPONENTS, Upstream, providing
-from webapp.kit.clock import now
-from webapp.kit.crypto import new_id
-from webapp.service.domain.access import tokens
-from webapp.service.domain.accounts import connecting, provider_clients
-from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.tokens import TokenResult
-from webapp.settings import Settings
+from tests.faults.running import Running, is_free, until_more
+from tests.faults.world import World
 
 SOON_S = 5.0
 LOADED = 3.0  # other work on the machine stretches everything; what is printed is what was taken
 
 pytestmark = pytest.mark.faults
-
-
-@dataclass
-class World:
-    """The server, its client for scripts, and the provider that it talks to."""
-
-    server: Running
-    client: Client
-    upstream: Upstream
-
-    def ask(self, method: str, path: str, **options: Any) -> requests.Response:
-        """One call of the API below the project."""
-        return requests.request(
-            method, f"{self.client.project}{path}", headers=self.client.headers, timeout=40, **options
-        )
-
-    def deploy(self) -> str:
-        """A trigger with a subscription of its own at the provider; its id."""
-        return str(self.client.deploy("~/subscribe", origin=self.upstream.origin, topic=new_id("topic"))["id"])
 
 
 def deploy(world: World, _: str) -> None:
@@ -110,30 +81,6 @@ def nothing(_: World) -> str:
     return ""
 
 
-def deployed(world: World) -> str:
-    return world.deploy()
-
-
-def connected(world: World) -> str:
-    """An account whose token has just expired."""
-    world.upstream.dead = False
-    settings = Settings.from_env({**world.server.shell.env})
-    service = open_service(settings, now)
-    try:
-        scene = Scene(world.client.project.rpartition("/")[2], "development")
-        app, client = service.app("acme"), provider_clients.choose(service.store, scene.project_id, "acme")
-        token = tokens.verify(
-            service, tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)["token"]
-        )
-        assert client is not None
-        result = TokenResult("a", world.upstream.refresh_token, 1, None, "bearer", {})
-        return connecting.connect_with_grant(
-            service, token, app, client, result, requested=("read",), profile=None, fields={}, account_id=None,
-        ).id  # fmt: skip
-    finally:
-        close_service(service)
-
-
 @dataclass(frozen=True)
 class Situation:
     """What is begun after ``prepare``, and cut off while the provider ``holds`` a request."""
@@ -146,35 +93,13 @@ class Situation:
 
 SITUATIONS = {
     "deploy": Situation(deploy, "PUT /subscriptions", untrue_of_triggers),
-    "change, leaving": Situation(change, "DELETE /subscriptions", untrue_of_triggers, deployed),
-    "change, subscribing": Situation(change, "PUT /subscriptions", untrue_of_triggers, deployed),
-    "delete": Situation(delete, "DELETE /subscriptions", untrue_of_triggers, deployed),
+    "change, leaving": Situation(change, "DELETE /subscriptions", untrue_of_triggers, World.deploy),
+    "change, subscribing": Situation(change, "PUT /subscriptions", untrue_of_triggers, World.deploy),
+    "delete": Situation(delete, "DELETE /subscriptions", untrue_of_triggers, World.deploy),
     "run": Situation(run, "POST /work", untrue_of_runs),
-    "refresh": Situation(read_account, "POST /token", untrue_of_account, connected),
+    "refresh": Situation(read_account, "POST /token", untrue_of_account, World.connect),
 }
 VICTIMS = ("web", "worker", "runner", "supervisor", "all")
-
-
-@pytest.fixture
-def world(shell: Shell, tmp_path: Path) -> Iterator[World]:
-    with providing() as upstream:
-        env = {
-            **shell.env, "PATCHBAY_ALLOW_HOSTS": upstream.origin.removeprefix("http://"), "PATCHBAY_MAIL": "off",
-            "PATCHBAY_SANDBOX": "off",
-        }  # fmt: skip
-        server = Running(replace(shell, env=env), tmp_path / "serve.log")
-        (server.data / "apps" / "acme").mkdir(parents=True)
-        (server.data / "apps" / "acme" / "app.toml").write_text(APP.format(origin=upstream.origin))
-        for name, source in COMPONENTS.items():
-            (server.data / "components" / name).mkdir(parents=True)
-            (server.data / "components" / name / "0.0.1.py").write_text(source)
-        server.start()
-        client = client_of(server)
-        project = client.project.rpartition("/")[2]
-        words = ("--app", "acme", "--client-id", "patchbay", "--client-secret", "a secret", "--project", project)
-        assert server.shell.run("oauth-app", "add", *words).returncode == 0
-        yield World(server, client, upstream)
-        server.kill()
 
 
 def kill(server: Running, victim: str) -> None:

@@ -1,0 +1,80 @@
+"""The real server beside a provider that can be held: own components, an app with OAuth, and a client for scripts."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from tests.cli.conftest import Shell
+from tests.faults.running import Client, Running, client_of
+from tests.faults.upstream import APP, COMPONENTS, Upstream, providing
+from webapp.kit.clock import now
+from webapp.kit.crypto import new_id
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts import connecting, provider_clients
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.tokens import TokenResult
+from webapp.settings import Settings
+
+
+@dataclass
+class World:
+    """The server, its client for scripts, and the provider that it talks to."""
+
+    server: Running
+    client: Client
+    upstream: Upstream
+
+    def ask(self, method: str, path: str, **options: Any) -> requests.Response:
+        """One call of the API below the project."""
+        return requests.request(
+            method, f"{self.client.project}{path}", headers=self.client.headers, timeout=40, **options
+        )
+
+    def deploy(self) -> str:
+        """A trigger with a subscription of its own at the provider; its id."""
+        return str(self.client.deploy("~/subscribe", origin=self.upstream.origin, topic=new_id("topic"))["id"])
+
+    def connect(self) -> str:
+        """An account whose token has just expired; its id."""
+        self.upstream.dead = False
+        service = open_service(Settings.from_env({**self.server.shell.env}), now)
+        try:
+            scene = Scene(self.client.project.rpartition("/")[2], "development")
+            client = provider_clients.choose(service.store, scene.project_id, "acme")
+            made = tokens.create(service, scene, tokens.TokenRequest("alice"), client_id=None)
+            assert client is not None
+            return connecting.connect_with_grant(
+                service, tokens.verify(service, made["token"]), service.app("acme"), client,
+                TokenResult("a", self.upstream.refresh_token, 1, None, "bearer", {}),
+                requested=("read",), profile=None, fields={}, account_id=None,
+            ).id  # fmt: skip
+        finally:
+            close_service(service)
+
+
+@contextmanager
+def a_world(shell: Shell, log: Path) -> Iterator[World]:
+    """A world over the shell's data folder."""
+    with providing() as upstream:
+        env = {
+            **shell.env, "PATCHBAY_ALLOW_HOSTS": upstream.origin.removeprefix("http://"), "PATCHBAY_MAIL": "off",
+            "PATCHBAY_SANDBOX": "off",
+        }  # fmt: skip
+        server = Running(replace(shell, env=env), log)
+        (server.data / "apps" / "acme").mkdir(parents=True)
+        (server.data / "apps" / "acme" / "app.toml").write_text(APP.format(origin=upstream.origin))
+        for name, source in COMPONENTS.items():
+            (server.data / "components" / name).mkdir(parents=True)
+            (server.data / "components" / name / "0.0.1.py").write_text(source)
+        server.start()
+        client = client_of(server)
+        project = client.project.rpartition("/")[2]
+        words = ("--app", "acme", "--client-id", "patchbay", "--client-secret", "a secret", "--project", project)
+        assert server.shell.run("oauth-app", "add", *words).returncode == 0
+        yield World(server, client, upstream)
+        server.kill()
