@@ -77,6 +77,21 @@ def untrue_of_account(world: World, account_id: str) -> str:
     return "" if answer.ok else answer.text
 
 
+def come_back(world: World, _: str) -> None:
+    world.browser.get(world.comes_back, headers={"Sec-Fetch-Dest": "document"}, timeout=40)
+
+
+def untrue_of_attempt(world: World, attempt_id: str) -> str:
+    """It has ended, well or not; and an account is there exactly where it is said to be connected."""
+    ((status, account_id, error),) = world.rows(
+        f"SELECT status, result_account_id, error_sentence FROM connect_attempts WHERE id = '{attempt_id}'"
+    )
+    accounts = [account["id"] for account in world.ask("GET", "/accounts?external_user_id=bob").json()["data"]]
+    if status == "connected":
+        return "" if account_id in accounts else "no account is there"
+    return "" if status == "failed" and error else f"it is {status}"
+
+
 def nothing(_: World) -> str:
     return ""
 
@@ -97,6 +112,7 @@ SITUATIONS = {
     "change, subscribing": Situation(change, "PUT /subscriptions", untrue_of_triggers, World.deploy),
     "delete": Situation(delete, "DELETE /subscriptions", untrue_of_triggers, World.deploy),
     "run": Situation(run, "POST /work", untrue_of_runs),
+    "connect": Situation(come_back, "POST /token", untrue_of_attempt, World.sign_in),
     "refresh": Situation(read_account, "POST /token", untrue_of_account, World.connect),
 }
 VICTIMS = ("web", "worker", "runner", "supervisor", "all")

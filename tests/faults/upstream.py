@@ -127,6 +127,8 @@ class Upstream:
         return 200, {"id": "u1"}
 
     def _token(self, form: dict[str, list[str]]) -> tuple[int, object]:
+        if form.get("grant_type") == ["authorization_code"]:
+            return 200, {"access_token": "a", "refresh_token": "of nobody", "token_type": "bearer", "expires_in": 3600}
         if self.dead or form.get("refresh_token") != [self.refresh_token]:
             self.dead = True  # RFC 9700 section 4.14.2
             return 400, {"error": "invalid_grant"}

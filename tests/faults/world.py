@@ -1,10 +1,14 @@
 """The real server beside a provider that can be held: own components, an app with OAuth, and a client for scripts."""
 
+import re
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 import requests
 
@@ -28,6 +32,8 @@ class World:
     server: Running
     client: Client
     upstream: Upstream
+    browser: requests.Session = field(default_factory=requests.Session)
+    comes_back: str = ""
 
     def ask(self, method: str, path: str, **options: Any) -> requests.Response:
         """One call of the API below the project."""
@@ -38,6 +44,25 @@ class World:
     def deploy(self) -> str:
         """A trigger with a subscription of its own at the provider; its id."""
         return str(self.client.deploy("~/subscribe", origin=self.upstream.origin, topic=new_id("topic"))["id"])
+
+    def sign_in(self) -> str:
+        """Take a browser through the Connect Link to the provider; the id of its one attempt. It is :attr:`browser`
+        that comes back to :attr:`comes_back`."""
+        made = self.ask("POST", "/tokens", json={"external_user_id": "bob"}).json()
+        self.browser = requests.Session()
+        link = self.browser.get(f"{made['connect_link_url']}&app=acme", headers={"Sec-Fetch-Dest": "document"})
+        start = re.search(r'data-start href="([^"]*)"', link.text)
+        assert start, link.text
+        self.browser.headers["Sec-Fetch-Site"] = "same-origin"
+        begun = self.browser.get(urljoin(link.url, unescape(start[1])), allow_redirects=False)
+        asked = parse_qs(urlsplit(begun.headers["Location"]).query)
+        self.comes_back = f"{asked['redirect_uri'][0]}?code=c&state={asked['state'][0]}"
+        return str(self.rows("SELECT id FROM connect_attempts ORDER BY created_at DESC LIMIT 1")[0][0])
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What stands in the database."""
+        with closing(sqlite3.connect(self.server.data / "patchbay.db")) as connection:
+            return connection.execute(sql).fetchall()
 
     def connect(self) -> str:
         """An account whose token has just expired; its id."""
