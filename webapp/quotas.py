@@ -139,6 +139,15 @@ USER_MB = Quota(
     "The same of all triggers of one external user.",
     unit=MB,
 )
+WRONG_SECRETS = Quota(
+    "WRONG_SECRETS",
+    20,
+    1_000_000,
+    Throttled,
+    "One address may send {limit} wrong secrets of a client a minute; wait a moment.",
+    "Wrong secrets of one OAuth client a minute from one network address.",
+    MINUTE_S,
+)
 TABLE = (
     MIN_POLL_S,
     MIN_TIMER_S,
@@ -152,6 +161,7 @@ TABLE = (
     ADDRESS_MB,
     TRIGGER_MB,
     USER_MB,
+    WRONG_SECRETS,
 )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from flask import Request, Response
 
+from webapp import quotas
 from webapp.errors import Invalid, UnsupportedMedia
 from webapp.kit.crypto import hash_token
 from webapp.kit.networks import network_of
@@ -18,9 +19,7 @@ from webapp.service.api.base.problems import OAuthProblem
 from webapp.service.domain.access import clients
 from webapp.service.domain.access.clients import Client
 from webapp.service.domain.base import scopes
-from webapp.service.domain.base.rate_limits import Limit
 
-WRONG_SECRETS = Limit(20, 60)  # for each client from each address; a right one from elsewhere goes on working
 FIELDS = ("grant_type", "client_id", "client_secret", "scope")
 
 operations = Operations(
@@ -119,11 +118,11 @@ def _authenticated(call: Call, client_id: str, client_secret: str) -> Client | N
     address = call.request.remote_addr
     if not address:
         return clients.authenticate(call.service, client_id, client_secret)
-    key = f"secrets|{hash_token(client_id)}|{network_of(address)}"
-    call.service.limits.check(WRONG_SECRETS, key)
+    key = f"{hash_token(client_id)}|{network_of(address)}"
+    call.service.count(quotas.WRONG_SECRETS, key, 0)
     client = clients.authenticate(call.service, client_id, client_secret)
     if client is None:
-        call.service.limits.hit(WRONG_SECRETS, key)
+        call.service.count(quotas.WRONG_SECRETS, key)
     return client
 
 

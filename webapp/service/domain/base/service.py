@@ -63,10 +63,17 @@ class Service:
             raise quota.error(quota.words(limit))
 
     def count(self, quota: Quota, key: str, amount: int = 1) -> None:
-        """Count ``amount`` towards ``quota`` under ``key``. Raises :class:`Throttled`, with its words, beyond it."""
+        """Count ``amount`` towards ``quota`` under ``key``; 0 only looks whether it is used up.
+
+        Raises :class:`Throttled`, with the quota's words, beyond it.
+        """
         number = self.settings.quotas[quota.name]
+        limit, place = Limit(number * quota.unit, quota.window_s), f"{quota.name}|{key}"
         try:
-            self.limits.hit(Limit(number * quota.unit, quota.window_s), f"{quota.name}|{key}", amount)
+            if amount:
+                self.limits.hit(limit, place, amount)
+            else:
+                self.limits.check(limit, place)
         except Throttled as error:
             REFUSALS.add(quota.name, number)
             error.reason = quota.words(number)
