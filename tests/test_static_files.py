@@ -1,23 +1,33 @@
 """Style sheets are sent in one piece, they and scripts compressed for whoever takes it."""
 
 import gzip
+import re
 from collections.abc import Iterator
 
 import pytest
 from flask.testing import FlaskClient
 
 from webapp.app import create_app
+from webapp.people import users
+from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
+COLD_BYTES = 109_000
+
 
 @pytest.fixture
-def browser(settings: Settings) -> Iterator[FlaskClient]:
-    service = open_service(settings)
+def service(settings: Settings) -> Iterator[Service]:
+    opened = open_service(settings)
+    yield opened
+    close_service(opened)
+
+
+@pytest.fixture
+def browser(settings: Settings, service: Service) -> FlaskClient:
     app = create_app(settings, service=service)
     app.config["SERVER_NAME"] = "localhost:8600"
-    yield app.test_client()
-    close_service(service)
+    return app.test_client()
 
 
 def test_a_style_sheet_is_one_file(browser: FlaskClient) -> None:
@@ -59,3 +69,23 @@ def test_other_files_and_missing_ones_are_the_frameworks(browser: FlaskClient) -
         assert mark.data.startswith(b"<svg")
     for path in ("css/absent.css", "../webapp/app.css", "css/../../templates/x.css"):
         assert browser.get(f"/static/{path}").status_code == 404
+
+
+def test_the_first_look_at_the_apps_takes_few_bytes(browser: FlaskClient, service: Service) -> None:
+    """Heads and bodies of the page and of all that it names, as a browser without any of it is sent them."""
+    users.create(service.store, service.clock, email="ada@example.com", password="three plain words here", role="owner")
+    token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/sign-in").text)
+    assert token
+    signing_in = {"csrf_token": token[1], "email": "ada@example.com", "password": "three plain words here"}
+    assert browser.post("/sign-in", data=signing_in).status_code == 303
+    page = browser.get("/apps", headers={"Accept-Encoding": "gzip"})
+    text = gzip.decompress(page.data).decode()
+    named = set(re.findall(r'(?:src|href)="(?:http://localhost:8600)?(/(?:static|logos)/[^"]+)"', text))
+    assert len([url for url in named if url.startswith("/logos/")]) > 10 and any("woff2" in url for url in named)
+    answers = [page, *(browser.get(url, headers={"Accept-Encoding": "gzip"}) for url in named)]
+    assert {answer.status_code for answer in answers} == {200}
+    total = sum(len(answer.data) + len(str(answer.headers)) for answer in answers)
+    assert total <= COLD_BYTES
+    for answer in answers[1:]:
+        assert answer.headers["Cache-Control"].endswith("immutable")
+        answer.close()
