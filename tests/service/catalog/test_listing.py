@@ -1,11 +1,13 @@
 """Keyset paging over a sorted list: every item once, both ways, and no cursor that is not of this list.
 Words are folded alike on both sides of a search, and equal questions make equal filters."""
 
+from dataclasses import replace
+
 import pytest
 
 from webapp.kit import cursors
 from webapp.kit.text import fold
-from webapp.service.catalog.listing import MAX_WORDS, Filter, Listing, Order, words
+from webapp.service.catalog.listing import EVERYTHING, MAX_WORDS, Filter, Listing, Order, Subset, words
 
 MARK = "numbers"
 
@@ -80,3 +82,12 @@ def test_equal_questions_are_equal() -> None:
     assert first == Filter.of(" a  B ", ["y", "x", "x"], None, False, True)
     assert first.parts == (("a", "b"), ["x", "y"], False, False, True)
     assert first.narrows and not Filter.of("a", (), False, None, None).narrows
+
+
+def test_a_subset_takes_part_in_the_fingerprint_but_for_its_clients() -> None:
+    assert EVERYTHING.parts == ()
+    waiting = Subset(without=frozenset({"b", "a"}), ready=False)
+    assert waiting.parts == ([], ["a", "b"], False)
+    assert replace(waiting, clients=frozenset({"github"})).parts == waiting.parts
+    assert Filter.of(None, (), None, None, None, waiting).narrows
+    assert not Filter.of(None, (), None, None, None).narrows
