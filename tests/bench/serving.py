@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 from tests.bench.calls import Request
 from tests.bench.meter import Client, Server, children_of, pss_mb, spent_s
 from tests.bench.scene import EMAIL, PASSWORD, Scenery
+from webapp import quotas
 
 MEMORY_TARGET_MB, IDLE_TARGET = 250.0, 1.0
 PROCESSES = ("runner", "web", "worker", "sandbox")  # in the order in which they are started
@@ -129,10 +130,13 @@ def deploy(client: Client, scenery: Scenery, external_id: str, url: str) -> List
 
 @contextmanager
 def serving(data: Path, netloc: str, **settings: str) -> Iterator[Serve]:
-    """``patchbay serve`` over ``data`` in a child, which may reach ``netloc``."""
+    """``patchbay serve`` over ``data`` in a child, which may reach ``netloc``. No quota is met."""
     port = _free_port()
+    unbounded = {
+        f"PATCHBAY_{quota.name}": str(quota.most) for quota in quotas.TABLE if quota.window_s or quota.unit > 1
+    }
     own = {"PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(port), "PATCHBAY_ALLOW_HOSTS": netloc,
-           "PATCHBAY_LOG_LEVEL": "error", **settings}  # fmt: skip
+           "PATCHBAY_LOG_LEVEL": "error", **unbounded, **settings}  # fmt: skip
     env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")} | own
     command = [sys.executable, "-m", "webapp.cli.main", "serve"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as process:

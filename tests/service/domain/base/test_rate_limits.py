@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from limits.errors import StorageError
-from limits.storage import Storage
 
 from tests.service.quotas import with_quotas
 from webapp import quotas
@@ -141,7 +140,7 @@ class Shared(Broken):
         return (left + SECOND // 2) // SECOND + self._clock() / SECOND
 
 
-def far(storage: Storage, clock: FakeClock) -> Limiter:
+def far(storage: MemoryCounters, clock: FakeClock) -> Limiter:
     limiter = Limiter("redis://", clock)
     limiter._shared = storage
     return limiter

@@ -3,17 +3,30 @@
 What counts in memory is :mod:`rate_limits`'s own.
 """
 
-from limits.errors import ConfigurationError
-from limits.storage import Storage, storage_from_string
+from typing import TYPE_CHECKING
 
 from webapp.settings import BadSetting
+
+if TYPE_CHECKING:  # it takes time and memory, and most count in memory
+    from limits.errors import ConfigurationError, StorageError
+    from limits.storage import Storage
 
 MEMORY = "memory://"
 _TIMEOUT_S = 1.0
 
 
-def opened(address: str) -> Storage:
+def failure() -> "type[StorageError]":
+    """What a storage raises that does not answer."""
+    from limits.errors import StorageError
+
+    return StorageError
+
+
+def opened(address: str) -> "Storage":
     """The storage at ``address`` (PATCHBAY_LIMITS_STORAGE). Raises :class:`BadSetting`."""
+    from limits.errors import ConfigurationError
+    from limits.storage import Storage, storage_from_string
+
     scheme = address.partition("://")[0]
     try:
         storage = storage_from_string(address, wrap_exceptions=True, **_options(scheme))
@@ -35,13 +48,13 @@ def _options(scheme: str) -> dict[str, float | str | bool]:
     return {}
 
 
-def _reason(scheme: str, error: ConfigurationError) -> str:
+def _reason(scheme: str, error: "ConfigurationError") -> str:
     if "unknown storage scheme" in str(error):
         return f"{scheme or 'it'} is no kind of storage; use memory:// or redis://host:6379, for example."
     return f"{scheme} needs a Python package that is not installed: pip install 'limits[{scheme.partition('+')[0]}]'."
 
 
-def _answers(storage: Storage) -> bool:
+def _answers(storage: "Storage") -> bool:
     try:
         return bool(storage.check())
     except Exception:  # whatever the storage's own client raises

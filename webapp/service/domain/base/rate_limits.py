@@ -7,14 +7,14 @@ import logging
 import threading
 import time
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
-
-from limits.errors import StorageError
-from limits.storage import Storage
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, Clock
 from webapp.service.domain.base import limit_storage
+
+if TYPE_CHECKING:  # the library is imported by whoever counts elsewhere
+    from limits.storage import Storage
 
 SHARED_MARGIN = SECOND // 2  # shared storages tell the end of a window in rounded seconds
 ALONE_S = 5.0
@@ -48,7 +48,7 @@ class LimitState:
     reset_at: int
 
 
-class MemoryCounters(Storage):
+class MemoryCounters:
     """Counters in this process's memory: fixed windows that begin with their first count. Threads may share one.
 
     The library's own memory storage gives back a count that it reads after letting go of its lock, so that of calls
@@ -56,19 +56,11 @@ class MemoryCounters(Storage):
     covers the whole step, and what has expired is swept while counting. Times come from the service's clock.
     """
 
-    STORAGE_SCHEME = None  # not to be had by address: it needs a clock
-
     def __init__(self, clock: Clock) -> None:
-        super().__init__()
         self._clock = clock
         self._lock = threading.Lock()
         self._windows: dict[str, tuple[int, int]] = {}  # key: count, end in epoch milliseconds
         self._sweep_at = _SWEEP_FROM
-
-    @property
-    def base_exceptions(self) -> type[Exception] | tuple[type[Exception], ...]:
-        """Nothing here fails by itself."""
-        return ()
 
     def hit(self, key: str, expiry: int, amount: int = 1) -> tuple[int, int]:
         """Count ``amount``, perhaps none: the count in the window of ``expiry`` seconds, and when it ends (epoch
@@ -96,22 +88,6 @@ class MemoryCounters(Storage):
         """The end of the window in seconds of Unix time; now, when there is none."""
         return self._windows.get(key, (0, self._clock()))[1] / SECOND
 
-    def check(self) -> bool:
-        """It is always there."""
-        return True
-
-    def reset(self) -> int | None:
-        """Forget every window; how many there were."""
-        with self._lock:
-            count = len(self._windows)
-            self._windows.clear()
-        return count
-
-    def clear(self, key: str) -> None:
-        """Forget the window of ``key``."""
-        with self._lock:
-            self._windows.pop(key, None)
-
     def _sweep(self, now: int) -> None:
         """Drop what is over, whenever the number of windows has doubled."""
         if len(self._windows) < self._sweep_at:
@@ -129,11 +105,11 @@ class Limiter:
     def __init__(self, address: str, clock: Clock) -> None:
         self._address, self._clock = address, clock
         self._memory = MemoryCounters(clock)
-        self._shared: Storage | None = None
+        self._shared: Storage | MemoryCounters | None = None
         self._opening = threading.Lock()
         self._alone_until = 0.0
 
-    def open(self) -> Storage:
+    def open(self) -> "Storage | MemoryCounters":
         """Open the storage. Raises :class:`webapp.settings.BadSetting` for one that cannot be used."""
         if self._address == limit_storage.MEMORY:
             return self._memory
@@ -166,7 +142,7 @@ class Limiter:
         try:
             count = storage.incr(key, window_s, amount) if amount else storage.get(key)
             return count, int(storage.get_expiry(key) * SECOND) + SHARED_MARGIN
-        except StorageError as error:
+        except limit_storage.failure() as error:
             log.error("Rate limits are counted in this process alone for now: %s", error.storage_error)
             self._alone_until = time.monotonic() + ALONE_S
             return self._memory.hit(key, window_s, amount)
