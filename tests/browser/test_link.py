@@ -61,6 +61,24 @@ def test_the_page_follows_the_success_address(page: Any, product: Any, embedder:
     page.wait_for_url(re.compile(rf"{embedder.origin}/done\?step=2&account_id=apn_"))
 
 
+def test_who_is_connected_already_is_asked_in_the_window(page: Any, product: Any, axe: Any) -> None:
+    for number in (1, 2):
+        page.goto(product.link("twice@example.com"))
+        with page.expect_popup() as opened:
+            page.get_by_role("link", name="Continue to Sandbox Tasks").click()
+        allow(opened.value)
+        if number == 2:
+            window = opened.value
+            window.get_by_role("heading", name="This account is connected already").wait_for()
+            assert axe(window) == []
+            window.get_by_label("Keep both, side by side").check()
+            with window.expect_event("close"):
+                window.get_by_role("button", name="Continue").click()
+        page.get_by_role("heading", name="Connected").wait_for()
+    names = {account.name for account in product.accounts("twice@example.com")}
+    assert names == {"ada@sandbox.example", "ada@sandbox.example (2)"}
+
+
 def test_denying_in_the_window_is_named_and_can_be_tried_again(page: Any, product: Any) -> None:
     page.goto(product.link("deny@example.com"))
     with page.expect_popup() as opened:

@@ -140,8 +140,8 @@ class Bench:
             found["password"] = self.database.password if kind == "right" else "wrong"
         return found
 
-    def connect(self, app: App, kind: str = "right") -> Account:
-        """Connect ``app`` the way a person would. Raises :class:`ConnectFailed` kinds."""
+    def connect(self, app: App, kind: str = "right", answers: dict[str, str] | None = None) -> Account:
+        """Connect ``app`` the way a person would, who gives these ``answers``. Raises :class:`ConnectFailed` kinds."""
         made = tokens.create(self.service, self.scene, tokens.TokenRequest("alice"), client_id=None)
         token = tokens.verify(self.service, made["token"])
         fields = {field.name: self.values(app, kind)[field.name] for field in app.spec.fields}
@@ -153,7 +153,7 @@ class Bench:
         assert isinstance(result, TokenResult), result
         return connecting.connect_with_grant(
             self.service, token, app, client, result,
-            requested=app.default_scopes, profile=None, fields=fields, account_id=None,
+            requested=app.default_scopes, profile=None, fields=fields, account_id=None, answers=answers,
         )  # fmt: skip
 
     def grant(self, app: App, fields: dict[str, str], *, down: bool = False) -> TokenResult | OAuthFailure:

@@ -132,7 +132,7 @@ class DeclaredProvider:
             kept: Any = body
             for name, path in request.keep.items():
                 kept = put(kept, path, self.right[name])
-            return kept
+            return [kept] if request.label else kept
         if spec.identity and (request is spec.identity or not spec.identity.url):
             body = put(body, spec.identity.id, IDENTITY_ID)
             if spec.identity.name:

@@ -18,10 +18,12 @@ from tests.fakes.declared import (
 )
 from webapp.errors import Invalid, UpstreamFailed
 from webapp.service.catalog.app import App
+from webapp.service.catalog.oauth import LookUp
 from webapp.service.catalog.requests import Identity, Request
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, apps, connecting, credentials, health
+from webapp.service.domain.accounts.questions import Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
 from webapp.service.outbound.tokens import OAuthFailure
 
@@ -102,6 +104,25 @@ def test_jira_works_with_the_site_that_the_sign_in_reaches(bench: Bench) -> None
     kept = credentials.read(bench.service, bench.connect(app))
     assert "oauth.look_up" in fake.asked
     assert kept["cloud_id"] == bench.values(app, "right")["cloud_id"]
+
+
+def test_of_several_sites_of_jira_the_person_chooses_one(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As https://developer.atlassian.com/cloud/oauth/getting-started/making-calls-to-api/ shows the sites."""
+    app = bench.app("jira")
+    fake = bench.provider(app)
+    good, (one, two) = fake._good, ("https://acme.atlassian.net", "https://beta.atlassian.net")
+
+    def reach_two(request: Request) -> Any:
+        sites = [{"id": "1", "url": one}, {"id": "2", "url": two}]
+        return sites if isinstance(request, LookUp) else good(request)
+
+    monkeypatch.setattr(fake, "_good", reach_two)
+    with pytest.raises(Undecided) as asked:
+        bench.connect(app, answers={"again": "both"})
+    assert asked.value.question == Question("site", "Jira", ((one, one), (two, two)))
+    account = bench.connect(app, answers={"again": "both", "site": two})
+    kept = credentials.read(bench.service, account)
+    assert (kept["cloud_id"], account.identity_name) == ("2", f"{IDENTITY_NAME} · beta.atlassian.net")
 
 
 def test_a_key_that_may_not_ask_whose_it_is_is_good_all_the_same(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,12 @@ class App:
         return self._request(look_up) if look_up else None
 
     @property
+    def site_label(self) -> str:
+        """The field that tells sites apart, of which a sign-in may reach several; empty for an app without such."""
+        look_up = self.oauth.look_up if self.oauth else None
+        return look_up.label if look_up else ""
+
+    @property
     def can_revoke(self) -> bool:
         """Whether its provider withdraws access when told so."""
         return self.oauth is not None and bool(self.oauth.revoke_url or self.oauth.revocation)

@@ -1,8 +1,8 @@
 """Models of what an app says about its OAuth: endpoints, quirks, scopes in plain words, and how a client is made."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from webapp.service.catalog.requests import Address, Facts, FieldName, Request, Slug, Text
 from webapp.service.outbound.tokens import OAuthFailureKind
@@ -60,9 +60,17 @@ class Revocation(Request):
 
 class LookUp(Request):
     """A request made once, right after the sign-in, for what the token answer lacks. ``keep``: dotted paths in its
-    answer, by the names of the fields that they become."""
+    answer, by the names of the fields that they become. With ``label``, which is one of these fields, the answer is a
+    list of sites, of which the person chooses one by that field."""
 
     keep: dict[FieldName, Text] = Field(min_length=1)
+    label: str = ""
+
+    @model_validator(mode="after")
+    def _labelled(self) -> Self:
+        if self.label and self.label not in self.keep:
+            raise ValueError("the label of a look-up is one of the fields that it keeps")
+        return self
 
 
 class OAuth(Facts):

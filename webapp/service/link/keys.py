@@ -15,6 +15,7 @@ from webapp.service.domain.accounts import fields as domain_fields
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts.questions import Undecided
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, NoClient
 from webapp.service.domain.base.service import Service
 from webapp.service.link import forms, outcomes, own_client, pages, visit
@@ -68,13 +69,42 @@ def _out_of_place(service: Service, app: App, client: ProviderClient | None, val
 def _connect(
     service: Service, current: Visit, app: App, account: Account | None, attempt: Attempt, secret: str
 ) -> Response:
-    texts = forms.sent(current)
     if attempt.status != "open":  # the same form, sent twice: show what became of the first
         return outcomes.show(service, attempt, secret=secret)
-    attempt = attempts.claim_keys(service, attempt)
+    return _test(service, current, app, account, attempts.claim_keys(service, attempt), secret, forms.sent(current), {})
+
+
+def go_on(service: Service, current: Visit, attempt: Attempt, secret: str, answer: Mapping[str, str]) -> Response:
+    """Connect with the person's ``answer`` to what was asked about their keys."""
+    kept = attempts.unsealed(service, attempt)
+    account = visit.account_of(service, current.token, attempt.account_id) if attempt.account_id else None
+    answers = {**kept["answers"], **answer}
+    return _test(service, current, service.app(attempt.app), account, attempt, secret, kept["texts"], answers)
+
+
+def _test(
+    service: Service,
+    current: Visit,
+    app: App,
+    account: Account | None,
+    attempt: Attempt,
+    secret: str,
+    texts: Mapping[str, str],
+    answers: Mapping[str, str],
+) -> Response:
+    """Test the keys in ``texts`` and connect; ``attempt`` was claimed for it."""
     try:
-        also = attempts.record_connected(attempt)
-        connecting.connect_with_keys(service, current.token, app, texts, account_id=attempt.account_id, on_commit=also)
+        connecting.connect_with_keys(
+            service,
+            current.token,
+            app,
+            texts,
+            account_id=attempt.account_id,
+            on_commit=attempts.record_connected(attempt),
+            answers=answers,
+        )
+    except Undecided as undecided:
+        attempts.ask(service, attempt, undecided.question, texts=texts, answers=answers)
     except Invalid as error:
         attempts.reopen(service, attempt)
         return forms.show(service, current, app, account, texts=texts, details=error.details, secret=secret, status=422)
@@ -87,4 +117,4 @@ def _connect(
     except BaseException:
         attempts.fail(service, attempt, PatchbayError("The connection could not be finished."))
         raise
-    return outcomes.show(service, attempts.reread(service, attempt))
+    return outcomes.show(service, attempts.reread(service, attempt), secret=secret)

@@ -10,6 +10,8 @@ a reload repeats nothing.
 """
 
 import logging
+from collections.abc import Mapping
+from typing import Any
 
 from flask import Blueprint, Response, request
 
@@ -17,9 +19,10 @@ from webapp.errors import NotFound, PatchbayError
 from webapp.kit.text import naming
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients, starting
+from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients, questions, starting
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts.questions import Undecided
 from webapp.service.domain.accounts.starting import SignInStart
 from webapp.service.domain.base.failures import (
     AttemptUnknown,
@@ -37,7 +40,7 @@ from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.outcomes import one_line
 from webapp.service.outbound.templates import TemplateError
-from webapp.service.outbound.tokens import OAuthFailure
+from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.settings import Settings
 
 COOKIE_PATH = "/connect/oauth"
@@ -71,7 +74,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
     @blueprint.get("/connect/oauth/ended/<attempt_id>")
     def ended(attempt_id: str) -> Response:
         attempt = attempts.by_id(service, attempt_id)
-        if attempt is None or not attempts.is_bound(attempt, _binding(service, attempt)):
+        if attempt is None or not is_own(service, attempt):
             raise AttemptUnknown
         _recognize(service, attempt)
         return outcomes.show_in_window(service, attempt)
@@ -118,15 +121,15 @@ def _answer(service: Service, attempt: Attempt) -> Response:
     if attempt.status == "started":
         attempt = finish(service, attempts.claim_sign_in(service, attempt, _binding(service, attempt)))
         return _back_to_product(service, attempt) or _ending_page(attempt)
-    if attempt.status == "exchanging" or attempt.error_code in attempts.READ_LATER:
+    if attempt.status in ("asking", "exchanging") or attempt.error_code in attempts.READ_LATER:
         return _ending_page(attempt)  # the same answer sent twice waits for the first; another reads why
     raise AttemptUnknown
 
 
-def finish(service: Service, attempt: Attempt) -> Attempt:
-    """Exchange the code and connect; whatever happens is written into the attempt."""
+def finish(service: Service, attempt: Attempt, answer: Mapping[str, str] | None = None) -> Attempt:
+    """Exchange the code and connect, or go on with an ``answer``; whatever happens is written into the attempt."""
     try:
-        _connect(service, attempt)
+        _connect(service, attempt, answer or {})
     except ConnectFailed as error:
         return attempts.fail(service, attempt, error)
     except NotFound as error:
@@ -154,12 +157,39 @@ def _authorization_url(service: Service, app: App, client: ProviderClient, start
     )
 
 
-def _connect(service: Service, attempt: Attempt) -> None:
+def _connect(service: Service, attempt: Attempt, answer: Mapping[str, str]) -> None:
     app, token = service.app(attempt.app), attempts.token_of(service.store, attempt)
     client = _client(service, token, attempt)
     if client is None:
         raise NoClient
     sealed = attempts.unsealed(service, attempt)
+    fields, answers = sealed.get("fields", {}), {**sealed.get("answers", {}), **answer}
+    grant = _grant(service, app, client, attempt, sealed)
+    try:
+        connecting.connect_with_grant(
+            service,
+            token,
+            app,
+            client,
+            grant,
+            requested=attempt.scopes,
+            profile=attempt.scope_profile,
+            fields=fields,
+            account_id=attempt.account_id,
+            on_commit=attempts.record_connected(attempt),
+            answers=answers,
+        )
+    except Undecided as undecided:
+        kept = questions.kept_grant(grant, service.clock())
+        attempts.ask(service, attempt, undecided.question, fields=fields, answers=answers, grant=kept)
+
+
+def _grant(
+    service: Service, app: App, client: ProviderClient, attempt: Attempt, sealed: Mapping[str, Any]
+) -> TokenResult:
+    """What the code is exchanged for, or was before the person was asked. Raises :class:`ConnectFailed` kinds."""
+    if kept := sealed.get("grant"):
+        return questions.grant_of(kept, service.clock())
     fields = sealed.get("fields", {})
     oauth_provider = provider.oauth_provider(service, app, client, fields, attempt.scope_profile)
     result = oauth.exchange_code(
@@ -171,18 +201,7 @@ def _connect(service: Service, attempt: Attempt) -> None:
     )
     if isinstance(result, OAuthFailure):
         raise _rejected(provider.naming_failure(result, app))
-    connecting.connect_with_grant(
-        service,
-        token,
-        app,
-        client,
-        result,
-        requested=attempt.scopes,
-        profile=attempt.scope_profile,
-        fields=fields,
-        account_id=attempt.account_id,
-        on_commit=attempts.record_connected(attempt),
-    )
+    return result
 
 
 def _client(service: Service, token: ConnectToken, attempt: Attempt) -> ProviderClient | None:
@@ -223,6 +242,11 @@ def _returning(service: Service) -> Attempt:
     return attempt
 
 
+def is_own(service: Service, attempt: Attempt) -> bool:
+    """Whether this browser started ``attempt``."""
+    return attempts.is_bound(attempt, _binding(service, attempt))
+
+
 def _recognize(service: Service, attempt: Attempt) -> None:
     """Let the page name the product, now that the browser has proved that the sign-in is its own."""
     visit.of_attempt(service, attempts.token_of(service.store, attempt), attempt.session_id)
@@ -238,7 +262,7 @@ def _ending_page(attempt: Attempt) -> Response:
 
 def _back_to_product(service: Service, attempt: Attempt) -> Response | None:
     """The way back to the product, for a sign-in in the page's own tab; None when there is none."""
-    if attempt.mode != "tab":
+    if attempt.mode != "tab" or attempt.status == "asking":
         return None
     token = attempts.token_of(service.store, attempt)
     if attempt.status == "connected":

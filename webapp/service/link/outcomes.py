@@ -10,6 +10,7 @@ from flask import Blueprint, Response, g, request
 
 from webapp.service.domain.accounts import attempts
 from webapp.service.domain.accounts.attempts import Attempt
+from webapp.service.domain.accounts.questions import Question
 from webapp.service.domain.base.failures import AttemptUnknown
 from webapp.service.domain.base.service import Service
 from webapp.service.link import answers, endings, visit
@@ -27,7 +28,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
             attempt = attempts.latest(service, current.session.id)
         if attempt is None or attempt.token_hash != current.token.token_hash:
             raise AttemptUnknown
-        if attempt.status in ("open", "started", "exchanging") and answers.is_fragment():
+        if attempt.status in ("open", "started", "asking", "exchanging") and answers.is_fragment():
             return Response(status=204)
         return show(service, attempt, secret=secret)
 
@@ -38,6 +39,8 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
         ending = endings.of_code(attempt.error_code)
         app = service.catalog.app(attempt.app)
         return answers.ended(service, ending, attempt.error_sentence or ending.sentence, app=app)
+    if attempt.status == "asking" and attempt.binding_hash is None:
+        return _asked(service, attempt, "/_static/connect/answer", secret)
     if attempt.status != "connected":
         return answers.page(service, "link/waiting.html", app=service.app(attempt.app), secret=secret)
     token = attempts.token_of(service.store, attempt)
@@ -57,6 +60,8 @@ def show_in_window(service: Service, attempt: Attempt) -> Response:
     """The outcome where the provider sent the browser: a window to close, or the tab itself."""
     if attempt.status in ("started", "exchanging"):
         return answers.page(service, "link/exchanging.html", app=service.app(attempt.app))
+    if attempt.status == "asking":
+        return _asked(service, attempt, f"/connect/oauth/answer/{attempt.id}")
     if attempt.mode == "tab":
         return show(service, attempt)
     ending = endings.of_code(attempt.error_code) if attempt.status == "failed" else None
@@ -68,3 +73,10 @@ def show_in_window(service: Service, attempt: Attempt) -> Response:
         ending=ending.at(app.name) if ending else None,
         sentence=attempt.error_sentence,
     )
+
+
+def _asked(service: Service, attempt: Attempt, action: str, secret: str = "") -> Response:
+    """The question that waits for its person's answer, which is posted to ``action``."""
+    question = Question.of(attempts.unsealed(service, attempt)["question"])
+    app = service.app(attempt.app)
+    return answers.page(service, "link/question.html", app=app, question=question, action=action, secret=secret)

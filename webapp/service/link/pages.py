@@ -163,7 +163,7 @@ def _last_attempt(service: Service, current: Visit) -> Attempt | None:
 
 def _under_way(attempt: Attempt) -> bool:
     """Whether it goes on elsewhere: a sign-in in this very tab was left by whoever is back on this page."""
-    return attempt.status == "exchanging" or (attempt.status == "started" and attempt.mode == "window")
+    return attempt.status == "exchanging" or (attempt.status in ("started", "asking") and attempt.mode == "window")
 
 
 def _no_client(service: Service, app: App) -> Response:

@@ -4,7 +4,7 @@ from flask import Blueprint, Flask
 
 from webapp.kit import templates
 from webapp.service.domain.base.service import Service
-from webapp.service.link import answers, keys, oauth_flow, outcomes, pages
+from webapp.service.link import answers, keys, oauth_flow, outcomes, pages, questions
 
 
 def register(app: Flask, service: Service) -> None:
@@ -16,7 +16,7 @@ def register(app: Flask, service: Service) -> None:
     templates.prepare(app.jinja_env)
     blueprint = Blueprint("link", __name__)
     answers.prepare(blueprint, service)
-    for part in (pages, keys, outcomes, oauth_flow):
+    for part in (pages, keys, outcomes, oauth_flow, questions):
         part.route(blueprint, service)
     app.register_blueprint(blueprint)
     csrf = app.extensions.get("csrf")

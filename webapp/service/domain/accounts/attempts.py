@@ -1,7 +1,8 @@
 """Connect attempts (table ``connect_attempts``): a person on the way to a connected account.
 
     open ──start──▶ started ──claim_sign_in──▶ exchanging ──▶ connected
-      └───────────────claim_keys──────────────────▲      └──▶ failed
+      └───────────────claim_keys──────────────────▲  │   └──▶ failed
+                          asking ──claim_answer───┘◀─┘ ask
 
 Each arrow is one conditional UPDATE, so that a repeated click, code or form finds the way closed and a restart
 loses nothing. The secret of an attempt is known to its page alone; ``state`` and the cookie that binds it to one
@@ -12,7 +13,7 @@ and what was typed into the form are sealed.
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from webapp.errors import PatchbayError
@@ -21,12 +22,13 @@ from webapp.kit.crypto import hash_token, same
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import notifications
+from webapp.service.domain.accounts.questions import Question
 from webapp.service.domain.base.failures import AttemptUnknown, ConnectFailed, LinkExpired, LinkUsed
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
-Status = Literal["open", "started", "exchanging", "connected", "failed"]
+Status = Literal["open", "started", "asking", "exchanging", "connected", "failed"]
 SIGN_IN_TIME = 15 * MINUTE
 EXCHANGE_TIME = 2 * MINUTE  # longer than any deadline of the exchange, identity and test requests together
 INTERRUPTED, TIMED_OUT, ELSEWHERE = "interrupted", "sign_in_timeout", "continued_elsewhere"
@@ -35,6 +37,7 @@ _ELSEWHERE = "It was continued from another page or browser."
 _BROKEN_OFF = {
     "exchanging": (INTERRUPTED, "It broke off in the middle. Start again."),
     "started": (TIMED_OUT, "It took longer than 15 minutes. Start again."),
+    "asking": (TIMED_OUT, "It took longer than 15 minutes. Start again."),
 }
 
 
@@ -104,6 +107,23 @@ def claim_keys(service: Service, attempt: Attempt) -> Attempt:
     if attempt.expires_at <= service.clock():
         raise LinkExpired
     return _claim(service, attempt, "open")
+
+
+def claim_answer(service: Service, attempt: Attempt) -> Attempt:
+    """Claim an attempt whose person has answered, so that it goes on once. Raises :class:`AttemptUnknown`."""
+    if attempt.expires_at <= service.clock():
+        raise AttemptUnknown
+    return _claim(service, attempt, "asking")
+
+
+def ask(service: Service, attempt: Attempt, question: Question, **progress: Any) -> None:
+    """Let ``attempt`` wait for its person's answer, with what it has so far. Raises :class:`AttemptUnknown`."""
+    plain = json.dumps({"question": asdict(question), **progress}, default=dict).encode()
+    with service.store.write() as tx:
+        sealed = SEALED.seal(service, tx, token_of(tx, attempt).scene.project_id, attempt.id, plain)
+        times = {"claimed_by": None, "expires_at": service.clock() + SIGN_IN_TIME}
+        if not move(tx, attempt, "exchanging", status="asking", sealed=sealed, **times):
+            raise AttemptUnknown
 
 
 def reopen(service: Service, attempt: Attempt) -> None:
@@ -193,7 +213,7 @@ def end_others(tx: Tx, attempt: Attempt) -> None:
     """End the sign-ins that wait for their person beside ``attempt``. Nobody is told: what comes of it tells them."""
     others = _ATTEMPTS.all(
         tx,
-        "token_hash = :token AND status = 'started' AND id <> :id",
+        "token_hash = :token AND status IN ('started', 'asking') AND id <> :id",
         {"token": attempt.token_hash, "id": attempt.id},
     )
     for other in others:
@@ -219,8 +239,8 @@ def settle(service: Service) -> int:
     over = {"now": service.clock(), "exchange": EXCHANGE_TIME}
     overdue = _ATTEMPTS.all(
         service.store,
-        "status IN ('started', 'exchanging') "
-        "AND CASE status WHEN 'started' THEN expires_at ELSE claimed_at + :exchange + 1 END <= :now LIMIT 100",
+        "status IN ('started', 'asking', 'exchanging') "
+        "AND CASE status WHEN 'exchanging' THEN claimed_at + :exchange + 1 ELSE expires_at END <= :now LIMIT 100",
         over,
     )
     for attempt in overdue:
@@ -262,12 +282,12 @@ def _fail(tx: Tx, service: Service, attempt: Attempt, code: str, sentence: str) 
 
 def _finish(tx: Tx, attempt: Attempt, status: Status, **result: str) -> bool:
     """End ``attempt``, unless it has ended; what was sealed is forgotten."""
-    return move(tx, attempt, "started", "exchanging", status=status, sealed=None, claimed_by=None, **result)
+    return move(tx, attempt, "started", "asking", "exchanging", status=status, sealed=None, claimed_by=None, **result)
 
 
 def _settled(service: Service, attempt: Attempt | None) -> Attempt | None:
     """``attempt``; one whose process died in the exchange, or that nobody came back to, has failed."""
     if attempt is None or attempt.status not in _BROKEN_OFF:
         return attempt
-    ends_at = attempt.expires_at if attempt.status == "started" else (attempt.claimed_at or 0) + EXCHANGE_TIME + 1
+    ends_at = attempt.expires_at if attempt.status != "exchanging" else (attempt.claimed_at or 0) + EXCHANGE_TIME + 1
     return attempt if service.clock() < ends_at else _ended(service, attempt, *_BROKEN_OFF[attempt.status])

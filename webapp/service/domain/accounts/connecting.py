@@ -17,6 +17,7 @@ from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts, credentials, fields, lifecycle, notifications, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.accounts.questions import AGAIN, KEEP_BOTH, SITE, Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history, projects
@@ -25,6 +26,8 @@ from webapp.store.contract import Tx
 
 OnCommit = Callable[[Tx, str], None]
 """Called with the account's id in the transaction that commits it, to write what belongs to it."""
+Answers = Mapping[str, str] | None
+"""What the person has decided so far, by the kind of question; None where there is nobody to ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +56,13 @@ def connect_with_keys(
     name: str | None = None,
     account_id: str | None = None,
     on_commit: OnCommit | None = None,
+    answers: Answers = None,
 ) -> Account:
     """Connect ``app`` by the values of its custom fields, which are tested first.
 
     A project that does not require the test (``connect_require_key_auth_test`` false) keeps an account whose test
     could not be made or failed, and marks it unhealthy. Raises :class:`Invalid` for a bad field,
-    :class:`CredentialsRefused`, :class:`ProviderDown`, :class:`WrongAccount`, :class:`NotFound`.
+    :class:`CredentialsRefused`, :class:`ProviderDown`, :class:`WrongAccount`, :class:`NotFound`, :class:`Undecided`.
     """
     if app.auth_type != "keys":
         message = f"{app.name} is not connected by keys."
@@ -73,7 +77,7 @@ def connect_with_keys(
     trouble = None if outcome.kind == "ok" else outcome.sentence
     identity = (outcome.identity_id, outcome.identity_name, outcome.identity_text)
     accepted = AcceptedCredentials(app, values, *identity, trouble, name)
-    return _commit(service, token, accepted, existing, on_commit)
+    return _commit(service, token, accepted, existing, on_commit, answers)
 
 
 def connect_with_grant(
@@ -88,11 +92,12 @@ def connect_with_grant(
     fields: Mapping[str, str],
     account_id: str | None,
     on_commit: OnCommit | None = None,
+    answers: Answers = None,
 ) -> Account:
     """Connect ``app`` by the tokens that its provider has just issued.
 
     Raises :class:`ScopesMissing`, :class:`CredentialsRefused`, :class:`ProviderDown`, :class:`WrongAccount`,
-    :class:`NotFound`.
+    :class:`NotFound`, :class:`Undecided`.
     """
     existing = _existing(service, token, app, account_id)
     granted = tuple(requested) if result.scopes is None else tuple(result.scopes)
@@ -100,10 +105,11 @@ def connect_with_grant(
     values = {**fields, **provider.kept_of_tokens(app, result), credentials.ACCESS_TOKEN: result.access_token}
     if result.refresh_token:
         values[credentials.REFRESH_TOKEN] = result.refresh_token
-    looked_up = provider.look_up(service, app, values)
-    if isinstance(looked_up, provider.CheckResult):
-        raise _not_accepted(looked_up)
-    values |= looked_up
+    sites = provider.look_up(service, app, values)
+    if isinstance(sites, provider.CheckResult):
+        raise _not_accepted(sites)
+    site = _site(service, app, sites, existing, answers)
+    values |= site
     outcome = provider.identify(service, app, values)
     if outcome.kind != "ok":
         raise _not_accepted(outcome)
@@ -113,14 +119,14 @@ def connect_with_grant(
         app,
         values,
         outcome.identity_id,
-        outcome.identity_name,
-        outcome.identity_text,
+        _at_site(app, outcome.identity_name, site, sites),
+        _at_site(app, outcome.identity_text, site, sites),
         oauth_app_id=client.id,
         scopes=granted,
         profile=profile,
         expires_at=lifecycle.expiry_time(service, result),
     )
-    return _commit(service, token, accepted, existing, on_commit)
+    return _commit(service, token, accepted, existing, on_commit, answers)
 
 
 def _existing(service: Service, token: ConnectToken, app: App, account_id: str | None) -> Account | None:
@@ -131,6 +137,25 @@ def _existing(service: Service, token: ConnectToken, app: App, account_id: str |
     if account.app != app.slug:
         raise NotFound("There is no such account.")
     return account
+
+
+def _site(
+    service: Service, app: App, sites: Sequence[Mapping[str, str]], existing: Account | None, answers: Answers
+) -> Mapping[str, str]:
+    """The site that the account is to work with: the one before, or the one that the person names, who is asked."""
+    if len(sites) == 1 or answers is None:
+        return sites[0]
+    label = app.site_label
+    before = credentials.read(service, existing).get(label) if existing else None
+    for wanted in (answers.get(SITE), before):
+        if site := next((site for site in sites if site[label] == wanted), None):
+            return site
+    raise Undecided(Question(SITE, app.name, tuple((site[label], site[label]) for site in sites)))
+
+
+def _at_site(app: App, text: str | None, site: Mapping[str, str], sites: Sequence[Mapping[str, str]]) -> str | None:
+    """``text`` with the site beside it, where there are several to tell apart."""
+    return f"{text} · {site[app.site_label].removeprefix('https://')}" if text and len(sites) > 1 else text
 
 
 def _check_scopes(app: App, token: ConnectToken, requested: Sequence[str], granted: Sequence[str]) -> None:
@@ -151,9 +176,12 @@ def _commit(
     accepted: AcceptedCredentials,
     existing: Account | None,
     on_commit: OnCommit | None,
+    answers: Answers,
 ) -> Account:
     if existing is not None:
         _check_identity(accepted, existing)
+    else:
+        existing = _to_replace(service, token, accepted, answers)
     label = f" as {accepted.identity_name}" if accepted.identity_name else ""
     with _by(token), service.store.write() as tx:
         account = _account(service, tx, token, accepted, existing)
@@ -171,6 +199,22 @@ def _commit(
         notifications.connected(tx, service, token, committed)
     service.wake()
     return committed
+
+
+def _to_replace(
+    service: Service, token: ConnectToken, accepted: AcceptedCredentials, answers: Answers
+) -> Account | None:
+    """The account whose place this one takes, as its person decides, who is asked; None where both are kept."""
+    if answers is None or accepted.identity_id is None or answers.get(AGAIN) == KEEP_BOTH:
+        return None
+    of_app = accounts.of_app(service.store, token.scene, accepted.app.slug, user=token.user)
+    same = [account for account in of_app if account.identity_id == accepted.identity_id]
+    if not same:
+        return None
+    if chosen := next((account for account in same if account.id == answers.get(AGAIN)), None):
+        return chosen
+    options = tuple((account.id, account.name or account.identity_name or account.id) for account in same)
+    raise Undecided(Question(AGAIN, accepted.identity_text or accepted.identity_id, options))
 
 
 def _by(token: ConnectToken) -> AbstractContextManager[None]:

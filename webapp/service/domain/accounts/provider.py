@@ -19,7 +19,7 @@ from webapp.service.outbound.outcomes import at_path, one_line
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.service.outbound.urls import parse_port
 
-MAX_KEPT = 2_000
+MAX_KEPT, MAX_SITES = 2_000, 100
 _GONE = frozenset({404, 410, 422})  # how providers answer a revocation of what they do not know any more
 
 
@@ -107,17 +107,19 @@ def kept_of_tokens(app: App, result: TokenResult) -> dict[str, str]:
     return _kept(app.oauth.keep if app.oauth else {}, result.raw)
 
 
-def look_up(service: Service, app: App, values: Mapping[str, str]) -> dict[str, str] | CheckResult:
-    """What the app's look-up after a sign-in adds to ``values``, or why it could not be had."""
+def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[str, str]] | CheckResult:
+    """What the app's look-up after a sign-in adds to ``values``, once for each site that it reaches, or why it could
+    not be had."""
     spec, look_up = app.look_up_request, app.oauth.look_up if app.oauth else None
     if spec is None or look_up is None:
-        return {}
+        return [{}]
     outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
     if outcome.kind != "ok":
         return CheckResult(outcome.kind, naming(outcome.sentence, app.name), retry_after_s=outcome.retry_after_s)
-    kept = _kept(look_up.keep, outcome.body)
-    if kept.keys() == look_up.keep.keys():
-        return kept
+    bodies = outcome.body[:MAX_SITES] if look_up.label and isinstance(outcome.body, list) else [outcome.body]
+    sites = [kept for kept in (_kept(look_up.keep, body) for body in bodies) if kept.keys() == look_up.keep.keys()]
+    if sites:
+        return sites
     return CheckResult(
         "refused", f"This sign-in gives access to no site of {app.name}. Get access to one, then try again."
     )
