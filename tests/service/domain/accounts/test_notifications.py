@@ -87,7 +87,7 @@ def test_what_nobody_came_back_to_is_told_once_without_anybody_looking(post: Del
         counts.append(attempts.settle(post.service))
     assert counts == [0, 0, 1, 1, 0]
     post.turn()
-    told = [(message["event"], message["error"]) for message in delivered(post, "/told")]
+    told = sorted((message["event"], message["error"]) for message in delivered(post, "/told"))
     assert told == [
         ("CONNECTION_ERROR", "It broke off in the middle. Start again."),
         ("CONNECTION_ERROR", "It took longer than 15 minutes. Start again."),
