@@ -9,6 +9,8 @@ import pytest
 
 from tests.once import catalog, passwords, web
 from webapp.kit.clock import FakeClock
+from webapp.service.catalog.build import build
+from webapp.service.catalog.sources import Places
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
@@ -42,6 +44,17 @@ def settings(data: Path) -> Settings:
 def clock() -> FakeClock:
     """A clock that moves only when it is told to."""
     return FakeClock()
+
+
+@pytest.fixture(scope="session")
+def built_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The catalog of the built-in apps: building it is most of what a command over a new folder does.
+
+    It is built as over a data folder, so that it stands there for what a command would build.
+    """
+    folder = tmp_path_factory.mktemp("catalog")
+    build(folder / "catalog.db", Places([folder / "apps"], components=folder / "components"))
+    return folder / "catalog.db"
 
 
 @pytest.fixture(scope="session")

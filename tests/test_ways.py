@@ -1,14 +1,16 @@
 """No request goes through more files than it has to: each of the four ways has a budget."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.ways import TARGETS, count
 
 
 @pytest.fixture(scope="module")
-def ways() -> dict[str, list[str]]:
+def ways(built_catalog: Path) -> dict[str, list[str]]:
     """The files of each way, counted once, in processes that no other test has warmed."""
-    return count()
+    return count(built_catalog)
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -8,6 +8,7 @@ application over it and makes the requests, the dashboard's page first, so that 
 
 import json
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -187,11 +188,13 @@ def measure(settings: Settings, known: Mapping[str, Any]) -> dict[str, list[str]
     return {name: sorted(way.files) for name, way in ways.items()}
 
 
-def count() -> dict[str, list[str]]:
-    """The files of each way, in a fresh installation that is removed afterwards."""
+def count(catalog: Path | None = None) -> dict[str, list[str]]:
+    """The files of each way, in an installation that is removed afterwards; its ``catalog`` may be built already."""
     with tempfile.TemporaryDirectory(prefix="ways-") as folder, socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
         free.close()
+        if catalog is not None:
+            shutil.copy(catalog, folder)
         settings = {"PATCHBAY_DATA": folder, "PATCHBAY_SANDBOX_PORT": str(port)}
         known = _stage("prepare", settings, {})
         return {name: list(files) for name, files in _stage("measure", settings, known).items()}

@@ -18,8 +18,6 @@ from typing import Any
 import pytest
 
 from tests.cli.in_process import Commands
-from webapp.service.catalog.build import build
-from webapp.service.catalog.sources import Places
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = [sys.executable, "-m", "webapp.cli.main"]
@@ -84,17 +82,6 @@ def free_ports() -> int:
             except OSError:
                 continue
             return port
-
-
-@pytest.fixture(scope="session")
-def built_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The catalog of the built-in apps: building it is most of what a command over a new folder does.
-
-    It is built as over a data folder, so that it stands there for what a command would build.
-    """
-    folder = tmp_path_factory.mktemp("catalog")
-    build(folder / "catalog.db", Places([folder / "apps"], components=folder / "components"))
-    return folder / "catalog.db"
 
 
 @pytest.fixture

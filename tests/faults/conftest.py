@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Shell, built_catalog, data, eventually, shell, start
+from tests.cli.conftest import Shell, data, eventually, shell, start
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Receiver, receiving
 from tests.faults.running import Running
@@ -30,7 +30,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
 __all__ = [
-    "built_catalog", "catalog_folder", "data", "eventually", "open_at", "project", "provider", "provider_server",
+    "catalog_folder", "data", "eventually", "open_at", "project", "provider", "provider_server",
     "runner", "scene", "service", "shell", "start",
 ]  # fmt: skip
 

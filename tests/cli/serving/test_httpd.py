@@ -19,6 +19,9 @@ from webapp.cli.serving.stopping import Stop
 Send = Callable[[bytes], tuple[int, dict[str, str], bytes]]
 
 
+released = threading.Event()
+
+
 def make_app() -> Flask:
     app = Flask("under-test")
 
@@ -28,7 +31,7 @@ def make_app() -> Flask:
 
     @app.get("/slow")
     def slow() -> str:
-        time.sleep(1)
+        released.wait(1)
         return "x" * 1_000_000
 
     @app.get("/pieces")
@@ -43,8 +46,10 @@ def make_app() -> Flask:
 
 
 @pytest.fixture
-def address() -> Iterator[tuple[str, int]]:
-    """A server with two threads in a thread of this process; stopped as a signal would stop it."""
+def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
+    """A server with two threads in a thread of this process; stopped as a signal would stop it, but at once."""
+    monkeypatch.setattr(httpd, "SETTLE_S", 0.01)
+    released.clear()
     (listener,) = listening.listen("127.0.0.1", 0)
     bound: tuple[str, int] = listener.getsockname()
     stop = Stop()
@@ -141,6 +146,7 @@ def test_clients_that_send_slowly_hold_no_thread(send: Send, address: tuple[str,
 
 
 def test_a_request_under_way_is_finished_and_new_ones_are_not_taken() -> None:
+    released.clear()
     (listener,) = listening.listen("127.0.0.1", 0)
     address = listener.getsockname()
     stop = Stop()
@@ -153,6 +159,7 @@ def test_a_request_under_way_is_finished_and_new_ones_are_not_taken() -> None:
         time.sleep(0.3)
         with pytest.raises(OSError):
             socket.create_connection(address, timeout=0.5).close()
+        released.set()
         status, _, body = read(client)
         assert (status, len(body)) == (200, 1_000_000)
         thread.join(5)
@@ -185,3 +192,4 @@ def test_whether_it_lives_is_answered_while_all_threads_are_busy(address: tuple[
         for _ in range(2):
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert read(client)[0] == 200
+        released.set()

@@ -147,6 +147,7 @@ def test_trouble_does_not_end_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
         return 0.01
 
     monkeypatch.setattr(Checkpointer, "turn", turn)
+    monkeypatch.setattr(checkpointer, "IN_VAIN_S", 0.05)
     engine = Checkpointer(bench.service)
     engine.start()
     assert turned.wait(5)

@@ -58,7 +58,8 @@ def test_it_wakes_at_once(live: DeliveryHarness, monkeypatch: pytest.MonkeyPatch
     assert statuses(live) == {"delivered"}
 
 
-def test_without_a_bell_it_looks_by_itself(live: DeliveryHarness) -> None:
+def test_without_a_bell_it_looks_by_itself(live: DeliveryHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivery_engine, "LONGEST_SLEEP_S", 0.25)
     trigger = live.trigger(live.receiver.url())
     with running(live):
         time.sleep(0.1)
@@ -153,11 +154,12 @@ def test_an_idle_engine_sleeps(live: DeliveryHarness, monkeypatch: pytest.Monkey
         asked.append(after)
         return due(reader, after)
 
+    monkeypatch.setattr(delivery_engine, "LONGEST_SLEEP_S", 0.25)
     with running(live):
-        time.sleep(0.3)
+        time.sleep(0.1)
         monkeypatch.setattr(deliveries, "next_due_at", counted)
-        time.sleep(2.0)
-        assert len(asked) <= 2 * 3  # twice a turn, a turn a second
+        time.sleep(0.5)
+        assert len(asked) <= 2 * 3  # twice a turn, four turns a second
 
 
 def test_the_lease_outlives_the_request() -> None:
