@@ -148,7 +148,7 @@ def prepared(folder: Path, apps: Mapping[str, str]) -> Path:
     """``folder`` with ``apps`` and a catalog built from them, to be copied by :func:`copied`."""
     for slug, facts in apps.items():
         write_app(folder, slug, facts)
-    report = ensure(folder / "catalog.db", Places([folder / "apps"]))
+    report = ensure(folder / "catalog.db", Places.of(folder))
     assert report.problems == ()
     return folder
 
