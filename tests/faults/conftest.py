@@ -70,9 +70,10 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def server(shell: Shell, receiver: Receiver, tmp_path: Path) -> Iterator[Running]:
-    """The real server, started; whatever runs of it at the end is killed."""
+    """The real server, started; whatever runs of it at the end is killed. Any number of events may come to it."""
     env = {
         **shell.env, "PATCHBAY_ALLOW_HOSTS": receiver.netloc, "PATCHBAY_MAIL": "off", "PATCHBAY_SANDBOX": "off",
+        **{f"PATCHBAY_{name}_REQUESTS": "1000000" for name in ("ADDRESS", "TRIGGER", "USER")},
     }  # fmt: skip
     running = Running(replace(shell, env=env), tmp_path / "serve.log")
     running.start()
