@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from fontTools.ttLib import TTFont  # type: ignore[import-untyped]  # it carries no types
 
 from webapp import frontend
 from webapp.kit import assets
@@ -37,8 +38,20 @@ def test_vendor_names_in_pages_and_styles_are_the_installed_ones() -> None:
     assert used <= names
 
 
+def test_fonts_have_the_weights_that_style_sheets_ask_for() -> None:
+    styles = "".join(file.read_text("utf-8") for file in (assets.static_dir() / "css").rglob("*.css"))
+    asked = {int(weight) for weight in re.findall(r"font(?:-weight)?: (\d{3})\b", styles)}
+    lightest, heaviest = frontend.WEIGHTS
+    assert asked and lightest <= min(asked) <= max(asked) <= heaviest
+    for font in (assets.static_dir() / "vendor").glob("*.woff2"):
+        (axis,) = TTFont(font)["fvar"].axes
+        assert (axis.axisTag, axis.minValue, axis.maxValue) == ("wght", lightest, heaviest)
+
+
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where nothing is installed yet; what :func:`npm_that_fills` writes are no fonts."""
+    monkeypatch.setattr(frontend, "_limit_weights", lambda _: None)
     for name in ("package.json", "package-lock.json", ".npmrc"):
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     return tmp_path

@@ -13,7 +13,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
-COLD_BYTES = 109_000
+COLD_BYTES = 100_000
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """How the packages of the front end get into a source tree.
 
 ``python -m webapp.frontend`` puts the packages that package.json pins into ``static/vendor``, with their version in the
-file name. Their addresses are :mod:`webapp.kit.assets`'s matter.
+file name, and the fonts without the weights that no page uses. Their addresses are :mod:`webapp.kit.assets`'s matter.
 """
 
 import hashlib
@@ -27,6 +27,9 @@ VENDOR = (
     ("@fontsource-variable/inter", "LICENSE", "inter-{version}.LICENSE.txt"),
 )
 """What is served: package, file in it, name in ``static/vendor``."""
+
+WEIGHTS = (400, 700)
+"""The lightest and the heaviest weight that style sheets ask for."""
 
 Run = Callable[[Sequence[str], Path], "subprocess.CompletedProcess[str]"]
 
@@ -95,7 +98,8 @@ def _files(root: Path) -> list[tuple[str, str, str]]:
 
 def _stamp(root: Path) -> dict[str, str]:
     files = (root / name for name in ("package.json", "package-lock.json"))
-    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    hashes = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+    return {**hashes, "weights": "–".join(map(str, WEIGHTS))}
 
 
 def _installed(stamp: Path, state: dict[str, str], files: list[Path]) -> bool:
@@ -152,7 +156,21 @@ def _copy(modules: Path, target: Path, files: list[tuple[str, str, str]]) -> lis
     """Replace ``target`` as a whole, so that no older version stays behind."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
-    return [Path(shutil.copy(modules / package / file, target / name)) for package, file, name in files]
+    copied = [Path(shutil.copy(modules / package / file, target / name)) for package, file, name in files]
+    for font in copied:
+        if font.suffix == ".woff2":
+            _limit_weights(font)
+    return copied
+
+
+def _limit_weights(font: Path) -> None:
+    """Leave :data:`WEIGHTS` in a variable font, which makes it a quarter smaller."""
+    from fontTools.ttLib import TTFont  # type: ignore[import-untyped]  # it carries no types
+    from fontTools.varLib.instancer import instantiateVariableFont  # type: ignore[import-untyped]
+
+    with TTFont(font) as variable:
+        instantiateVariableFont(variable, {"wght": WEIGHTS}, inplace=True)
+        variable.save(font)
 
 
 if __name__ == "__main__":
