@@ -16,7 +16,9 @@ def test_what_repeats_or_is_typed_in_a_row_is_weak(key: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", [secrets.token_hex(32), secrets.token_urlsafe(24), "correct horse battery staple forever"]
+    "key",
+    [secrets.token_hex(32), secrets.token_urlsafe(24), "correct horse battery staple forever"],
+    ids=["hex", "base64", "words"],  # the same in every process that collects
 )
 def test_what_is_random_is_not(key: str) -> None:
     assert not is_weak(key)
