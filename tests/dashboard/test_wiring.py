@@ -9,7 +9,8 @@ from webapp.dashboard.dashboard import KEY
 
 NOUNS = {
     "account", "accounts", "activity", "apps", "audit", "component", "components", "connections", "deletion",
-    "deliveries", "deploying", "runs", "session", "settings", "start", "trigger", "triggers", "webhooks",
+    "deliveries", "deploying", "new_password", "passkey", "passkeys", "pausing", "runs", "second_step", "session",
+    "settings", "start", "trigger", "triggers", "two_step", "webhooks",
 }  # fmt: skip
 
 

@@ -49,9 +49,9 @@ class LazyGroup(click.Group):
         try:
             with _ending_on_sigterm():
                 return super().invoke(ctx)
-        except (click.exceptions.Exit, click.ClickException):
+        except (click.exceptions.Exit, click.ClickException, click.Abort):  # Abort: a question was answered by no
             raise
-        except (KeyboardInterrupt, click.Abort) as error:
+        except KeyboardInterrupt as error:
             raise Stopped from error
         except Exception as error:
             from webapp.cli.options import sentence_of

@@ -224,7 +224,11 @@ def bodies(ids: dict[str, str]) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("what", list(bodies(dict.fromkeys(("account_id", "dynamic_props_id", "workflow_id"), ""))))
-def test_what_is_not_yours_in_a_body_is_like_what_is_not_there(town: Town, what: str) -> None:
+def test_what_is_not_yours_in_a_body_is_like_what_is_not_there(
+    town: Town, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quotas = town.world.service.settings.quotas
+    monkeypatch.setitem(quotas, "USER_TRIGGERS", 10_000)  # other tests deployed, too
     here, asking = town.world.scene, (town.world.frontend("alice"), town.world.server())
     before = town.kept()
     strangers = dict(town.strangers)
