@@ -366,3 +366,44 @@ def test_rows_and_counts(tmp_path: Path) -> None:
         assert connection.all("SELECT n FROM t") == [{"n": 1}] == [connection.one("SELECT n FROM t")]
         assert connection.tuples("SELECT n FROM t") == [(1,)]
         assert connection.one("SELECT n FROM t WHERE n = 2") is None
+
+
+def _fill_and_forget(path: Path) -> int:
+    """A store that held 24 MB and forgot them; the size of its file."""
+    with closing(SQLiteStore(path)) as store:
+        store.migrate()
+        with store.write() as tx:
+            tx.run("CREATE TABLE blobs (body BLOB)")
+            for _ in range(24):
+                tx.run("INSERT INTO blobs VALUES (zeroblob(1000000))")
+        with store.write() as tx:
+            tx.run("DELETE FROM blobs")
+        store.checkpoint()
+        return store.sizes().database
+
+
+def test_room_that_is_free_goes_back_to_the_disk_piece_by_piece(tmp_path: Path) -> None:
+    before = _fill_and_forget(tmp_path / "patchbay.db")
+    assert before > 24_000_000
+    with closing(SQLiteStore(tmp_path / "patchbay.db")) as store:
+        assert store.shrinks()
+        pieces = sum(1 for _ in iter(store.shrink, False))
+        store.checkpoint()
+        assert pieces == 1, "most of what is little stays for what is written next"
+        assert before - store.sizes().database >= sqlite.PAGES_AT_ONCE * 4096
+        assert store.faults() == []
+
+
+def test_a_file_of_an_earlier_version_gives_room_back_once_it_was_written_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "patchbay.db"
+    with monkeypatch.context() as earlier:
+        earlier.setattr(sqlite, "SHRINKING", "auto_vacuum=0")
+        before = _fill_and_forget(path)
+    with closing(SQLiteStore(path)) as store:
+        assert not store.shrinks() and not store.shrink()
+    with presence.alone(path), closing(SQLiteStore(path, alone=True)) as store:
+        store.compact()
+        assert store.shrinks() and store.sizes().database < before / 20
+        assert store.faults() == []

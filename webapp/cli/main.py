@@ -68,6 +68,7 @@ PARTS = {
     "worker": Part("webapp.cli.serving.serve:worker", "Do the work that is due, alone."),
     "init": Part("webapp.cli.commands.init:init", "Make a project and a client for scripts."),
     "migrate": Part("webapp.cli.commands.init:migrate", "Bring the database's schema up to date."),
+    "compact": Part("webapp.cli.commands.init:compact", "Give the room that is free in the database back to the disk."),
     "project": Part("webapp.cli.commands.projects:project", "Projects: what accounts, tokens and triggers belong to."),
     "client": Part("webapp.cli.commands.clients:client", "OAuth clients of this installation."),
     "user": Part("webapp.cli.commands.users:user", "People who sign in."),

@@ -111,6 +111,11 @@ class Store(Reader, Protocol):
         that. The worker alone calls this."""
         ...
 
+    def shrink(self) -> bool:
+        """Give back to the disk some of the room that what was forgotten has left, where it is much; whether it was.
+        The worker alone calls this."""
+        ...
+
     def check_writable(self) -> None:
         """Raise :class:`webapp.errors.Unavailable` where nothing can be written, without writing where all is well."""
         ...

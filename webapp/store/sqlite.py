@@ -39,6 +39,12 @@ NEARLY_FOLDED = 1_000
 LARGE_LOG, HUGE_LOG = 96 << 20, 224 << 20
 LONGEST_PAUSE_S = 1.0
 NO_ROOM = 128 << 10
+SPARE_PAGES, SPARE_SHARE = 4_096, 5
+"""So many pages, or one in so many, may stand free in the file: what is written next takes them."""
+PAGES_AT_ONCE = 2_000
+INCREMENTAL = 2
+SHRINKING = f"auto_vacuum={INCREMENTAL}"
+"""Said of a file before anything stands in it, or before it is written anew."""
 
 
 class Connection:
@@ -82,6 +88,8 @@ class SQLiteStore:
             if not path.exists():
                 path.touch(mode=0o600)  # the write-ahead log takes over the mode
             with translated():
+                if not _size(path):
+                    connect(path, busy_timeout_s, SHRINKING).db.close()
                 self._writer = connect(self._path, self._busy_timeout_s)
         except BaseException:
             self._leave()
@@ -148,6 +156,29 @@ class SQLiteStore:
                     return not busy
         return False
 
+    def shrinks(self) -> bool:
+        """Whether the file gives room back to the disk; one of an earlier version does after :meth:`compact`."""
+        return self._pragma("auto_vacuum") == INCREMENTAL
+
+    def shrink(self) -> bool:
+        """Give some of the room that is free in the file back, where there is much of it; whether there was."""
+        if not self.shrinks() or self._pragma("freelist_count") <= max(
+            SPARE_PAGES, self._pragma("page_count") // SPARE_SHARE
+        ):
+            return False
+        with translated(), closing(connect(self._path, self._busy_timeout_s).db) as db:
+            db.conn.executescript(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})")  # execute() would end after a page
+        return True
+
+    def compact(self) -> None:
+        """Write the file anew, without what is free in it, so that it :meth:`shrinks` from then on.
+
+        Takes as much room again until it is done. The caller is :func:`webapp.store.presence.alone`.
+        """
+        with translated(), closing(connect(self._path, self._busy_timeout_s, SHRINKING).db) as db:
+            db.execute("VACUUM")
+        self.checkpoint()
+
     def check_writable(self) -> None:
         """Raise :class:`Unavailable` where nothing can be written; tries it only where it was so before."""
         if not self._has_room():
@@ -188,6 +219,11 @@ class SQLiteStore:
                 return 0.0
         return LONGEST_PAUSE_S * min(excess / (HUGE_LOG - LARGE_LOG), 1.0) ** 2
 
+    def _pragma(self, name: str) -> int:
+        with self._reader() as connection:
+            ((value,),) = connection.tuples(f"PRAGMA {name}")
+        return int(value)
+
     def _has_room(self) -> bool:
         disk = os.statvfs(self.folder)
         return disk.f_bavail * disk.f_frsize >= NO_ROOM
@@ -220,15 +256,15 @@ def _size(path: Path) -> int:
         return 0
 
 
-def connect(path: Path, timeout_s: float) -> Connection:
-    """A connection to ``path`` that waits up to ``timeout_s`` seconds for a lock."""
+def connect(path: Path, timeout_s: float, *first: str) -> Connection:
+    """A connection to ``path`` that waits up to ``timeout_s`` seconds for a lock; ``first`` are pragmas before ours."""
     connection = sqlite3.connect(
         path, timeout=timeout_s, isolation_level=None, check_same_thread=False, cached_statements=512
     )
     try:
         connection.create_function("holds", 2, holds, deterministic=True)
         db = Database(connection, recursive_triggers=False, execute_plugins=False)
-        for pragma in PRAGMAS:
+        for pragma in (*first, *PRAGMAS):
             db.execute(f"PRAGMA {pragma}").fetchall()
     except BaseException:
         connection.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import Commands
+from webapp.store.sqlite import SQLiteStore
 
 
 def test_init_is_idempotent_and_makes_what_is_missing(patchbay: Commands) -> None:
@@ -51,3 +52,11 @@ def test_init_works_in_the_project_of_the_setting(patchbay: Commands) -> None:
     assert patchbay.json("init")["project_id"] == second
     patchbay.env["PATCHBAY_PROJECT"] = "proj_absent"
     assert patchbay.refused("init") == "Error: There is no such project."
+
+
+def test_compact_writes_the_database_anew_while_nothing_else_runs(patchbay: Commands, data: Path) -> None:
+    patchbay.json("migrate")
+    sizes = patchbay.json("compact")
+    assert 0 < sizes["after"] <= sizes["before"]
+    with closing(SQLiteStore(data / "patchbay.db")):
+        assert patchbay.refused("compact") == f"Error: Patchbay is running on {data}; stop it first."

@@ -25,6 +25,8 @@ class Disk:
     sizes_now: Sizes = field(default_factory=lambda: Sizes(10 * MB, 0, 10_000 * MB))
     held: bool = False
     folded: int = 0
+    spare: int = 0
+    """How often there is room to give back."""
 
     def sizes(self) -> Sizes:
         return self.sizes_now
@@ -34,6 +36,10 @@ class Disk:
         if not self.held:
             self.sizes_now = replace(self.sizes_now, log=0)
         return not self.held
+
+    def shrink(self) -> bool:
+        self.spare -= 1
+        return self.spare >= 0
 
     def set(self, **changes: Any) -> None:
         self.sizes_now = replace(self.sizes_now, **changes)
@@ -63,6 +69,16 @@ def test_it_folds_by_size_and_at_least_once_a_minute(disk: Disk, looking: Checkp
     looking._folded_at -= checkpointer.AT_LEAST_EVERY_S
     looking.turn()
     assert disk.folded == 2, "an empty log is left alone"
+
+
+def test_room_is_given_back_piece_by_piece_then_looked_for_once_a_minute(disk: Disk, looking: Checkpointer) -> None:
+    disk.spare = 2
+    for _ in range(5):
+        looking.turn()
+    assert disk.spare == -1
+    looking._shrink_at -= checkpointer.AT_LEAST_EVERY_S
+    looking.turn()
+    assert disk.spare == -2
 
 
 def test_on_a_small_disk_it_folds_early(disk: Disk, looking: Checkpointer) -> None:

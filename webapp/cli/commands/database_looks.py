@@ -55,9 +55,14 @@ def disk(settings: Settings) -> Looks:
     if not path.exists():
         return
     with closing(SQLiteStore(path)) as store:
-        sizes = store.sizes()
+        sizes, shrinks = store.sizes(), store.shrinks()
     free = "" if sizes.free is None else f" {megabytes(sizes.free)} are free in {settings.data}."
     yield "ok", f"The database has {megabytes(sizes.database)}, its log {megabytes(sizes.log)}.{free}"
+    if not shrinks:
+        yield (
+            "note",
+            "The file keeps the room of what was forgotten: run `patchbay compact` once, while nothing runs.",
+        )
     if sizes.log_is_large:
         yield "note", "The log cannot be folded: end the program that has been reading the database for long."
     if sizes.room_is_short:

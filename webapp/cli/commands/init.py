@@ -1,5 +1,7 @@
 """``patchbay init`` and ``patchbay migrate``: bring a data folder to life, as often as you like."""
 
+from contextlib import closing
+
 import click
 
 from webapp.cli.options import JSON, opened, settings_from_env, show
@@ -7,6 +9,7 @@ from webapp.kit.clock import now
 from webapp.service.domain.access import clients
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.projects import projects
+from webapp.store import presence
 from webapp.store.sqlite import SQLiteStore
 
 
@@ -43,3 +46,15 @@ def migrate(as_json: bool) -> None:
     finally:
         store.close()
     show({"applied": applied}, as_json, "The schema is up to date.")
+
+
+@click.command()
+@JSON
+def compact(as_json: bool) -> None:
+    """Write the database anew without the room that is free in it, while nothing else runs."""
+    settings = settings_from_env()
+    with presence.alone(settings.database), closing(SQLiteStore(settings.database, alone=True)) as store:
+        before = store.sizes().database
+        store.compact()
+        after = store.sizes().database
+    show({"before": before, "after": after}, as_json, "The database was written anew. Its size in bytes:")

@@ -1,7 +1,8 @@
 """Folds the database's log before it grows large, and says when it cannot, or when the disk gets full.
 
 The log grows with what is written, whatever the time: its size is looked at four times a second, which costs next to
-nothing. A reader who holds an old state keeps it from being folded; then it is tried again each second.
+nothing. A reader who holds an old state keeps it from being folded; then it is tried again each second. Room that what
+was forgotten has left in the file goes back to the disk piece by piece.
 """
 
 import logging
@@ -26,7 +27,7 @@ class Checkpointer:
 
     def __init__(self, service: Service) -> None:
         self._store, self._folder = service.store, service.settings.data
-        self._folded_at = 0.0
+        self._folded_at = self._shrink_at = 0.0
         self._warned_of_log = self._warned_of_disk = False
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="checkpoints", daemon=True)
@@ -52,6 +53,8 @@ class Checkpointer:
             self._folded_at = now
             pause = EVERY_S if self._store.checkpoint() else IN_VAIN_S
             sizes = self._store.sizes()
+        if now >= self._shrink_at:
+            self._shrink_at = now + (0 if self._store.shrink() else AT_LEAST_EVERY_S)
         self._warn(sizes)
         return pause
 

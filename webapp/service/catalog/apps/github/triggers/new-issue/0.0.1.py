@@ -9,7 +9,7 @@ from .. import common
 class NewIssue(common.WebhookTrigger):
     name = "New issue"
     description = (
-        "Emits each issue that is opened in a repository, at once, as GitHub's webhook tells it. "
+        "Each issue that is opened in a repository, at once, as GitHub's webhook tells it. "
         "[See the documentation](https://docs.github.com/en/webhooks/webhook-events-and-payloads#issues)"
     )
     event = "issues"

@@ -13,7 +13,7 @@ from .. import common
 class NewRelease(Trigger):
     name = "New release"
     description = (
-        "Emits each release that is published in a repository; drafts are left out. "
+        "Each release that is published in a repository; drafts are left out. "
         "[See the documentation](https://docs.github.com/en/rest/releases/releases#list-releases)"
     )
     dedupe = "unique"

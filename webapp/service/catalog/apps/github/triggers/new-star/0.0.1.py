@@ -8,7 +8,7 @@ from .. import common
 class NewStar(common.WebhookTrigger):
     name = "New star"
     description = (
-        "Emits each star that a repository is given, at once, as GitHub's webhook tells it. "
+        "Each star that a repository is given, at once, as GitHub's webhook tells it. "
         "[See the documentation](https://docs.github.com/en/webhooks/webhook-events-and-payloads#star)"
     )
     event = "star"

@@ -12,7 +12,7 @@ from ..common import account, cells, letters, read, spreadsheet_prop, worksheet_
 class NewRow(Trigger):
     name = "New row"
     description = (
-        "Emits each row that is added to a worksheet, at its end or between others, with the titles in the first row "
+        "Each row that is added to a worksheet, at its end or between others, with the titles in the first row "
         "as names. Rows that are edited, moved or deleted are left out. "
         "[See the documentation](https://developers.google.com/workspace/sheets/api/reference/rest/v4/spreadsheets.values/get)"
     )

@@ -13,7 +13,7 @@ MOST = 500
 class NewDatabaseItem(Trigger):
     name = "New database item"
     description = (
-        "Emits each page that is created in a database. "
+        "Each page that is created in a database. "
         "[See the documentation](https://developers.notion.com/reference/query-a-data-source)"
     )
     dedupe = "unique"

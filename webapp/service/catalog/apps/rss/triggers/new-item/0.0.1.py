@@ -15,7 +15,7 @@ NOT_MODIFIED = 304
 class NewItem(Trigger):
     name = "New item in feed"
     description = (
-        "Emits each item that an RSS or Atom feed did not hold before. The server is asked only for what has changed, "
+        "Each item that an RSS or Atom feed did not hold before. The server is asked only for what has changed, "
         "if it can tell. [See the documentation](https://www.rssboard.org/rss-specification)"
     )
     dedupe = "unique"

@@ -11,7 +11,7 @@ from .. import common
 
 class NewTask(Trigger):
     name = "New task"
-    description = "Emits each task that is created. [See the documentation](${sandbox}/)"
+    description = "Each task that is created. [See the documentation](${sandbox}/)"
     dedupe = "unique"
 
     account = app("sandbox")

@@ -9,7 +9,7 @@ from .. import common
 
 class TaskUpdated(Trigger):
     name = "Task updated"
-    description = "Emits each task that is changed, at once. [See the documentation](${sandbox}/)"
+    description = "Each task that is changed, at once. [See the documentation](${sandbox}/)"
     dedupe = "unique"
 
     account = app("sandbox")

@@ -7,7 +7,7 @@ from webapp.service.components.authoring import Context, Trigger, timer
 
 class Cron(Trigger):
     name = "Cron schedule"
-    description = "Emit an event at the times of a cron expression, in the time zone of your choice."
+    description = "An event at the times of a cron expression, in the time zone of your choice."
 
     cron = timer(
         label="Schedule",

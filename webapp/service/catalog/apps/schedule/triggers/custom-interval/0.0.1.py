@@ -7,7 +7,7 @@ from webapp.service.components.authoring import Context, Trigger, timer
 
 class CustomInterval(Trigger):
     name = "Custom interval"
-    description = "Emit an event again and again, after as many seconds as you choose."
+    description = "An event again and again, after as many seconds as you choose."
 
     cron = timer(
         label="Interval",

@@ -25,7 +25,7 @@ BY_BOTS = "bot_message"
 class NewMessage(Trigger):
     name = "New message"
     description = (
-        "Emits each message that is written in a channel or a direct message, at once. "
+        "Each message that is written in a channel or a direct message, at once. "
         "[See the documentation](https://docs.slack.dev/reference/events/message)"
     )
     dedupe = "unique"

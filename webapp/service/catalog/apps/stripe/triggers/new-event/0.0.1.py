@@ -9,7 +9,7 @@ from .. import common
 class NewEvent(Trigger):
     name = "New event"
     description = (
-        "Emits Stripe's events of the types that you choose, at once. A restricted key must be allowed to write "
+        "Stripe's events of the types that you choose, at once. A restricted key must be allowed to write "
         "webhook endpoints. [See the documentation](https://docs.stripe.com/api/webhook_endpoints/create)"
     )
     dedupe = "unique"

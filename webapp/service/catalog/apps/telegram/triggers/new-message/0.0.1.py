@@ -25,7 +25,7 @@ KINDS = [
 class NewMessage(Trigger):
     name = "New message"
     description = (
-        "Emits each message that the bot gets, at once. A bot sends to one address only, which must be https. "
+        "Each message that the bot gets, at once. A bot sends to one address only, which must be https. "
         "[See the documentation](https://core.telegram.org/bots/api#setwebhook)"
     )
     dedupe = "unique"
