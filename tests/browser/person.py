@@ -42,6 +42,7 @@ class Person:
         if not self.scripts:
             go.click()
             return self.page
+        self.page.wait_for_load_state()  # a person is slower than the script, which opens the window
         with self.page.expect_popup() as opened:
             go.click()
         return opened.value
