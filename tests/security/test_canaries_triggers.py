@@ -37,7 +37,7 @@ from webapp.service.worker.trigger_engine import TriggerEngine
 
 METRICS, PASSWORD = "canary-metrics-token-4b7", "canary-person-password-5e1"
 TOKEN, SUBSCRIPTION, INBOUND = "canary-secret-prop-3d", "canary-subscription-8e", "canary-inbound-authorization"
-STASHED, CLIENT = "canary-stashed-content-77", "canary-own-client-secret-2f"
+STASHED, CLIENT, ADDRESS = "canary-stashed-content-77", "canary-own-client-secret-2f", "canary-webhook-address-9c"
 HEAD = "from webapp.service.components.authoring import *\n"
 HOOK = f"""
 class Hook(Trigger):
@@ -111,6 +111,11 @@ RIGHTS: Rights = {
         ("POST", rf"{P}/deployed-triggers/\w+/webhooks/\w+/(regenerate_signing_key|reset_delivery_state)", "body"),
         ("PUT", f"{P}/webhook", "body"), ("POST", f"{P}/webhook/regenerate_signing_key", "body"),
         ("POST", rf"{TRIGGER}/webhooks/\w+/key", "body"), ("GET", TRIGGER, "body"),
+    ],
+    "webhook address": [
+        ("*", rf"{P}/deployed-triggers/\w+/webhooks(/\w+(/\w+)?)?", "body"), ("*", f"{P}/webhook(/.+)?", "body"),
+        ("POST", "/v1/webhooks", "body"), ("GET", rf"{TRIGGER}(/.*)?", "body"),
+        ("POST", rf"{TRIGGER}/webhooks/\w+/key", "body"),
     ],
     "stashed file": [("GET", rf"{P}/file_stash/download|/v1/files/[\w.-]+", "body")],
     "file link": [("POST", f"{P}/actions/run", "body")],
@@ -192,7 +197,7 @@ class Story:
         key = self.detector.add("user API key", found[0])
         auth = {"Authorization": f"Bearer {key}"}
         assert self.raw("GET", "/v1/users/me", headers=auth).status_code == 200
-        query = {"url": self.receiver.url("/general"), "name": "All", "description": "Hears all."}
+        query = {"url": self.receiver.url(f"/general/{ADDRESS}"), "name": "All", "description": "Hears all."}
         assert self.raw("POST", "/v1/webhooks", headers=auth, params=query).status_code == 200
         self.raw("POST", "/v1/webhooks", headers={"Authorization": f"Bearer {key}x"}, params=query)
         self.raw("GET", "/v1/connect/projects", headers=auth)
@@ -200,7 +205,10 @@ class Story:
 
     def project(self) -> None:
         """Its webhook and key, its own OAuth clients and its overrides."""
-        for path, body in (("webhook", {"url": self.receiver.url("/project")}), ("webhook", {"url": "nonsense"})):
+        for path, body in (
+            ("webhook", {"url": self.receiver.url(f"/project/{ADDRESS}")}),
+            ("webhook", {"url": "nonsense"}),
+        ):
             self.ask("PUT", path, json=body)
         self.ask("POST", "webhook/regenerate_signing_key")
         self.ask("GET", "webhook")
@@ -220,19 +228,19 @@ class Story:
 
     def connect(self) -> str:
         """A notification of a connection, and one of a failure; the account."""
-        token = self.frontend(webhook_uri=self.receiver.url("/notified"))
+        token = self.frontend(webhook_uri=self.receiver.url(f"/notified/{ADDRESS}"))
         for key in (GOOD_KEY + "-wrong", GOOD_KEY):
             body = {"app_slug": "acme_keys", "cfmap_json": json.dumps({"api_key": key}), "connect_token": token}
             made = self.ask("POST", "accounts", token, json=body)
         assert made.status_code == 200, made.text
-        self.until(lambda: bool(self.receiver.of("/notified")) and bool(self.receiver.of("/general")))
-        assert token.encode() in self.receiver.of("/notified")[0].body
+        self.until(lambda: all(self.receiver.of(f"/{path}/{ADDRESS}") for path in ("notified", "general")))
+        assert token.encode() in self.receiver.of(f"/notified/{ADDRESS}")[0].body
         return str(made.json()["id"])
 
     def deploy(self, component: str, **props: Any) -> dict[str, Any]:
         body = {
             "id": component, "external_user_id": self.ada, "configured_props": props,
-            "webhook_url": self.receiver.url(f"/to/{component.removeprefix('~/')}"),
+            "webhook_url": self.receiver.url(f"/to/{component.removeprefix('~/')}/{ADDRESS}"),
         }  # fmt: skip
         answer = self.ask("POST", "triggers/deploy?extensions=true", json=body)
         assert answer.status_code == 200, answer.text
@@ -325,7 +333,7 @@ class Story:
         assert self.mail.port
         with smtplib.SMTP("127.0.0.1", self.mail.port, timeout=20) as post:
             post.send_message(mail)
-        self.until(lambda: bool(self.receiver.of("/to/email-new-email")))
+        self.until(lambda: bool(self.receiver.of(f"/to/email-new-email/{ADDRESS}")))
         (event,) = self.ask("GET", f"deployed-triggers/{made['id']}/events?external_user_id={self.ada}").json()["data"]
         self.ask("GET", "file_stash/download", params={"s3_key": event["e"]["attachments"][0]["file"]})
 
@@ -367,7 +375,7 @@ def test_no_canary_of_a_trigger_stands_where_it_has_no_right(
     for kind, beginning in (
         ("API key", GOOD_KEY), ("metrics token", METRICS), ("secret prop", TOKEN), ("password", PASSWORD),
         ("subscription secret", SUBSCRIPTION), ("inbound credential", INBOUND), ("own client secret", CLIENT),
-        ("stashed file", STASHED),
+        ("stashed file", STASHED), ("webhook address", ADDRESS),
     ):  # fmt: skip
         detector.add(kind, beginning)
     story = Story(installation, receiver, party, clock, detector)
@@ -386,10 +394,12 @@ def test_no_canary_of_a_trigger_stands_where_it_has_no_right(
                                                    "configured_props": {**chosen, "account": {}}})  # fmt: skip
         for place, made in (("hook", hook), ("http-new-requests", request)):  # whoever gets the key repeats it
             said = made["address"]
-            receiver.moods[f"/to/{place}"] = Mood(500, {"X-Said": said}, "", said.encode())
+            receiver.moods[f"/to/{place}/{ADDRESS}"] = Mood(500, {"X-Said": said}, "", said.encode())
         story.knock(hook, monkeypatch)
         story.knock(request, monkeypatch)
-        story.until(lambda: bool(receiver.of("/to/hook")) and bool(receiver.of("/to/http-new-requests")))
+        story.until(
+            lambda: bool(receiver.of(f"/to/hook/{ADDRESS}")) and bool(receiver.of(f"/to/http-new-requests/{ADDRESS}"))
+        )
         story.write(mail)
         clock.advance(2 * MINUTE)
         story.server = installation.server_token()

@@ -75,6 +75,16 @@ def names(store: SQLiteStore) -> set[str]:
     return {row["name"] for row in store.all("SELECT name FROM counters")}
 
 
+def test_what_is_overwritten_leaves_no_copy_in_the_file(store: SQLiteStore, data: Path) -> None:
+    assert store.one("PRAGMA secure_delete") == {"secure_delete": 1}
+    with store.write() as tx:
+        tx.run(ADD, {"name": "canary-" + "x" * 9_000, "n": 1})
+    with store.write() as tx:
+        tx.run("UPDATE counters SET name = 'short' WHERE name LIKE 'canary%'")
+    store.checkpoint()
+    assert not [file for file in data.glob("*.db*") if b"canary-" in file.read_bytes()]
+
+
 def test_four_processes_read_then_write_at_once_and_none_fails(store: SQLiteStore, data: Path) -> None:
     with store.write() as tx:
         tx.run(ADD, {"name": "c", "n": 0})

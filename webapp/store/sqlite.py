@@ -2,8 +2,8 @@
 
 WAL, one write connection in each process and ``BEGIN IMMEDIATE`` on it: read-then-write transactions that begin
 deferred fail with "database is locked" under several processes, these wait their turn. ``synchronous=FULL``, so
-that what was accepted survives power loss. Reads use a small pool of connections and never wait for a writer.
-Threads share commits (:mod:`turns`).
+that what was accepted survives power loss; ``secure_delete``, so that no free page keeps what was overwritten or
+deleted. Reads use a small pool of connections and never wait for a writer. Threads share commits (:mod:`turns`).
 
 Automatic checkpoints are off: the worker alone runs them, or while there is none whoever finds the log too large,
 because SQLite before 3.51.3 can corrupt the journal's reset under two checkpointers. Where a reader keeps the log from
@@ -32,7 +32,7 @@ from webapp.store.trouble import Trouble
 from webapp.store.turns import Turns
 
 BUSY_TIMEOUT_S = 10.0
-PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0")
+PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0", "secure_delete=ON")
 CHECKPOINT_S = 0.1
 """So long a checkpoint keeps writers waiting for those who still read the log."""
 NEARLY_FOLDED = 1_000

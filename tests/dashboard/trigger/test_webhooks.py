@@ -73,7 +73,10 @@ def test_members_get_no_key(stage: Any, tower: Watchtower) -> None:
     bob = users.create(stage.store, stage.clock, email="bob@example.com", password=PASSWORD, role="member")
     tower.triggers[ID]["user"] = bob.id
     browser = stage.signed_in("bob@example.com")
-    assert "Reveal" not in browser.get(URL).text
+    shown = browser.get(URL).text
+    assert "Reveal" not in shown
+    assert "https://hooks.example.com/…" in shown and "hooks.example.com/in" not in shown, "nothing beyond the host"
+    assert "hooks.example.com/in" not in browser.get(f"{URL}/webhooks/{HOOK}/removal").text
     for path in ("key", "rotation"):
         assert browser.send(f"{URL}/webhooks/{HOOK}/{path}").status_code == 403
     by_oauth = [path for _, path, token, _ in stage.connect.seen if token in stage.connect.oauth]

@@ -1,7 +1,7 @@
 import pytest
 
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.urls import HostRules, Url, parse_url
+from webapp.service.outbound.urls import HostRules, Url, masked_url, parse_url
 
 
 @pytest.mark.parametrize(
@@ -71,3 +71,16 @@ def test_no_rule_admits_nothing() -> None:
 def test_bad_rules_are_named(rule: str) -> None:
     with pytest.raises(ValueError, match=r"\."):
         HostRules.of(rule)
+
+
+@pytest.mark.parametrize(
+    ("url", "masked"),
+    [
+        ("https://hooks.example/secret?key=1", "https://hooks.example/…"),
+        ("http://u:p@[::1]:8080/x", "http://[::1]:8080/…"),
+        ("nonsense", "…"),
+        ("http://[::1", "…"),
+    ],
+)
+def test_a_masked_one_ends_with_its_host(url: str, masked: str) -> None:
+    assert masked_url(url) == masked

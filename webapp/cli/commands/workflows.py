@@ -37,7 +37,7 @@ def add(project_id: str, environment: str, name: str, url: str, as_json: bool) -
         facts = {
             "id": endpoint.id,
             "name": endpoint.name,
-            "url": endpoint.url,
+            "url": endpoints.url_of(service, endpoint),
             "signing_key": endpoints.key_of(service, endpoint),
         }
     show(facts, as_json, "The workflow was added; keep the key, it is not shown again.")
@@ -51,9 +51,13 @@ def list_(project_id: str, environment: str, as_json: bool) -> None:
     """Every workflow of a project's environment, oldest first."""
     with opened() as service:
         scene = Scene(projects.get(service.store, project_id).id, projects.environment(environment))
-        workflows = endpoints.of_scene(service.store, scene, "workflow")
-    rows = [
-        {"id": endpoint.id, "name": endpoint.name, "url": endpoint.url, "state": endpoint.state}
-        for endpoint in workflows
-    ]
+        rows = [
+            {
+                "id": endpoint.id,
+                "name": endpoint.name,
+                "url": endpoints.url_of(service, endpoint),
+                "state": endpoint.state,
+            }
+            for endpoint in endpoints.of_scene(service.store, scene, "workflow")
+        ]
     table(rows, as_json, "workflows", "There is no workflow yet; `patchbay workflow add` registers endpoint.")

@@ -44,7 +44,7 @@ def removal_page(trigger_id: str, endpoint_id: str) -> str:
             "{url} gets nothing more from “{trigger}”, not even what waits for it, and its signing key is deleted. "
             "What was sent stays in the list of deliveries."
         ).format(
-            url=endpoint.url, trigger=frame.trigger.name
+            url=_shown(endpoint), trigger=frame.trigger.name
         ),
     )  # fmt: skip
 
@@ -55,7 +55,7 @@ def remove(trigger_id: str, endpoint_id: str) -> AnyResponse:
     frame, endpoint = _of(trigger_id, endpoint_id)
     client().set_urls(trigger_id, [other.url for other in frame.endpoints if other.id != endpoint.id])
     forget_triggers()
-    flash(gettext("{url} is removed.").format(url=endpoint.url), "ok")
+    flash(gettext("{url} is removed.").format(url=_shown(endpoint)), "ok")
     return _back(trigger_id)
 
 
@@ -64,7 +64,7 @@ def reset(trigger_id: str, endpoint_id: str) -> AnyResponse:
     """Deliver to an address again that was given up, or has to wait."""
     _, endpoint = _of(trigger_id, endpoint_id)
     client().reset(trigger_id, endpoint.id)
-    return _changed(trigger_id, gettext("{url} is delivered to again.").format(url=endpoint.url))
+    return _changed(trigger_id, gettext("{url} is delivered to again.").format(url=_shown(endpoint)))
 
 
 @blueprint.post("/<endpoint_id>/key")
@@ -111,6 +111,11 @@ def _of(trigger_id: str, endpoint_id: str) -> tuple[Frame, Endpoint]:
     frame = frames.load(trigger_id)
     endpoint = next((endpoint for endpoint in frame.endpoints if endpoint.id == endpoint_id), None)
     return (frame, endpoint) if endpoint else abort(404)
+
+
+def _shown(endpoint: Endpoint) -> str:
+    """Its address, as far as the person may see it."""
+    return endpoint.url if may_see_keys() else endpoint.masked
 
 
 def _allowed(trigger_id: str, endpoint_id: str) -> tuple[Frame, Endpoint]:

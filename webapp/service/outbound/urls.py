@@ -182,3 +182,12 @@ def _host_fits(rule: str, host: str) -> bool:
 
 def _port_fits(port: int | None, url: Url) -> bool:
     return (url.scheme, url.port) == ("https", 443) if port is None else port == url.port
+
+
+def masked_url(url: str) -> str:
+    """``url`` as those may read it who may not use it: nothing beyond its host, where it often holds a secret."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "…"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/…" if parts.netloc else "…"

@@ -164,7 +164,9 @@ def test_somebody_elses_is_absent_to_the_byte(world: World, trigger: DeployedTri
             assert absent[0] == 404
             for one in (foreign, live, bobs):
                 assert bare(method, rest, options, one.id, token) == absent, (method, rest)
-    assert [one.url for one in trigger_webhooks.of_trigger(world.service.store, bobs.id)] == [A]
+    assert [
+        endpoints.url_of(world.service, one) for one in trigger_webhooks.of_trigger(world.service.store, bobs.id)
+    ] == [A]
 
 
 def test_another_triggers_webhook_is_absent(world: World, trigger: DeployedTrigger) -> None:

@@ -130,3 +130,16 @@ def test_one_made_before_the_clock_was_set_back_does_not_live_longer_for_it(
     clock.advance(-2 * tokens.MAX_LIFETIME_S * SECOND)
     with pytest.raises(Unauthorized, match="expired"):
         tokens.verify(service, token)
+
+
+def test_where_notifications_go_is_sealed_even_where_it_stood_in_the_clear(service: Service, scene: Scene) -> None:
+    uri = "https://a.example/canary-address"
+    kept = tokens.verify(service, make(service, scene, webhook_uri=uri))
+    assert tokens.webhook_uri_of(service, kept) == uri
+    assert "canary-address" not in str(service.store.all("SELECT * FROM connect_tokens"))
+    with service.store.write() as tx:
+        tx.run("UPDATE connect_tokens SET webhook_uri = :uri, webhook_uri_sealed = NULL", {"uri": uri})
+    assert tokens.seal_addresses(service) and not tokens.seal_addresses(service)
+    again = tokens.by_hash(service.store, kept.token_hash)
+    assert again is not None and tokens.webhook_uri_of(service, again) == uri
+    assert "canary-address" not in str(service.store.all("SELECT * FROM connect_tokens"))

@@ -168,7 +168,7 @@ def test_one_that_was_switched_off_gets_the_next_notification(post: DeliveryHarn
         connecting.connect_with_keys(post.service, token, app_of(post), {"api_key": GOOD_KEY})
         post.turn()
     assert len(post.receiver.of("/told")) == 2
-    assert len(endpoints.of_url(post.service.store, post.scene, "notification", url)) == 1
+    assert len(endpoints.of_url(post.service.store, post.service, post.scene, "notification", url)) == 1
 
 
 def _echo(text: str) -> Mood:

@@ -124,3 +124,15 @@ def test_data_keys_survive_a_change_of_the_instance_key(store: SQLiteStore, keys
 
 def test_purposes_give_unrelated_keys(keys: Keyring) -> None:
     assert keys.derive("one") == keys.derive("one") != keys.derive("two")
+
+
+def test_a_keyed_hash_is_that_of_one_text_one_purpose_and_one_key(
+    keys: Keyring, store: SQLiteStore, clock: FakeClock
+) -> None:
+    assert keys.keyed_hash("a", "text") == keys.keyed_hash("a", "text")
+    others = {
+        keys.keyed_hash("a", "Text"),
+        keys.keyed_hash("b", "text"),
+        Keyring(store, new_key(), clock).keyed_hash("a", "text"),
+    }
+    assert len(others | {keys.keyed_hash("a", "text")}) == 4

@@ -7,9 +7,10 @@ from ipaddress import ip_address
 import pytest
 
 from tests.fakes.delivery_harness import DeliveryHarness
-from webapp.errors import Invalid
-from webapp.service.domain.base.service import Service
+from webapp.errors import Conflict, Invalid
+from webapp.service.domain.base.service import MAX_URL, Service
 from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.instance import rotation
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Address, Guard
 
@@ -41,23 +42,41 @@ def test_keys_are_sealed(post: DeliveryHarness) -> None:
     assert not any(key.encode() in content or key[6:].encode() in content for content in files)
 
 
+def test_addresses_are_sealed_and_open_after_a_rotation(post: DeliveryHarness) -> None:
+    trigger = post.trigger("https://a.example/canary-address")
+    before = post.endpoint(trigger)
+    report = rotation.rotate(post.service)
+    assert (report.unreadable, report.resealed["endpoints"]) == (0, 2)
+    for endpoint in (before, post.endpoint(trigger)):
+        assert endpoints.url_of(post.service, endpoint) == "https://a.example/canary-address"
+    files = [path.read_bytes() for path in post.service.settings.data.glob("patchbay.db*")]
+    assert not any(b"canary-address" in content for content in files)
+    assert "canary-address" not in repr(before)
+
+
+def test_one_trigger_has_no_address_twice(post: DeliveryHarness) -> None:
+    trigger = post.trigger("https://a.example/1")
+    with pytest.raises(Conflict), post.service.store.write() as tx:
+        endpoints.add(tx, post.service, "trigger", "https://a.example/1", scene=post.scene, trigger_id=trigger.id)
+
+
 def test_the_audit_names_an_address_by_its_host_alone(post: DeliveryHarness) -> None:
     with post.service.store.write() as tx:
         endpoint = endpoints.add(tx, post.service, "workflow", "https://a.example/secret", scene=post.scene)
-        endpoints.move(tx, endpoint, "https://b.example/secret", post.clock())
-        endpoints.remove(tx, endpoint, post.clock())
+        endpoints.move(tx, post.service, endpoint, "https://b.example/secret")
+        endpoints.remove(tx, endpoints.find(tx, endpoint.id) or endpoint, post.clock())
         endpoints.add(tx, post.service, "notification", "https://c.example/secret", scene=post.scene)
     rows = post.service.store.all("SELECT verb, sentence FROM audit WHERE noun = 'webhook' ORDER BY id")
     assert [(row["verb"], row["sentence"]) for row in rows] == [
         ("created", "A webhook (workflow) was added, at a.example."),
         ("moved", "A webhook (workflow) now leads to b.example."),
-        ("removed", "A webhook (workflow) at a.example was removed."),
+        ("removed", "A webhook (workflow) at b.example was removed."),
     ]
 
 
 def test_an_address_that_can_be_reached_is_taken(looking_up: Service) -> None:
     assert endpoints.check_urls(looking_up, "url", "https://hooks.example/in", "http://93.184.216.34:8080/") == {}
-    assert endpoints.check_urls(looking_up, "url", "https://hooks.example/" + "x" * (endpoints.MAX_URL - 22)) == {}
+    assert endpoints.check_urls(looking_up, "url", "https://hooks.example/" + "x" * (MAX_URL - 22)) == {}
 
 
 @pytest.mark.parametrize(
@@ -70,7 +89,7 @@ def test_an_address_that_can_be_reached_is_taken(looking_up: Service) -> None:
         ("https://both.example/hook", "both.example is not on the public internet"),
         ("http://localhost:8600/h/abc", "localhost is not on the public internet"),
         ("http://hooks.example:25/", "Port 25 is not used for web requests"),
-        ("https://hooks.example/" + "x" * endpoints.MAX_URL, "at most 2,000 characters"),
+        ("https://hooks.example/" + "x" * MAX_URL, "at most 2,000 characters"),
         ("", "must begin with https://"),
         ("ftp://hooks.example/", "must begin with https://"),
         ("javascript:alert(1)", "must begin with https://"),

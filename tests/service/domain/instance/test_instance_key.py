@@ -13,9 +13,11 @@ from webapp.service.domain.base.key_file import MissingKey, WrongKey
 from webapp.service.domain.base.key_strength import WeakKey
 from webapp.service.domain.base.keyring import Place
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
@@ -191,3 +193,18 @@ def test_a_key_that_can_be_guessed_begins_nothing_and_goes_on_opening_what_it_be
         instance_key.rotate(weak, clock, "changeme" * 4)
     instance_key.rotate(weak, clock, NEW)
     close_service(open_service(Settings.from_env({"PATCHBAY_SECRET_KEY": NEW}, data=data), clock))
+
+
+def test_addresses_of_webhooks_are_found_by_the_new_key(
+    settings: Settings, clock: FakeClock, reopened: list[Service]
+) -> None:
+    service, url = open_service(settings, clock), "https://a.example/1"
+    scene = Scene(projects.create(service, name="Shop").id, "production")
+    with service.store.write() as tx:
+        before = endpoints.add(tx, service, "project", url, scene=scene)
+    close_service(service)
+    instance_key.rotate(settings, clock)
+    reopened.append(service := open_service(settings, clock))
+    (after,) = endpoints.of_url(service.store, service, scene, "project", url)
+    assert after.id == before.id and after.url_hash != before.url_hash
+    assert endpoints.url_of(service, after) == url

@@ -7,10 +7,14 @@ from pathlib import Path
 import pytest
 
 from webapp.kit.clock import FakeClock
+from webapp.service.domain.access import tokens
+from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.key_file import WrongKey
 from webapp.service.domain.base.service import wake_nobody
+from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.instance import opening
 from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
 KEY = "kT7vQ2mX9cL4pR8wZ1sN6dF3hJ5gB0yAeU"  # what the folder was made with
@@ -43,3 +47,26 @@ def test_another_key_is_refused(settings: Settings, clock: FakeClock) -> None:
     with pytest.raises(WrongKey):
         opening.open_service(replace(settings, secret_key="x" * 40), clock)
     opening.close_service(opening.open_service(settings, clock))
+
+
+def test_addresses_from_before_they_were_sealed_are_sealed_before_anybody_is_served(
+    settings: Settings, clock: FakeClock
+) -> None:
+    service = opening.open_service(settings, clock)
+    scene = Scene(projects.create(service, name="Acme", support_email="help@acme.example").id, "production")
+    url = "https://a.example/canary-address"
+    token = str(tokens.create(service, scene, TokenRequest("alice"), client_id=None)["token"])
+    with service.store.write() as tx:
+        endpoints.add(tx, service, "project", url, scene=scene)
+        tx.run("UPDATE endpoints SET masked_url = :url, url_sealed = NULL, url_hash = NULL", {"url": url})
+        tx.run("UPDATE connect_tokens SET webhook_uri = :url", {"url": url})
+    opening.close_service(service)
+    service = opening.open_service(settings, clock)
+    try:
+        (endpoint,) = endpoints.of_url(service.store, service, scene, "project", url)
+        assert (endpoints.url_of(service, endpoint), endpoint.masked_url) == (url, "https://a.example/…")
+        assert tokens.webhook_uri_of(service, tokens.verify(service, token)) == url
+        service.store.checkpoint()
+        assert not [file for file in settings.data.glob("patchbay.db*") if b"canary-address" in file.read_bytes()]
+    finally:
+        opening.close_service(service)

@@ -13,7 +13,7 @@ from webapp.kit import cursors
 from webapp.kit.clock import MINUTE, FakeClock
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.deliveries import trigger_webhooks
+from webapp.service.domain.deliveries import endpoints, trigger_webhooks
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import accounts, calls, deployed_triggers, deploying, lifecycle
@@ -49,7 +49,8 @@ def test_hooks_run_in_order_and_everything_stands(service: Service, scene: Scene
     assert trigger.id.startswith("dc_")
     assert deployed_triggers.configured(service, trigger) == with_account(account, ids=["x"])
     assert summaries(service, trigger) == ["Was there before"]
-    assert [one.url for one in trigger_webhooks.of_trigger(service.store, trigger.id)] == ["https://hooks.example/a"]
+    (webhook,) = trigger_webhooks.of_trigger(service.store, trigger.id)
+    assert endpoints.url_of(service, webhook) == "https://hooks.example/a"
     assert accounts.of_triggers(service.store, [trigger.id])[trigger.id] == [{"prop": "account", "id": account.id}]
     assert told(service, scene) == ["trigger_deployed"]
 

@@ -84,6 +84,11 @@ class Endpoint(_Destination):
         return self.url.split("/")[2] if "//" in self.url else self.url
 
     @property
+    def masked(self) -> str:
+        """Its address for those who may not see the rest, which often holds a secret."""
+        return f"{self.url.partition('://')[0]}://{self.host}/…"
+
+    @property
     def short(self) -> str:
         """Its address without the scheme."""
         return self.url.partition("://")[2] or self.url

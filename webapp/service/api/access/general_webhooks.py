@@ -63,16 +63,16 @@ def create_webhook(call: Call) -> Response:
             description=query.description,
             not_found=not_found,
         )
-    return answer({"data": _to_json(webhook)})
+    return answer({"data": _to_json(call, webhook)})
 
 
-def _to_json(webhook: Endpoint) -> dict[str, Any]:
+def _to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:
     return {
         "id": webhook.id,
         "user_id": webhook.user_id,
         "name": webhook.name,
         "description": webhook.description,
-        "url": webhook.url,
+        "url": endpoints.url_of(call.service, webhook),
         "active": webhook.active,
         "created_at": webhook.created_at // SECOND,
         "updated_at": webhook.updated_at // SECOND,

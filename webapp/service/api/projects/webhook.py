@@ -37,7 +37,7 @@ class NewWebhook(Body):
 def get_project_webhook(call: Call) -> Response:
     """The webhook, or null."""
     webhook = endpoints.of_project(call.store, call.scene)
-    return answer({"data": _to_json(webhook) if webhook else None})
+    return answer({"data": _to_json(call, webhook) if webhook else None})
 
 
 @operations.put(
@@ -54,12 +54,12 @@ def set_project_webhook(call: Call) -> Response:
         before = endpoints.of_project(tx, call.scene)
         if before is None:
             endpoints.add(tx, call.service, "project", url, scene=call.scene, not_found=not_found)
-        elif before.url != url or not before.active:
-            endpoints.move(tx, before, url, call.service.clock(), not_found)
+        elif before.url_hash != endpoints.hash_of(call.service, url) or not before.active:
+            endpoints.move(tx, call.service, before, url, not_found)
             endpoint_state.let_go(tx, before.id, call.service.clock())
     call.service.wake()
     webhook = endpoints.of_project(call.store, call.scene)
-    data = _to_json(webhook) if webhook else {}
+    data = _to_json(call, webhook) if webhook else {}
     if before is None:
         data["signing_key"] = signing_keys.of_scene(call.service, call.scene)
     return answer({"data": data})
@@ -81,13 +81,13 @@ def regenerate_project_key(call: Call) -> Response:
     with call.store.write() as tx:
         key = signing_keys.regenerate(tx, call.service, call.scene)
         webhook = endpoints.of_project(tx, call.scene)
-    return answer({"data": {**(_to_json(webhook) if webhook else {"signing_key_set": True}), "signing_key": key}})
+    return answer({"data": {**(_to_json(call, webhook) if webhook else {"signing_key_set": True}), "signing_key": key}})
 
 
-def _to_json(webhook: Endpoint) -> dict[str, Any]:
+def _to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:
     return {
         "id": webhook.id,
-        "url": webhook.url,
+        "url": endpoints.url_of(call.service, webhook),
         "signing_key_set": True,
         "created_at": webhook.created_at // SECOND,
         "updated_at": webhook.updated_at // SECOND,

@@ -15,7 +15,7 @@ class Delivery(Answer):
     id: str = Field(examples=["dlv_5Ua8Hc"])
     event_id: str = Field(examples=["evt_0Bz4Qr"])
     webhook_id: str | None = Field(examples=["wh_2Sd7Kj"])
-    url: str | None = Field(examples=["https://app.example.com/events"])
+    url: str | None = Field(description="Where it goes, as far as the host.", examples=["https://app.example.com/…"])
     status: Status
     attempt: int = Field(examples=[1])
     created_at: Milliseconds
@@ -31,7 +31,7 @@ class Delivery(Answer):
 class SentRequest(Answer):
     """The request as the last attempt sent it."""
 
-    url: str | None = Field(examples=["https://app.example.com/events"])
+    url: str | None = Field(description="Where it goes, as far as the host.", examples=["https://app.example.com/…"])
     headers: dict[str, str]
     body: str
 

@@ -144,12 +144,13 @@ def _answer(call: Call, webhook: Endpoint) -> Response:
 def _answer_list(call: Call, trigger: DeployedTrigger) -> Response:
     rows = trigger_webhooks.of_trigger(call.store, trigger.id)
     entries = [to_json(call, webhook) for webhook in rows]
-    return answer({"webhook_urls": [webhook.url for webhook in rows], "webhooks": entries})
+    return answer({"webhook_urls": [entry["url"] for entry in entries], "webhooks": entries})
 
 
 def to_json(call: Call, endpoint: Endpoint) -> dict[str, Any]:
     """A webhook in a list (contract "Trigger webhooks")."""
-    data: dict[str, Any] = {"id": endpoint.id, "url": endpoint.url, "signing_key_set": True}
+    url = endpoints.url_of(call.service, endpoint)
+    data: dict[str, Any] = {"id": endpoint.id, "url": url, "signing_key_set": True}
     if call.caller.connect is None:
         data["signing_key"] = endpoints.key_of(call.service, endpoint)
     return data | _state_to_json(endpoint)

@@ -51,8 +51,8 @@ class TokenRequest:
 
 @dataclass(frozen=True, slots=True)
 class _StoredToken:
-    """A row; the token itself is kept only sealed, and only where notifications have to name it. ``linked_by`` is the
-    attempt that connected an account by its Connect Link, which is used up since."""
+    """A row; the token itself is kept only sealed, and only where notifications have to name it; so is the address that
+    they go to. ``linked_by`` is the attempt that connected an account by its Connect Link, which is used up since."""
 
     token_hash: str
     scene: Scene
@@ -62,13 +62,13 @@ class _StoredToken:
     allowed_origins: tuple[str, ...]
     success_redirect_uri: str | None
     error_redirect_uri: str | None
-    webhook_uri: str | None
     allow_progressive_scopes: bool
     app: str | None
     oauth_app_id: str | None
     created_at: int
     expires_at: int
     token_sealed: bytes | None = field(repr=False, default=None)
+    webhook_uri_sealed: bytes | None = field(repr=False, default=None)
     ended: bool = False
     linked_by: str | None = None
 
@@ -90,7 +90,9 @@ class ConnectToken(_StoredToken):
         return frozenset(self.scope.split())
 
 
-SEALED = SealedColumn("connect_tokens", "token_sealed", key="token_hash")
+_TOKEN = SealedColumn("connect_tokens", "token_sealed", key="token_hash")
+_WEBHOOK_URI = SealedColumn("connect_tokens", "webhook_uri_sealed", key="token_hash")
+SEALED = (_TOKEN, _WEBHOOK_URI)
 _TOKENS = Table("connect_tokens", _StoredToken, key="token_hash")
 _SELECT = (
     f"SELECT {', '.join(f't.{column.name}' for column in _TOKENS.fields)}, u.external_id "  # noqa: S608
@@ -116,13 +118,13 @@ def create(service: Service, scene: Scene, request: TokenRequest, *, client_id: 
             allowed_origins=allowed_origins,
             success_redirect_uri=request.success_redirect_uri,
             error_redirect_uri=request.error_redirect_uri,
-            webhook_uri=request.webhook_uri,
             allow_progressive_scopes=request.allow_progressive_scopes,
             app=request.app,
             oauth_app_id=request.oauth_app_id,
             created_at=now,
             expires_at=now + request.expires_in * SECOND,
             token_sealed=_sealed(service, tx, scene, request, token),
+            webhook_uri_sealed=_sealed_uri(service, tx, scene.project_id, hash_token(token), request.webhook_uri),
         )
         _TOKENS.insert(tx, stored)
         if stored.allowed_origins:
@@ -178,8 +180,32 @@ def in_the_clear(service: Service, token: ConnectToken) -> str | None:
     if token.token_sealed is None:
         return None
     with suppress(KeyGone):  # it was removed since it was read
-        return SEALED.open(service, token.scene.project_id, token.token_hash, token.token_sealed).decode()
+        return _TOKEN.open(service, token.scene.project_id, token.token_hash, token.token_sealed).decode()
     return None
+
+
+def webhook_uri_of(service: Service, token: ConnectToken) -> str | None:
+    """Where notifications about ``token`` go, if somewhere of its own."""
+    if token.webhook_uri_sealed is None:
+        return None
+    with suppress(KeyGone):  # it was removed since it was read
+        return _WEBHOOK_URI.open(service, token.scene.project_id, token.token_hash, token.webhook_uri_sealed).decode()
+    return None
+
+
+def seal_addresses(service: Service) -> bool:
+    """Seal some addresses of notifications that stand in the clear, from before they were sealed; whether there were
+    any."""
+    if service.store.one("SELECT 1 FROM connect_tokens WHERE webhook_uri IS NOT NULL LIMIT 1") is None:
+        return False
+    with service.store.write() as tx:
+        rows = tx.tuples(
+            "SELECT token_hash, project_id, webhook_uri FROM connect_tokens WHERE webhook_uri IS NOT NULL LIMIT 200"
+        )
+        for token_hash, project_id, uri in rows:
+            sealed = _sealed_uri(service, tx, project_id, token_hash, uri)
+            _TOKENS.update(tx, token_hash, webhook_uri=None, webhook_uri_sealed=sealed)
+    return True
 
 
 def expire(service: Service) -> int:
@@ -203,7 +229,11 @@ def _sealed(service: Service, tx: Tx, scene: Scene, request: TokenRequest, token
     """The token, sealed, where somebody will be told what is connected with it."""
     if request.webhook_uri is None and not endpoints.general(tx, scene.project_id):
         return None
-    return SEALED.seal(service, tx, scene.project_id, hash_token(token), token.encode())
+    return _TOKEN.seal(service, tx, scene.project_id, hash_token(token), token.encode())
+
+
+def _sealed_uri(service: Service, tx: Tx, project_id: str, token_hash: str, uri: str | None) -> bytes | None:
+    return _WEBHOOK_URI.seal(service, tx, project_id, token_hash, uri.encode()) if uri is not None else None
 
 
 def _scope(text: str) -> str:

@@ -59,8 +59,9 @@ def trigger_deactivated(tx: Tx, service: Service, trigger: TriggerReference, rea
 
 def _about_connection(tx: Tx, service: Service, token: ConnectToken, kind: str, **facts: Any) -> None:
     targets = endpoints.general(tx, token.scene.project_id)
-    if token.webhook_uri:
-        targets.append(_one_off(tx, service, token.scene, token.webhook_uri))
+    webhook_uri = tokens.webhook_uri_of(service, token)
+    if webhook_uri:
+        targets.append(_one_off(tx, service, token.scene, webhook_uri))
     if not targets:
         return
     envelope = {
@@ -83,7 +84,7 @@ def _tell(
 
 def _one_off(tx: Tx, service: Service, scene: Scene, url: str) -> Endpoint:
     """The endpoint of a token's ``webhook_uri``. Nobody can reset it, so each notification gives it a new chance."""
-    for endpoint in endpoints.of_url(tx, scene, "notification", url):
+    for endpoint in endpoints.of_url(tx, service, scene, "notification", url):
         if endpoint.active:
             return endpoint
         endpoint_state.begin_anew(tx, endpoint, service.clock())

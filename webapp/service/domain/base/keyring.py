@@ -9,6 +9,7 @@ once a new version is committed, nothing is sealed with an older one any more, i
 """
 
 import functools
+import hmac
 import threading
 from dataclasses import dataclass
 
@@ -57,6 +58,10 @@ class Keyring:
         self.derive = functools.cache(functools.partial(crypto.derive, instance_key))
         """A key of the whole installation for one purpose, which is its argument."""
         self._lock = threading.Lock()
+
+    def keyed_hash(self, purpose: str, text: str) -> str:
+        """What a sealed ``text`` is found by: without the instance key, nobody can try texts against it."""
+        return hmac.digest(self.derive(purpose), text.encode("utf-8", "surrogatepass"), "sha256").hex()
 
     def prove(self) -> None:
         """Check the instance key against this database, or claim a new database for it. Raises :class:`WrongKey`."""

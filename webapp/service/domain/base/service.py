@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from webapp.errors import NotFound, Throttled
-from webapp.kit.clock import Clock
+from webapp.kit.clock import Clock, Deadline
 from webapp.quotas import REFUSALS, Quota
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
@@ -18,11 +18,14 @@ from webapp.service.components.runner import Runner
 from webapp.service.domain.base.keyring import KeyGone, Keyring, Place
 from webapp.service.domain.base.rate_limits import Limit, Limiter
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.urls import parse_url
 from webapp.settings import Settings
 from webapp.store.contract import Store, Tx
 from webapp.store.presence import SignOfLife
 
 RECEIVER = "/receiver"
+MAX_URL = 2_000
 WHOLE_INSTALLATION = "COALESCE(project_id, 'instance')"
 """The owner where a row without a project belongs to the whole installation."""
 
@@ -93,6 +96,18 @@ class Service:
         if not (self.settings.sandbox and inside):
             return self.outbound
         return self.outbound.allowing(urlsplit(self.settings.sandbox_url).netloc)
+
+    def unreachable(self, url: str, deadline: Deadline) -> Failure | None:
+        """Why nothing arrives at ``url``, if so; the guard is asked again each time something is sent."""
+        if len(url) > MAX_URL:
+            return Failure("refused_by_guard", f"An address can have at most {MAX_URL:,} characters.")
+        parsed = parse_url(url)
+        if isinstance(parsed, Failure):
+            return parsed
+        guard = self.client_to(url).guard
+        checked = guard.check(url)
+        target = checked if isinstance(checked, Failure) else guard.pin(checked, deadline)
+        return target if isinstance(target, Failure) else None
 
     def client_for(self, app: App) -> OutboundClient:
         """The outbound client for ``app``: the built-in third party is open to its own apps alone."""

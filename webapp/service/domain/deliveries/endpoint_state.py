@@ -86,7 +86,7 @@ def reset(service: Service, endpoint: Endpoint) -> Endpoint:
 
 def begin_anew(tx: Tx, endpoint: Endpoint, now: int) -> None:
     """:func:`reset`, in a transaction of the caller's."""
-    endpoints.move(tx, endpoint, endpoint.url, now)
+    endpoints.begin_anew(tx, endpoint, now)
     let_go(tx, endpoint.id, now)
 
 

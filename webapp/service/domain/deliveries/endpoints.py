@@ -8,6 +8,8 @@
     general         wh_…   the workspace, or one project             the project's key
     removed         wh_…   nobody: it is kept for the history of its deliveries, and nothing goes there any more
 
+A URL often holds a secret, so it is sealed. Beside it are its part that all may read, and a hash by which it is found.
+
 Which endpoints the events of a trigger go to stands in :mod:`trigger_webhooks`; when an endpoint changes its state, in
 :mod:`endpoint_state`.
 """
@@ -24,14 +26,12 @@ from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 from webapp.service.domain.deliveries import retry, signing_keys
 from webapp.service.domain.projects.projects import Environment, Scene
-from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.urls import parse_url
+from webapp.service.outbound.urls import masked_url
 from webapp.store.contract import NOTHING, Params, Reader, Tx
 from webapp.store.table import Table
 
 Owner = Literal["trigger", "workflow", "project", "notification", "general", "removed"]
 REMOVED = "The webhook was removed."
-MAX_URL = 2_000
 LOOK_UP_S = 3.0
 _OWN_KEY = ("trigger", "workflow")
 _AUDITED = {
@@ -50,7 +50,7 @@ class Endpoint:
     project_id: str | None
     environment: Environment | None
     owner: Owner
-    url: str
+    masked_url: str
     state_since: int
     created_at: int
     updated_at: int
@@ -66,6 +66,8 @@ class Endpoint:
     consecutive_failures: int = 0
     sheds: int = 0
     failing_since: int | None = None
+    url_sealed: bytes = field(default=b"", repr=False)
+    url_hash: str = ""
 
 
 class Failing(NamedTuple):
@@ -75,7 +77,9 @@ class Failing(NamedTuple):
     in_a_row: int
 
 
-SEALED = SealedColumn("endpoints", "key_sealed", owner=WHOLE_INSTALLATION)
+_KEY = SealedColumn("endpoints", "key_sealed", owner=WHOLE_INSTALLATION)
+_URL = SealedColumn("endpoints", "url_sealed", owner=WHOLE_INSTALLATION)
+SEALED = (_KEY, _URL)
 _ENDPOINTS = Table("endpoints", Endpoint)
 
 
@@ -100,10 +104,10 @@ def of_scene(reader: Reader, scene: Scene, owner: Owner) -> list[Endpoint]:
     return select(reader, where, {**scene.params, "owner": owner})
 
 
-def of_url(reader: Reader, scene: Scene, owner: Owner, url: str) -> list[Endpoint]:
+def of_url(reader: Reader, service: Service, scene: Scene, owner: Owner, url: str) -> list[Endpoint]:
     """The endpoints of one kind in ``scene`` with this URL."""
-    where = "project_id = :project AND environment = :environment AND owner = :owner AND url = :url ORDER BY id"
-    return select(reader, where, {**scene.params, "owner": owner, "url": url})
+    where = "project_id = :project AND environment = :environment AND owner = :owner AND url_hash = :hash ORDER BY id"
+    return select(reader, where, {**scene.params, "owner": owner, "hash": hash_of(service, url)})
 
 
 def general(reader: Reader, project_id: str) -> list[Endpoint]:
@@ -138,18 +142,25 @@ def add(
         signing_keys.ensure(tx, service, scene)
     where = (project, scene.environment if scene else None)
     facts = (trigger_id, user_id, name, description)
-    endpoint = Endpoint(endpoint_id, *where, owner, url, now, now, now, *facts, key_sealed=sealed, position=position)
-    _ENDPOINTS.insert(tx, replace(endpoint, last_error=not_found))
+    endpoint = Endpoint(endpoint_id, *where, owner, "", now, now, now, *facts, key_sealed=sealed, position=position)
+    address = address_of(tx, service, project, endpoint_id, url)
+    endpoint = replace(endpoint, last_error=not_found, **address)
+    _ENDPOINTS.insert(tx, endpoint)
     _audit(tx, now, endpoint, "created")
     return endpoint
 
 
-def move(tx: Tx, endpoint: Endpoint, url: str, now: int, not_found: str | None = None) -> None:
+def move(tx: Tx, service: Service, endpoint: Endpoint, url: str, not_found: str | None = None) -> None:
     """Give ``endpoint`` another URL, which starts without a past; with why its name was ``not_found`` yet."""
-    healthy = {"active": True, "state": "happy", "state_since": now, "last_error": not_found, "failing_since": None}
-    changes: dict[str, Any] = {**healthy, "consecutive_failures": 0, "sheds": 0, "url": url, "updated_at": now}
-    _ENDPOINTS.update(tx, endpoint.id, **changes)
-    _audit(tx, now, replace(endpoint, url=url), "moved")
+    address = address_of(tx, service, endpoint.project_id, endpoint.id, url)
+    begin_anew(tx, endpoint, service.clock(), last_error=not_found, **address)
+
+
+def begin_anew(tx: Tx, endpoint: Endpoint, now: int, **changes: Any) -> None:
+    """Let ``endpoint`` be without a past, with ``changes``."""
+    healthy = {"active": True, "state": "happy", "state_since": now, "last_error": None, "failing_since": None}
+    _ENDPOINTS.update(tx, endpoint.id, **healthy | {"consecutive_failures": 0, "sheds": 0, "updated_at": now} | changes)
+    _audit(tx, now, replace(endpoint, **changes), "moved")
 
 
 def place(tx: Tx, endpoint: Endpoint, position: int) -> None:
@@ -190,14 +201,36 @@ def key_of(service: Service, endpoint: Endpoint, scene: Scene | None = None) -> 
         if own is None:
             raise LookupError(f"{endpoint.id} signs with a project's key, and no project was named")
         return signing_keys.of_scene(service, own)
-    return SEALED.open(service, endpoint.project_id or INSTANCE, endpoint.id, endpoint.key_sealed).decode()
+    return _KEY.open(service, endpoint.project_id or INSTANCE, endpoint.id, endpoint.key_sealed).decode()
+
+
+def url_of(service: Service, endpoint: Endpoint) -> str:
+    """Where ``endpoint`` is, in full: for whoever sends something there, or may see it."""
+    return _URL.open(service, endpoint.project_id or INSTANCE, endpoint.id, endpoint.url_sealed).decode(
+        "utf-8", "surrogatepass"
+    )
+
+
+def hash_of(service: Service, url: str) -> str:
+    """What a URL is found by."""
+    return service.keys.keyed_hash("webhook-addresses", url)
+
+
+def address_of(tx: Tx, service: Service, project_id: str | None, endpoint_id: str, url: str) -> dict[str, Any]:
+    """The columns that a URL stands in."""
+    box = _URL.seal(service, tx, project_id or INSTANCE, endpoint_id, url.encode("utf-8", "surrogatepass"))
+    return {"masked_url": masked_url(url), "url_sealed": box, "url_hash": hash_of(service, url)}
+
+
+def write_address(tx: Tx, endpoint_id: str, **columns: Any) -> None:
+    """Write the columns of the same URL anew; for :mod:`clear_addresses`."""
+    _ENDPOINTS.update(tx, endpoint_id, **columns)
 
 
 def scene_of(endpoint: Endpoint) -> Scene | None:
     """The environment that ``endpoint`` belongs to; none for those of the whole workspace."""
-    if endpoint.project_id is None or endpoint.environment is None:
-        return None
-    return Scene(endpoint.project_id, endpoint.environment)
+    project_id, environment = endpoint.project_id, endpoint.environment
+    return Scene(project_id, environment) if project_id is not None and environment is not None else None
 
 
 def check_urls(service: Service, field: str, *urls: str) -> dict[str, str]:
@@ -208,7 +241,7 @@ def check_urls(service: Service, field: str, *urls: str) -> dict[str, str]:
     """
     deadline, not_found = Deadline(LOOK_UP_S), dict[str, str]()
     for url in urls:
-        failure = _looked_up(service, url, deadline)
+        failure = service.unreachable(url, deadline)
         if failure and failure.kind != "dns":
             raise Invalid.of(field, failure.sentence)
         if failure:
@@ -230,8 +263,7 @@ def record_failures(tx: Tx, endpoint_id: str, count: int, error: str, now: int) 
 
 
 def record_success(tx: Tx, endpoint_id: str, now: int) -> int:
-    """End a row of failures; how often deliveries were put off in it. Writes nothing while all is well, as nearly
-    always."""
+    """End a row of failures; how often deliveries were put off in it. Writes nothing while all is well."""
     rows = tx.tuples(
         "UPDATE endpoints SET consecutive_failures = 0, failing_since = NULL, last_error = NULL, updated_at = :now, "
         "state_since = CASE WHEN state = 'happy' THEN state_since ELSE :now END, state = 'happy' "
@@ -255,27 +287,14 @@ def record_sheds(tx: Tx, endpoint_id: str, count: int) -> None:
     tx.run("UPDATE endpoints SET sheds = sheds + :count WHERE id = :id", {"count": count, "id": endpoint_id})
 
 
-def _looked_up(service: Service, url: str, deadline: Deadline) -> Failure | None:
-    """Why nothing arrives at ``url``; the guard is asked again each time something is sent."""
-    if len(url) > MAX_URL:
-        return Failure("refused_by_guard", f"An address can have at most {MAX_URL:,} characters.")
-    parsed = parse_url(url)
-    if isinstance(parsed, Failure):
-        return parsed
-    guard = service.client_to(url).guard
-    checked = guard.check(url)
-    target = checked if isinstance(checked, Failure) else guard.pin(checked, deadline)
-    return target if isinstance(target, Failure) else None
-
-
 def _new_key(tx: Tx, service: Service, project_id: str | None, endpoint_id: str) -> bytes:
-    return SEALED.seal(service, tx, project_id or INSTANCE, endpoint_id, new_signing_key().encode())
+    return _KEY.seal(service, tx, project_id or INSTANCE, endpoint_id, new_signing_key().encode())
 
 
 def _audit(tx: Tx, at: int, endpoint: Endpoint, verb: str) -> None:
     """An address is named by its host alone, since it may hold a key. A token's ``webhook_uri`` is made by nobody."""
     if endpoint.owner != "notification":
-        host = urlsplit(endpoint.url).hostname or "an address"
+        host = urlsplit(endpoint.masked_url).hostname or "an address"
         sentence = _AUDITED[verb].format(owner=endpoint.owner, host=host)
         where = {"project": endpoint.project_id, "environment": endpoint.environment}
         audit.write(tx, at, "webhook", endpoint.id, verb, sentence, **where)

@@ -1,4 +1,7 @@
-"""Deliveries as the owner of a trigger sees them: the list, and one with its request and every answer."""
+"""Deliveries as the owner of a trigger sees them: the list, and one with its request and every answer.
+
+Addresses are shown as far as their host, since a log is shown to more people than may know the rest.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +15,7 @@ from webapp.service.domain.deliveries import counts, events
 from webapp.store.contract import Reader, Row
 
 _SELECT = (
-    "SELECT d.*, p.url, e.summary FROM deliveries d "
+    "SELECT d.*, p.masked_url AS url, e.summary FROM deliveries d "
     "JOIN events e ON e.id = d.event_id JOIN endpoints p ON p.id = d.endpoint_id"
 )
 

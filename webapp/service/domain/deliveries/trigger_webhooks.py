@@ -45,8 +45,9 @@ def change_urls(service: Service, trigger: TriggerReference, urls: Sequence[str]
     urls = list(dict.fromkeys(urls))
     if len(urls) > MAX_URLS:
         raise Invalid.of("webhook_urls", f"A trigger can have at most {MAX_URLS} webhooks.")
-    known = {endpoint.url for endpoint in of_trigger(service.store, trigger.id)}
-    not_found = endpoints.check_urls(service, "webhook_urls", *(url for url in urls if url not in known))
+    known = {endpoint.url_hash for endpoint in of_trigger(service.store, trigger.id)}
+    new = (url for url in urls if endpoints.hash_of(service, url) not in known)
+    not_found = endpoints.check_urls(service, "webhook_urls", *new)
     with service.store.write() as tx:
         set_urls(tx, service, trigger, urls, not_found)
 
@@ -59,13 +60,14 @@ def set_urls(
     not_found: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """The same with URLs that were checked; ``not_found`` says of which the name was not found yet."""
-    before = {endpoint.url: endpoint for endpoint in of_trigger(tx, trigger.id)}
-    for url, endpoint in before.items():
-        if url not in urls:
+    before = {endpoint.url_hash: endpoint for endpoint in of_trigger(tx, trigger.id)}
+    hashes = {endpoints.hash_of(service, url): url for url in urls}
+    for url_hash, endpoint in before.items():
+        if url_hash not in hashes:
             endpoint_state.remove(tx, endpoint, service.clock())
-    for position, url in enumerate(urls):
-        if url in before:
-            endpoints.place(tx, before[url], position)
+    for position, (url_hash, url) in enumerate(hashes.items()):
+        if url_hash in before:
+            endpoints.place(tx, before[url_hash], position)
         else:
             missing = not_found.get(url)
             endpoints.add(

@@ -1,8 +1,9 @@
 """Changing the instance key, which wraps all data keys, while nothing runs.
 
-What is derived from it changes with it: access tokens, signed cookies and forms, and the secrets of the scripts' and
-the sandbox's client. The key file and the database cannot change at one moment, so the new key waits in
-``keys.new``: whichever of the two the database was left with opens it (:func:`proven`).
+What is derived from it changes with it: access tokens, signed cookies and forms, the secrets of the scripts' and the
+sandbox's client, and the hashes by which addresses of webhooks are found. The key file and the database cannot change
+at one moment, so the new key waits in ``keys.new``: whichever of the two the database was left with opens it
+(:func:`proven`).
 """
 
 import os
@@ -15,6 +16,7 @@ from webapp.service.domain.access import clients
 from webapp.service.domain.base.key_file import WrongKey, create_key_file, key_of, load_instance_key, read_key_file
 from webapp.service.domain.base.key_strength import WeakKey, is_weak
 from webapp.service.domain.base.keyring import Keyring, is_claimed
+from webapp.service.domain.deliveries import clear_addresses
 from webapp.settings import Settings
 from webapp.store import presence
 from webapp.store.contract import Store
@@ -60,6 +62,7 @@ def rotate(settings: Settings, clock: Clock, new_secret: str | None = None) -> N
         new = _new_file_key(settings.data) if settings.secret_key is None else key_of(new_secret or "")
         with store.write() as tx:
             clients.derive_again(tx, keys.rewrap(tx, new))
+            clear_addresses.forget_hashes(tx)
         if settings.secret_key is None:
             _put_in_place(settings.data)
 

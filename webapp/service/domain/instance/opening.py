@@ -11,10 +11,12 @@ from webapp.service.catalog.build import BuildReport, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
 from webapp.service.components.runner import Runner
+from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.rate_limits import Limiter
 from webapp.service.domain.base.service import Service, wake_nobody
+from webapp.service.domain.deliveries import clear_addresses
 from webapp.service.domain.instance import instance_key, restoring, takeover
 from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import OutboundClient
@@ -52,6 +54,8 @@ def open_service(
         limits = Limiter(settings.limits_storage, clock)
         parts = (settings, store, clock, keys, _catalog(settings), outbound, components, limits, wake)
         service = Service(*parts, sign=generations.begin(store, clock))
+        while clear_addresses.seal_some(service) or tokens.seal_addresses(service):
+            pass
         if settings.sandbox:
             provider_clients.ensure_sandbox(service)
     except BaseException:

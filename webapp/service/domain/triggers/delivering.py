@@ -70,12 +70,13 @@ class Sender:
         at, began = self._service.clock(), time.monotonic()
         try:
             key = endpoints.key_of(self._service, task.endpoint, task.scene)
+            url = endpoints.url_of(self._service, task.endpoint)
         except CannotOpen:
-            return Outcome(task, at, 0, None, "The webhook's signing key is damaged; regenerate it.")
+            return Outcome(task, at, 0, None, "The webhook's address or signing key is damaged; set it again.")
         signed = signed_headers(key, task.event_id, at // SECOND, body)
-        answer = self._service.client_to(task.endpoint.url).request(
+        answer = self._service.client_to(url).request(
             "POST",
-            task.endpoint.url,
+            url,
             headers={"Content-Type": "application/json", **signed},
             data=body,
             deadline_s=self._deadline_s,
