@@ -82,11 +82,14 @@ def come_back(world: World, _: str) -> None:
 
 
 def untrue_of_attempt(world: World, attempt_id: str) -> str:
-    """It has ended, well or not; and an account is there exactly where it is said to be connected."""
+    """It has ended, well or not, and an account is there where it is said to be connected; or it asks whether one that
+    is connected already is replaced."""
     ((status, account_id, error),) = world.rows(
         f"SELECT status, result_account_id, error_sentence FROM connect_attempts WHERE id = '{attempt_id}'"
     )
     accounts = [account["id"] for account in world.ask("GET", "/accounts?external_user_id=bob").json()["data"]]
+    if status == "asking":
+        return "" if accounts else "it asks what to do with an account that is not there"
     if status == "connected":
         return "" if account_id in accounts else "no account is there"
     return "" if status == "failed" and error else f"it is {status}"
