@@ -85,7 +85,7 @@ def _find(ctx: Context, kind: str) -> Options:
     return Options(options, {"cursor": following} if following else None)
 
 
-def title(result: JsonObject) -> str:
+def title(result: Mapping[str, Any]) -> str:
     """What a page or database is called."""
     properties = result.get("properties", {}).values()
     texts: list[JsonObject] = result.get("title") or next(
