@@ -118,7 +118,7 @@ class _Routes:
                          methods=["POST"])  # fmt: skip
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/stats", "stats", self.stats)
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/overview", "overview", self.overview)
-        app.add_url_rule(f"{TRIGGERS}/stats", "all_stats", self.all_stats)
+        app.add_url_rule(f"{PROJECT_PATH}/trigger-stats", "all_stats", self.all_stats)
         app.add_url_rule(f"{TRIGGERS}/<trigger_id>/logs", "logs", self.logs)
 
     def keep_oauth_in(self) -> None:

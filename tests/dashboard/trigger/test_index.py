@@ -74,7 +74,7 @@ def test_one_call_tells_the_last_day_of_every_row(stage: Any, watched: Watchtowe
     browser.get("/triggers")
     before = len(stage.connect.seen)
     page = browser.get("/triggers").text
-    asked = [path for _, path, *_ in stage.connect.seen[before:] if "deployed-triggers" in path]
+    asked = [path for _, path, *_ in stage.connect.seen[before:] if "trigger" in path]
     assert len(asked) == 2
     stage.connect.extensions = False
     plain = browser.get("/triggers").text

@@ -205,7 +205,7 @@ def test_the_table_is_the_one_of_the_wire_contract() -> None:
         ("GET", f"{deployed}/events"): (look, True),
         ("GET", f"{deployed}/stats"): (look, True),
         ("GET", f"{deployed}/overview"): (look, True),
-        ("GET", "P/deployed-triggers/stats"): (look, True),
+        ("GET", "P/trigger-stats"): (look, True),
         ("GET", f"{deployed}/deliveries"): (look, True),
         ("GET", f"{deployed}/deliveries/<delivery:delivery_id>"): (look, True),
         ("POST", f"{deployed}/deliveries/<delivery_id>/resend"): (change, True),

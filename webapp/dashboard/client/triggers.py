@@ -49,11 +49,11 @@ class TriggerClient(UserCalls):
         return TriggerView.model_construct(trigger=trigger, webhooks=webhooks, workflows=workflows, stats=day)
 
     def days(self, trigger_ids: Sequence[str]) -> dict[str, DayOf]:
-        """``GET P/deployed-triggers/stats`` (an extension): the last 24 hours of each, with what fails."""
+        """``GET P/trigger-stats`` (an extension): the last 24 hours of each, with what fails."""
         if not trigger_ids:
             return {}
         params: Params = {"ids": ",".join(trigger_ids)}
-        days = self.ask_extension(PageOf[DayOf], "GET", self._path("stats"), params=params)
+        days = self.ask_extension(PageOf[DayOf], "GET", self.client.path("trigger-stats"), params=params)
         if days is None:
             days = PageOf[DayOf].model_construct(items=tuple(map(self._day_of, trigger_ids)))
         return {day.id: day for day in days.items}

@@ -31,20 +31,20 @@ def test_it_says_what_the_calls_say_that_it_stands_for(world: World, trigger: De
 def test_several_days_at_once(world: World, trigger: DeployedTrigger) -> None:
     other, foreign = plant_trigger(world.service, world.scene), plant_trigger(world.service, world.scene, user="bob")
     ids = ",".join([trigger.id, other.id, foreign.id, "dc_nothing"])
-    listed = world.get(f"P/deployed-triggers/stats?ids={ids}", world.frontend()).get_json()["data"]
+    listed = world.get(f"P/trigger-stats?ids={ids}", world.frontend()).get_json()["data"]
     assert {day["id"]: (day["waiting"], day["failing"]) for day in listed} == {trigger.id: (1, []), other.id: (0, [])}
     stats = world.get(f"P/deployed-triggers/{trigger.id}/stats", world.frontend()).get_json()["data"]
     assert next(day["hours"] for day in listed if day["id"] == trigger.id) == stats["hours"]
     with world.service.store.write() as tx:
         tx.run("UPDATE endpoints SET consecutive_failures = 1, last_error = 'No.'")
-    (day,) = world.get(f"P/deployed-triggers/stats?ids={trigger.id}", world.frontend()).get_json()["data"]
+    (day,) = world.get(f"P/trigger-stats?ids={trigger.id}", world.frontend()).get_json()["data"]
     assert [webhook["url"] for webhook in day["failing"]] == [A]
 
 
 def test_too_many_or_none_is_refused(world: World) -> None:
     plant_trigger(world.service, world.scene)
     for query in ("", "?ids=" + ",".join(f"dc_{number}" for number in range(101))):
-        assert world.get(f"P/deployed-triggers/stats{query}", world.frontend()).status_code == 400
+        assert world.get(f"P/trigger-stats{query}", world.frontend()).status_code == 400
 
 
 def test_events_in_brief_hold_nothing(world: World, trigger: DeployedTrigger) -> None:

@@ -72,7 +72,7 @@ def get_trigger_overview(call: Call) -> Response:
 
 
 @operations.get(
-    "P/deployed-triggers/stats",
+    "P/trigger-stats",
     answer=Data[list[LastDay]],
     query=Chosen,
     example=Example(query={**OWNER, "ids": "$TRIGGER_ID"}),
