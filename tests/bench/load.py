@@ -12,6 +12,7 @@ from tests.bench.scene import USERS, Scenery
 from tests.bench.serving import Listener
 
 CLIENTS = 4
+LIMITED_EVERY = 100
 
 
 def run(port: int, scenery: Scenery, cookie: str, listener: Listener, count: int) -> int:
@@ -28,9 +29,13 @@ def run(port: int, scenery: Scenery, cookie: str, listener: Listener, count: int
 
 
 def mixture(client: Client, scenery: Scenery, cookie: str, listener: Listener) -> list[Request]:
-    """A round of each user's requests, one after another."""
+    """A round of each user's requests, one after another. Beside a few of them stands what a project may not ask for as
+    often: its lists, and the person's pages, which ask for them too."""
     tokens = [_token(client, scenery, f"user-{number}") for number in range(USERS)]
-    return [request for token in tokens for request in _round(scenery, token, cookie, listener)]
+    rounds = [_round(token, listener) for token in tokens]
+    for number in range(0, USERS, LIMITED_EVERY):
+        rounds[number] += [*_lists(scenery, tokens[number]), *_pages(cookie, listener)]
+    return [request for requests in rounds for request in requests]
 
 
 def _token(client: Client, scenery: Scenery, user: str) -> str:
@@ -39,15 +44,24 @@ def _token(client: Client, scenery: Scenery, user: str) -> str:
     return str(json.loads(client.ask(Request("POST", f"{scenery.base}/tokens", headers, body)))["token"])
 
 
-def _round(scenery: Scenery, token: str, cookie: str, listener: Listener) -> list[Request]:
-    """What one user asks for, with a page and an event in between."""
-    headers = {"Authorization": f"Bearer {token}", "X-PD-Environment": "development"}
-    lists = [f"{scenery.base}/{path}" for path in ("accounts?limit=100", "accounts", "components?app=github")]
-    searches = [f"/v1/connect/apps?limit=20{query}" for query in ("&q=river", "")]
-    asked = [Request("GET", path, headers) for path in (*lists, *searches)]
-    page = [Request("GET", path, {"Cookie": cookie}) for path in ("/apps", "/accounts", f"/triggers/{listener.id}")]
+def _round(token: str, listener: Listener) -> list[Request]:
+    """What one user asks for, and an event."""
+    paths = [f"/v1/connect/apps?limit=20{query}" for query in ("&q=river", "&q=cedar", "")]
     event = Request("POST", listener.path, {"Content-Type": "application/json"}, b'{"n": 1}')
-    return [*asked, *page, event]
+    return [*(Request("GET", path, _headers(token)) for path in paths), event]
+
+
+def _lists(scenery: Scenery, token: str) -> list[Request]:
+    paths = ("accounts?limit=100", "accounts", "components?app=github")
+    return [Request("GET", f"{scenery.base}/{path}", _headers(token)) for path in paths]
+
+
+def _headers(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}", "X-PD-Environment": "development"}
+
+
+def _pages(cookie: str, listener: Listener) -> list[Request]:
+    return [Request("GET", path, {"Cookie": cookie}) for path in ("/apps", "/accounts", f"/triggers/{listener.id}")]
 
 
 def _send(port: int, requests: Sequence[Request]) -> None:
