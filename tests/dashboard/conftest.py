@@ -23,7 +23,7 @@ from tests.dashboard import fake_triggers
 from tests.dashboard.fake_triggers import Watchtower
 from webapp.dashboard import wiring
 from webapp.dashboard.client.inprocess import InProcessAdapter
-from webapp.dashboard.dashboard import KEY
+from webapp.dashboard.dashboard import KEY, Viewer
 from webapp.kit import assets
 from webapp.kit.clock import HOUR, MINUTE, FakeClock, iso
 from webapp.people import users
@@ -281,6 +281,7 @@ class Stage:
         """A request of alice's, or of ``person``'s, without its page: for what pages are made of."""
         with self.app.test_request_context(url, **options):
             g.person = person or self.alice
+            g.viewer = Viewer(g.person.id, g.person.role, self.app.extensions[KEY].client)
             yield
 
     def signed_in(self, email: str = "alice@example.com") -> "Browser":

@@ -34,10 +34,10 @@ def test_what_is_known_is_one_persons(busy: Any) -> None:
     bob = users.create(busy.store, busy.clock, email="bob@example.com", password=PASSWORD, role="member")
     with busy.request():
         assert board.known_accounts().total == 3
-        assert board.may_see_keys()
+        assert board.viewer().may_build
     with busy.request(person=bob):
         assert board.known_accounts().total == 0
-        assert not board.may_see_keys()
+        assert not board.viewer().may_build
         with pytest.raises(NotFound, match=r"^There is no such account\.$"):
             board.service().account("apn_000000x")
 

@@ -22,9 +22,9 @@ from webapp.dashboard.dashboard import (
     dashboard,
     if_up,
     known_accounts,
-    person,
     service,
     uses_by_account,
+    viewer,
 )
 from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
 from webapp.dashboard.rich import rich
@@ -135,7 +135,7 @@ def starters(app: App) -> list[Component]:
 
 def set_up_by() -> str:
     """Who can set an app up, in words for a member; "" for an owner, who can."""
-    if person().role == "owner":
+    if viewer().role == "owner":
         return ""
     owners = [owner.email for owner in users.of_role(dashboard().store, "owner", 3)]
     if not 0 < len(owners) < 3:

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.accounts import AuditEntry
 from webapp.dashboard.client.models.lenient import PageOf
-from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, person
+from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, viewer
 from webapp.dashboard.pages import ListQuery, among, at_most, page, read_from
 from webapp.kit.translation import lazy as _
 from webapp.people import users
@@ -62,7 +62,7 @@ class AuditQuery(ListQuery):
 @blueprint.get("/activity/audit")
 def index() -> AnyResponse:
     """The list; for htmx the results alone. A member may not look, and some services keep no record."""
-    if not _may_look():
+    if not viewer().may_build:
         abort(403)
     query = AuditQuery.of_request()
     entries = _read(query) or abort(404)
@@ -76,17 +76,12 @@ def index() -> AnyResponse:
 
 def offered() -> bool:
     """Whether there is anything that this person may see."""
-    return _may_look() and offers("audit", lambda: dashboard().client.audit({}, limit=1))
-
-
-def _may_look() -> bool:
-    """Whether the signed-in person's role may see what others do."""
-    return person().role in ("owner", "developer")
+    return viewer().may_build and offers("audit", lambda: viewer().client.audit({}, limit=1))
 
 
 def _read(query: AuditQuery) -> PageOf[AuditEntry] | None:
     """One page of entries."""
-    audit = dashboard().client.audit
+    audit = viewer().client.audit
     return read_from(query.after, lambda after: audit(query.filters() | {"after": after}, limit=PER_PAGE))
 
 

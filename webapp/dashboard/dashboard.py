@@ -1,6 +1,6 @@
-"""What every page of the dashboard works with: its parts, made once at start, and the person whose request it is.
+"""What every page of the dashboard works with: its parts, made once at start, and for whom the page is drawn.
 
-Pages ask here for the service as that person sees it, and for accounts, triggers and apps that were read a moment ago.
+Pages ask here for the service as that viewer sees it, and for accounts, triggers and apps that were read a moment ago.
 """
 
 import functools
@@ -20,10 +20,7 @@ from webapp.dashboard.client.transport import Memory
 from webapp.dashboard.client.triggers import TriggerClient
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
-from webapp.people.preferences import Preferences
-from webapp.people.sessions import Session
 from webapp.people.totp import Totp
-from webapp.people.users import User
 from webapp.settings import Settings
 from webapp.store.contract import Store
 
@@ -73,6 +70,28 @@ class Dashboard:
         return _origins(self.settings.public_url, self.settings.connect_url)
 
 
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """For whom a page is drawn: an external user of one project and environment, which ``client`` stands for.
+
+    ``role`` is that of a login, which decides what of Build they may see.
+    """
+
+    external_user_id: str
+    role: str
+    client: ConnectClient
+
+    @property
+    def key(self) -> str:
+        """Names the viewer in memories that all of them share."""
+        return self.external_user_id
+
+    @property
+    def may_build(self) -> bool:
+        """Whether Build is theirs: signing keys, what others do, clients and embedding."""
+        return self.role in ("owner", "developer")
+
+
 @functools.cache
 def _origins(*urls: str | None) -> Mapping[str, None]:
     return {"{0.scheme}://{0.netloc}".format(urlsplit(url)): None for url in urls if url}
@@ -83,59 +102,49 @@ def dashboard() -> Dashboard:
     return cast(Dashboard, current_app.extensions[KEY])
 
 
-def person() -> User:
-    """Who is signed in; pages behind the gate always have somebody."""
-    return cast(User, g.person)
-
-
-def chosen() -> Preferences:
-    """What that person chose for the pages."""
-    return cast(Preferences, g.preferences)
-
-
-def session_now() -> Session:
-    """The session of the current request."""
-    return cast(Session, g.person_session)
+def viewer() -> Viewer:
+    """For whom this page is drawn; pages behind the gate always have somebody."""
+    return cast(Viewer, g.viewer)
 
 
 def service() -> UserClient:
-    """The Connect service as the signed-in person sees it."""
-    return UserClient(dashboard().client, person().id)
+    """The Connect service as the viewer sees it."""
+    return UserClient(viewer().client, viewer().external_user_id)
 
 
 def components() -> ComponentClient:
-    """The components as the signed-in person may use them."""
-    return ComponentClient(dashboard().client, person().id)
+    """The components as the viewer may use them."""
+    return ComponentClient(viewer().client, viewer().external_user_id)
 
 
 def triggers() -> TriggerClient:
-    """Deployed triggers as the signed-in person has them."""
-    return TriggerClient(dashboard().client, person().id)
+    """Deployed triggers as the viewer has them."""
+    return TriggerClient(viewer().client, viewer().external_user_id)
 
 
 def known_accounts(*, fresh: bool = False) -> Overview:
-    """The person's accounts; a few seconds old is good enough unless ``fresh``."""
+    """The viewer's accounts; a few seconds old is good enough unless ``fresh``."""
     kept = dashboard().overviews
-    known = None if fresh else kept.get(person().id)
-    return known or kept.put(person().id, read_accounts(service()))
+    known = None if fresh else kept.get(viewer().key)
+    return known or kept.put(viewer().key, read_accounts(service()))
 
 
 def known_triggers(*, fresh: bool = False) -> TriggerOverview:
-    """The person's triggers, likewise."""
+    """The viewer's triggers, likewise."""
     kept = dashboard().triggers
-    known = None if fresh else kept.get(person().id)
-    return known or kept.put(person().id, read_triggers(service()))
+    known = None if fresh else kept.get(viewer().key)
+    return known or kept.put(viewer().key, read_triggers(service()))
 
 
 def forget_accounts() -> None:
     """Read the accounts anew, and the triggers that depend on them: something has just changed."""
-    dashboard().overviews.drop(person().id)
+    dashboard().overviews.drop(viewer().key)
     forget_triggers()
 
 
 def forget_triggers() -> None:
     """Read the triggers anew: one has just changed."""
-    dashboard().triggers.drop(person().id)
+    dashboard().triggers.drop(viewer().key)
 
 
 def app_of(slug: str) -> App | None:
@@ -178,11 +187,6 @@ def offers(noun: str, ask: Callable[[], object]) -> bool:
     if lacking is None:
         lacking = if_up(lambda: board.lacking.put(noun, ask() is None))
     return lacking is False
-
-
-def may_see_keys() -> bool:
-    """Whether that person's role may see and rotate signing keys."""
-    return person().role in ("owner", "developer")
 
 
 def public_url(path: str) -> str:

@@ -8,6 +8,7 @@ but for the one style element with the response's nonce, which carries a brand's
 
 import gzip
 import secrets
+from typing import cast
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, current_app, g, redirect, request, url_for
@@ -16,11 +17,14 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp import audit
 from webapp.audit import Actor
 from webapp.dashboard import cookies
-from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.dashboard import Viewer, dashboard
 from webapp.dashboard.pages import VARY, go, safe_next
 from webapp.kit import translation
 from webapp.kit.clock import SECOND
 from webapp.people import preferences, sessions, users
+from webapp.people.preferences import Preferences
+from webapp.people.sessions import Session
+from webapp.people.users import User
 from webapp.settings import Settings
 
 # What somebody who is not signed in may open.
@@ -63,6 +67,21 @@ def check() -> AnyResponse | None:
     # to the sign-in page, not be told that the form is invalid.
     current_app.extensions["csrf"].protect()
     return None
+
+
+def person() -> User:
+    """Who is signed in; pages that concern a login always have somebody."""
+    return cast(User, g.person)
+
+
+def chosen() -> Preferences:
+    """What that person chose for the pages."""
+    return cast(Preferences, g.preferences)
+
+
+def session_now() -> Session:
+    """The session of the current request."""
+    return cast(Session, g.person_session)
 
 
 def leave(_: BaseException | None) -> None:
@@ -129,13 +148,14 @@ def configure_cookies(app: Flask, settings: Settings) -> None:
 
 def recognise() -> None:
     """Who is asking, by the cookie of their session; nobody where there is none."""
-    g.person = g.person_session = g.person_token = None
+    g.person = g.person_session = g.person_token = g.viewer = None
     board = dashboard()
     token = request.cookies.get(f"{board.settings.host_cookie}patchbay_session")
     session = sessions.find(board.store, board.clock, token) if token else None
     person = users.by_id(board.store, session.user_id) if session else None
     if session and person and person.enabled:
         g.person, g.person_session, g.person_token = person, session, token
+        g.viewer = Viewer(person.id, person.role, board.client)
         g.acting = audit.acting(Actor("person", person.id))
         g.acting.__enter__()
         g.preferences = preferences.of_user(board.store, person.id)

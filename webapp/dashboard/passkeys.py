@@ -4,7 +4,8 @@ from flask import Blueprint, Response, flash, jsonify, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import settings
-from webapp.dashboard.dashboard import dashboard, person
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go
 from webapp.dashboard.sign_in import challenge
 from webapp.dashboard.sign_in.passkey import party, refused, sent

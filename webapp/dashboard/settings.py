@@ -12,7 +12,8 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import cookies
-from webapp.dashboard.dashboard import chosen, dashboard, person, session_now
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.gate import chosen, person, session_now
 from webapp.dashboard.pages import go, page_before
 from webapp.dashboard.sign_in import challenge
 from webapp.errors import Invalid

@@ -4,6 +4,7 @@ Parts of pages, which htmx asks for, get it without the navigation.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +14,7 @@ from flask import g, request, url_for
 
 from webapp.dashboard.client.overview import TriggerOverview
 from webapp.dashboard.cookies import read_theme
-from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, person, service
+from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, service, viewer
 from webapp.dashboard.gate import csp_nonce
 from webapp.dashboard.pages import flashed
 from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
@@ -32,6 +33,21 @@ _BELOW: Mapping[str, tuple[str, ...]] = {
     "activity": ("audit",),
     "settings": ("two_step", "passkeys"),
 }
+DEVELOPERS = ("owner", "developer")
+OWNERS = ("owner",)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildPage:
+    """A page of Build in the menu, and the roles that see it; to every other it answers like one that is absent."""
+
+    label: str
+    icon: str
+    roles: tuple[str, ...] = DEVELOPERS
+
+
+# By noun: the page is the endpoint "page" of the blueprint that ``webapp.dashboard.build.page.blueprint`` makes.
+BUILD: dict[str, BuildPage] = {}
 
 
 def context() -> dict[str, Any]:
@@ -61,6 +77,11 @@ def context() -> dict[str, Any]:
     return common | {
         "flashed": flashed,
         "nav": _navigation(),
+        "nav_build": [
+            _item(f"build_{noun}", page.label, "page", icon=page.icon)
+            for noun, page in BUILD.items()
+            if viewer().role in page.roles
+        ],
         "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
         "sign_out_url": url_for("dashboard.session.end"),
         "theme_url": url_for("dashboard.settings.theme"),
@@ -116,21 +137,22 @@ def _navigation() -> list[dict[str, Any]]:
     ]
 
 
-def _item(noun: str, label: str, endpoint: str = "index", **counts: Any) -> dict[str, Any]:
+def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> dict[str, Any]:
     here = (request.endpoint or "").split(".")
     current = len(here) > 2 and here[1] in (noun, *_BELOW.get(noun, ()))
-    return {"label": label, "url": url_for(f"dashboard.{noun}.{endpoint}"), "icon": noun, "current": current, **counts}
+    url = url_for(f"dashboard.{noun}.{endpoint}")
+    return {"label": label, "url": url, "icon": noun, "current": current, **more}
 
 
 def _counts() -> dict[str, Any]:
     """How many accounts there are and how many need somebody; nothing when that cannot be told now."""
-    accounts = dashboard().overviews.get(person().id) or if_up(known_accounts)
+    accounts = dashboard().overviews.get(viewer().key) or if_up(known_accounts)
     return {"count": accounts.total or None, "bad": _need(len(accounts.needing))} if accounts else {}
 
 
 def _trigger_counts() -> dict[str, Any]:
     """The same of triggers."""
-    triggers = dashboard().triggers.get(person().id) or if_up(_triggers_or_none)
+    triggers = dashboard().triggers.get(viewer().key) or if_up(_triggers_or_none)
     return {"count": triggers.total or None, "bad": _need(triggers.needing)} if triggers else {}
 
 
@@ -139,7 +161,7 @@ def _triggers_or_none() -> TriggerOverview:
     try:
         return known_triggers()
     except NotFound:
-        return dashboard().triggers.put(person().id, TriggerOverview((), 0))
+        return dashboard().triggers.put(viewer().key, TriggerOverview((), 0))
 
 
 def _need(count: int) -> str:

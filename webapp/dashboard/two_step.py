@@ -7,7 +7,8 @@ from flask import Blueprint, Response, flash, make_response, render_template, re
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import settings
-from webapp.dashboard.dashboard import dashboard, person
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict
 from webapp.kit.translation import gettext

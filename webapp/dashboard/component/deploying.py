@@ -17,8 +17,9 @@ from webapp.dashboard.component.form_data import InvalidValue
 from webapp.dashboard.component.opening import posted, sent_first_time
 from webapp.dashboard.component.rendering import Feedback, full_page
 from webapp.dashboard.component.runs import at_fields, refused
-from webapp.dashboard.dashboard import dashboard, forget_triggers, person
+from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
 from webapp.dashboard.dashboard import triggers as client
+from webapp.dashboard.gate import person
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.errors import Invalid, PatchbayError, Throttled, Unauthorized
 from webapp.kit.translation import gettext, ngettext
@@ -84,7 +85,7 @@ def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: Deploy
     trigger = client().deploy(body)
     if deployment.url and trigger.signing_key:
         kept = (gettext("It watches. This is the signing key of its address"), trigger.signing_key)
-        dashboard().shown_once.put(f"{person().id} {trigger.id}", kept)
+        dashboard().shown_once.put(f"{viewer().key} {trigger.id}", kept)
     return _named(trigger, deployment.name)
 
 

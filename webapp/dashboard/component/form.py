@@ -21,7 +21,8 @@ from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, form_data, structured, values
 from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.form_data import FormData, InvalidValue, MissingValue, control
-from webapp.dashboard.dashboard import components, dashboard, person
+from webapp.dashboard.dashboard import components, dashboard
+from webapp.dashboard.gate import person
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
 

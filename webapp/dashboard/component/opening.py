@@ -14,7 +14,8 @@ from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, form_data, values
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import control
-from webapp.dashboard.dashboard import components, dashboard, known_accounts, person, service, triggers
+from webapp.dashboard.dashboard import components, dashboard, known_accounts, service, triggers
+from webapp.dashboard.gate import person
 
 
 def opened(kind: Kind, slug: str, key: str) -> ComponentForm:

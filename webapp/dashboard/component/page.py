@@ -18,7 +18,8 @@ from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import InvalidValue
 from webapp.dashboard.component.opening import opened, posted
 from webapp.dashboard.component.rendering import Feedback, address, full_page, part
-from webapp.dashboard.dashboard import dashboard, person, public_url, service
+from webapp.dashboard.dashboard import dashboard, public_url, service
+from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go, wants_fragment
 from webapp.kit.translation import gettext
 

@@ -13,8 +13,9 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.deliveries import Delivery
 from webapp.dashboard.client.models.lenient import PageOf
-from webapp.dashboard.dashboard import chosen, dashboard
+from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.dashboard import triggers as client
+from webapp.dashboard.gate import chosen
 from webapp.dashboard.pages import (
     ListQuery,
     among,

@@ -15,7 +15,7 @@ from webapp.dashboard.client.models.accounts import Account, App
 from webapp.dashboard.client.models.deliveries import Day
 from webapp.dashboard.client.models.destinations import Endpoint, Workflow
 from webapp.dashboard.client.models.triggers import Trigger
-from webapp.dashboard.dashboard import app_of, dashboard, may_see_keys, person
+from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, wants_fragment
 from webapp.dashboard.rich import json_html
@@ -117,7 +117,7 @@ def context_of(frame: Frame, tab: str) -> dict[str, Any]:
         "tab": tab,
         "tabs": tabs,
         "json_html": json_html,
-        "may_see_keys": may_see_keys(),
+        "may_see_keys": viewer().may_build,
         "revealed": {},
         "news": None,
         **template_helpers(),
@@ -126,7 +126,7 @@ def context_of(frame: Frame, tab: str) -> dict[str, Any]:
 
 def _new_key(trigger: Trigger) -> tuple[str, str]:
     """A signing key that was just made, for the first look at the page: a sentence and the key."""
-    kept, name = dashboard().shown_once, f"{person().id} {trigger.id}"
+    kept, name = dashboard().shown_once, f"{viewer().key} {trigger.id}"
     sentence_and_key = kept.get(name) or ("", "")
     kept.drop(name)
     return sentence_and_key

@@ -7,7 +7,7 @@ from flask import Blueprint, abort, flash, make_response, render_template, reque
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.models.destinations import Endpoint
-from webapp.dashboard.dashboard import dashboard, forget_triggers, may_see_keys, person
+from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.dashboard.trigger import frame as frames
@@ -95,7 +95,7 @@ def rotate(trigger_id: str, endpoint_id: str) -> AnyResponse:
         gettext("This is the new signing key for {url}").format(url=endpoint.url),
         client().rotate_key(trigger_id, endpoint.id),
     )
-    dashboard().shown_once.put(f"{person().id} {frame.trigger.id}", kept)
+    dashboard().shown_once.put(f"{viewer().key} {frame.trigger.id}", kept)
     return _back(trigger_id)
 
 
@@ -115,11 +115,11 @@ def _of(trigger_id: str, endpoint_id: str) -> tuple[Frame, Endpoint]:
 
 def _shown(endpoint: Endpoint) -> str:
     """Its address, as far as the person may see it."""
-    return endpoint.url if may_see_keys() else endpoint.masked
+    return endpoint.url if viewer().may_build else endpoint.masked
 
 
 def _allowed(trigger_id: str, endpoint_id: str) -> tuple[Frame, Endpoint]:
-    if not may_see_keys():
+    if not viewer().may_build:
         abort(403)
     return _of(trigger_id, endpoint_id)
 
