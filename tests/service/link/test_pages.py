@@ -11,7 +11,7 @@ from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.people import users
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connecting
-from webapp.service.domain.projects import logos
+from webapp.service.domain.projects import logos, projects
 
 
 def policy(page: TestResponse) -> dict[str, str]:
@@ -31,6 +31,13 @@ def test_a_page_of_its_own_moves_the_token_out_of_the_url(world: Any, browser: A
     assert page.status_code == 200 and token not in page.text
     assert "Acme wants to connect to your Sandbox Tasks" in page.text
     assert "<b>alice</b>" in page.text and "help@acme.example" in page.text and "Expires in 4 h 0 m" in page.text
+
+
+def test_the_page_has_the_projects_colour(world: Any, browser: Any) -> None:
+    projects.update(world.service, world.project, brand_hue=165)
+    page = browser.open(world.token())
+    style = re.search(r'<style nonce="([^"]+)">@layer tokens { :root { --accent-h: 165; } }</style>', page.text)
+    assert style and f"'nonce-{style[1]}'" in policy(page)["style-src"]
 
 
 def test_every_answer_keeps_to_itself(world: Any, browser: Any) -> None:

@@ -68,7 +68,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "lang": translation.language(),
         "visit": current,
         "framed": current is not None and current.framed,
-        "brand": {"name": current.project.app_name} if current else {},
+        "brand": {"name": current.project.app_name, "hue": current.project.brand_hue} if current else {},
         "product_logo": logos.address(service.store, current.project.id) if current else "",
         "minutes": max(-((service.clock() - current.token.expires_at) // MINUTE), 0) if current else 0,
         "cancel_url": cancel_url(current),

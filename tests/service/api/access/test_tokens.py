@@ -121,6 +121,13 @@ class TestValidate:
             "oauth_app_id": None,
         }
 
+    def test_the_brand_is_an_extension(self, world: Any) -> None:
+        project = projects.get(world.service.store, world.scene.project_id)
+        projects.update(world.service, project, brand_hue=165)
+        token = world.frontend()
+        brand = {"project_brand_hue": 165, "project_logo_url": ""}
+        assert self.get(world, token, extensions="true").json == self.get(world, token).json | brand
+
     def test_with_an_app(self, world: Any) -> None:
         app = world.service.catalog.app("tinykeys")
         for name in (app.slug, app.id):

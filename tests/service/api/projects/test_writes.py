@@ -41,6 +41,30 @@ def test_a_project_is_made_changed_and_found(world: Any) -> None:
                       headers={"x-pd-environment": "production"}).status_code == 200  # fmt: skip
 
 
+def test_a_projects_brand_is_an_extension(world: Any) -> None:
+    server = world.server()
+    mine = f"{ALL}/{world.scene.project_id}"
+    plain = world.get(mine, server).json
+    asked = {"query_string": {"extensions": "true"}}
+    assert world.get(mine, server, **asked).json == plain | {"brand_hue": 264, "logo_url": ""}
+    changed = world.call("PATCH", mine, server, json={"brand_hue": 0}, **asked)
+    assert changed.json == plain | {"brand_hue": 0, "logo_url": ""}
+    assert world.call("PATCH", mine, server, json={"app_name": "Acme App"}).json == plain
+    with_logo = world.post(f"{mine}/logo", server, json={"logo": uri(PNG)}, **asked).json
+    assert with_logo["logo_url"].startswith(f"http://localhost:8600{mine}/logo?v=")
+    (listed,) = world.get(ALL, server, **asked).json["data"]
+    assert listed == with_logo
+    made = world.post(ALL, server, json={"name": "Shop", "brand_hue": 360}, **asked).json
+    assert made["brand_hue"] == 360
+
+
+@pytest.mark.parametrize("hue", [-1, 361, 1.5, "264", True])
+def test_a_colour_that_there_is_not_is_refused(shared: Any, hue: Any) -> None:
+    mine = f"{ALL}/{shared.scene.project_id}"
+    answer = shared.call("PATCH", mine, shared.server(), json={"brand_hue": hue})
+    assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "brand_hue")
+
+
 @pytest.mark.parametrize(
     "field, value",
     [

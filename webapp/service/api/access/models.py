@@ -50,6 +50,8 @@ class TokenValidity(Answer):
     success_redirect_uri: str | None = None
     error_redirect_uri: str | None = None
     oauth_app_id: str | None = None
+    project_brand_hue: int = Field(0, description="When `extensions` were asked for, like `project_logo_url`.")
+    project_logo_url: str = ""
 
 
 class LimitToken(Answer):

@@ -10,7 +10,7 @@ from webapp.errors import Invalid, NotFound, Unauthorized
 from webapp.service.api.access import models
 from webapp.service.api.base import cors
 from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Body, ExternalUserId, ProjectId, Query
+from webapp.service.api.base.models import Body, Extensions, ExternalUserId, ProjectId, Query
 from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
 from webapp.service.catalog.index import App
 from webapp.service.domain.access import tokens
@@ -18,7 +18,7 @@ from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts, provider_clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.projects import projects
+from webapp.service.domain.projects import logos, projects
 
 operations = Operations(
     Group("Connect tokens", "A short-lived token for one of your users, which a browser may hold."),
@@ -54,6 +54,7 @@ class ValidityQuery(Query):
     app_id: str | None = Field(None, description="The slug or id of the app that is about to be connected.")
     account_id: str | None = Field(None, description="The account's id (`apn_…`).")
     oauth_app_id: str | None = Field(None, description="The OAuth client's id (`oa_…`).")
+    extensions: Extensions = False
 
 
 @operations.post(
@@ -141,6 +142,7 @@ def _validity(service: Service, token: ConnectToken, query: ValidityQuery) -> di
     if query.account_id:
         accounts.get(service.store, token.scene, query.account_id, user=token.user)
     project = projects.get(service.store, token.scene.project_id)
+    brand = {"project_brand_hue": project.brand_hue, "project_logo_url": logos.url(service, project.id)}
     return {
         "app": orjson.Fragment(app.with_client(oauth_app_id)) if app else None,
         "project_id": project.id,
@@ -150,4 +152,5 @@ def _validity(service: Service, token: ConnectToken, query: ValidityQuery) -> di
         "success_redirect_uri": token.success_redirect_uri,
         "error_redirect_uri": token.error_redirect_uri,
         "oauth_app_id": oauth_app_id,
+        **(brand if query.extensions else {}),
     }

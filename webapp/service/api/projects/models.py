@@ -17,6 +17,13 @@ class Project(Answer):
     connect_require_key_auth_test: bool
 
 
+class ExtendedProject(Project):
+    """A project; the last two fields are there when `extensions` were asked for."""
+
+    brand_hue: int = Field(0, description="The colour of its pages: degrees of OKLCH, from 0 to 360.")
+    logo_url: str = Field("", description="Its logo; empty without one.")
+
+
 class ExternalUser(Answer):
     """One of the developer's end users."""
 

@@ -1,21 +1,29 @@
 """The projects that a client sees (contract "Projects"), one of them, and the info call of a frontend."""
 
+from typing import Any
+
 from flask import Response
 
 from webapp.service.api.base.call import Call, answer, answer_page
-from webapp.service.api.base.models import Page, Paged, SearchWords
+from webapp.service.api.base.models import Extensions, Page, Paged, Query, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.projects import models
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import scopes
-from webapp.service.domain.projects import projects
+from webapp.service.domain.projects import logos, projects
 from webapp.service.domain.projects.projects import Project
 
 PROJECTS = Group("Projects", "A project holds users, accounts and triggers, apart for development and production.")
 operations = Operations(PROJECTS, read=(scopes.PROJECTS_READ,))
 
 
-class ProjectList(Paged):
+class ProjectOptions(Query):
+    """What a project is shown with."""
+
+    extensions: Extensions = False
+
+
+class ProjectList(Paged, ProjectOptions):
     """Which projects."""
 
     q: SearchWords = None
@@ -23,7 +31,7 @@ class ProjectList(Paged):
 
 @operations.get(
     "/v1/connect/projects",
-    answer=Page[models.Project],
+    answer=Page[models.ExtendedProject],
     connect=False,
     query=ProjectList,
     example=Example(query={"limit": "10"}),
@@ -32,14 +40,14 @@ def list_projects(call: Call) -> Response:
     """Projects that the client sees, oldest first."""
     query = call.query(ProjectList)
     rows = projects.page(call.store, query.window, q=query.q, only=call.caller.project_id)
-    return answer_page(rows, Project.to_json)
+    return answer_page(rows, lambda project: to_json(call, project, query))
 
 
-@operations.get("/v1/connect/projects/<project_id>", answer=models.Project, connect=False)
+@operations.get("/v1/connect/projects/<project_id>", answer=models.ExtendedProject, connect=False, query=ProjectOptions)
 def get_project(call: Call) -> Response:
     """One project."""
     project = projects.get(call.store, call.path["project_id"], only=call.caller.project_id)
-    return answer(project.to_json())
+    return answer(to_json(call, project, call.query(ProjectOptions)))
 
 
 @operations.get("P/projects/info", answer=models.ProjectInfo)
@@ -48,3 +56,11 @@ def get_project_info(call: Call) -> Response:
     slugs = provider_clients.own_clients(call.store, call.scene.project_id)
     apps = [app for app in map(call.service.catalog.app, slugs) if app]
     return answer({"apps": [{"id": app.id, "name_slug": app.slug} for app in apps]})
+
+
+def to_json(call: Call, project: Project, options: ProjectOptions | ProjectList) -> dict[str, Any]:
+    """The project as it was asked for."""
+    if not options.extensions:
+        return project.to_json()
+    logo_url = logos.url(call.service, project.id)
+    return {**project.to_json(), "brand_hue": project.brand_hue, "logo_url": logo_url}

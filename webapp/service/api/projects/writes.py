@@ -4,11 +4,12 @@ from flask import Response
 from pydantic import Field
 
 from webapp.errors import Invalid, TooLarge
+from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, answer_image, no_content
 from webapp.service.api.base.models import Body, RawContent
 from webapp.service.api.base.operations import Example, Operations
 from webapp.service.api.projects import models
-from webapp.service.api.projects.projects import PROJECTS
+from webapp.service.api.projects.projects import PROJECTS, ProjectOptions, to_json
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import removing
 from webapp.service.domain.projects import logos, projects
@@ -28,6 +29,11 @@ class ProjectChange(Body):
     connect_require_key_auth_test: bool | None = Field(
         None, description="Whether keys are tested before an account is kept."
     )
+    brand_hue: int | None = Field(
+        None,
+        description="The colour of its pages: degrees of OKLCH. Every one of them can be read.",
+        json_schema_extra={"minimum": 0, "maximum": MAX_HUE},
+    )
 
 
 class NewProject(ProjectChange):
@@ -44,10 +50,11 @@ class NewLogo(Body):
 
 @operations.post(
     ALL,
-    answer=models.Project,
+    answer=models.ExtendedProject,
     scopes=WRITE,
     connect=False,
     workspace=True,
+    query=ProjectOptions,
     body=NewProject,
     example=Example(body={"name": "Shop", "support_email": "help@example.com"}),
 )
@@ -60,15 +67,17 @@ def create_project(call: Call) -> Response:
         app_name=body.app_name or "",
         support_email=body.support_email or "",
         require_key_test=body.connect_require_key_auth_test is not False,
+        brand_hue=DEFAULT_HUE if body.brand_hue is None else body.brand_hue,
     )
-    return answer(project.to_json())
+    return answer(to_json(call, project, call.query(ProjectOptions)))
 
 
 @operations.patch(
     ONE,
-    answer=models.Project,
+    answer=models.ExtendedProject,
     scopes=WRITE,
     connect=False,
+    query=ProjectOptions,
     body=ProjectChange,
     example=Example(body={"app_name": "The Shop"}),
 )
@@ -76,7 +85,8 @@ def update_project(call: Call) -> Response:
     """Change a project."""
     project = _load(call)
     changes = {name: value for name, value in call.body(ProjectChange).model_dump().items() if value is not None}
-    return answer(projects.update(call.service, project, **changes).to_json())
+    changed = projects.update(call.service, project, **changes)
+    return answer(to_json(call, changed, call.query(ProjectOptions)))
 
 
 @operations.delete(ONE, scopes=WRITE, connect=False, example=Example(path={"project_id": "$OTHER_PROJECT_ID"}))
@@ -88,9 +98,10 @@ def delete_project(call: Call) -> Response:
 
 @operations.post(
     f"{ONE}/logo",
-    answer=models.Project,
+    answer=models.ExtendedProject,
     scopes=WRITE,
     connect=False,
+    query=ProjectOptions,
     body=NewLogo,
     example=Example(body={"logo": "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="}),
 )
@@ -98,7 +109,7 @@ def set_project_logo(call: Call) -> Response:
     """Set or replace a project's logo."""
     project = _load(call)
     logos.put(call.service, project.id, _image(call))
-    return answer(project.to_json())
+    return answer(to_json(call, project, call.query(ProjectOptions)))
 
 
 @operations.get(f"{ONE}/logo", answer=RawContent("The image.", "image/*"), public=True, extension=True)

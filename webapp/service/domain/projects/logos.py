@@ -71,6 +71,12 @@ def address(reader: Reader, project_id: str) -> str:
     return f"/v1/connect/projects/{project_id}/logo?v={row['updated_at']}" if row else ""
 
 
+def url(service: Service, project_id: str) -> str:
+    """The whole address of a project's logo, for pages elsewhere; "" without one."""
+    path = address(service.store, project_id)
+    return service.settings.public_url + path if path else ""
+
+
 def _refused() -> Invalid:
     message = "Send a PNG, JPEG, GIF or WebP image, as a base64 data URI or as a file."
     return Invalid.of("logo", message)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from webapp import audit
 from webapp.errors import Detail, Invalid, NotFound, about
 from webapp.kit import cursors
+from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
 from webapp.kit.crypto import new_id
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader, Tx
@@ -21,7 +22,7 @@ ENVIRONMENTS: tuple[Environment, ...] = ("development", "production")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project (contract "Projects")."""
+    """A project (contract "Projects"). ``brand_hue`` is its colour: degrees of OKLCH."""
 
     id: str
     name: str
@@ -30,6 +31,7 @@ class Project:
     connect_require_key_auth_test: bool
     created_at: int
     updated_at: int
+    brand_hue: int = DEFAULT_HUE
 
     def to_json(self) -> dict[str, Any]:
         """The project as the API shows it."""
@@ -67,7 +69,13 @@ def environment(text: str) -> Environment:
 
 
 def create(
-    service: Service, *, name: str, app_name: str = "", support_email: str = "", require_key_test: bool = True
+    service: Service,
+    *,
+    name: str,
+    app_name: str = "",
+    support_email: str = "",
+    require_key_test: bool = True,
+    brand_hue: int = DEFAULT_HUE,
 ) -> Project:
     """Make a project with its own data key; without a support address, one at the service's own host is assumed.
 
@@ -75,7 +83,8 @@ def create(
     """
     now = service.clock()
     support_email = support_email or f"support@{urlsplit(service.settings.public_url).hostname}"
-    project = _checked(Project(new_id("proj"), name, app_name or name, support_email, require_key_test, now, now))
+    texts = name, app_name or name, support_email
+    project = _checked(Project(new_id("proj"), *texts, require_key_test, now, now, brand_hue))
     with service.store.write() as tx:
         _PROJECTS.insert(tx, project)
         service.keys.add_project(tx, project.id)
@@ -84,10 +93,13 @@ def create(
 
 
 def update(service: Service, project: Project, **changes: Any) -> Project:
-    """Change fields of ``project``, those of its JSON but the id. Raises :class:`Invalid` with a detail per field."""
+    """Change fields of ``project``: its hue, and those of its JSON but the id.
+
+    Raises :class:`Invalid` with a detail per field.
+    """
     changed = _checked(replace(project, **changes, updated_at=service.clock()))
     with service.store.write() as tx:
-        columns = changed.to_json() | {"updated_at": changed.updated_at}
+        columns = changed.to_json() | {"brand_hue": changed.brand_hue, "updated_at": changed.updated_at}
         del columns["id"]
         _PROJECTS.update(tx, project.id, **columns)
         _note(tx, changed.updated_at, project.id, "updated", f"Changed the project: {', '.join(changes)}.")
@@ -141,6 +153,8 @@ def _checked(project: Project) -> Project:
     ]
     if not _EMAIL.fullmatch(email):
         details.append(Detail("support_email", "Use an e-mail address such as help@example.com."))
+    if not 0 <= project.brand_hue <= MAX_HUE:
+        details.append(Detail("brand_hue", f"Use a whole number from 0 to {MAX_HUE}."))
     if details:
         raise Invalid(about(details[0].field, details[0].message), details)
     return replace(project, name=name, app_name=app_name, support_email=email)
