@@ -9,7 +9,7 @@ from pathlib import Path
 
 from webapp.kit.crypto import new_id
 from webapp.people import users
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import client_changes, clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -66,7 +66,7 @@ def prepare(settings: Settings, *, projects_count: int, account_count: int, app_
     _write_apps(settings.data / "apps", app_count)
     service = open_service(settings)
     try:
-        client, _ = clients.scripted(service)
+        client, _ = client_changes.scripted(service)
         token = clients.issue_token(service, client, None).token
         person = users.create(service.store, service.clock, email=EMAIL, password=PASSWORD, role="owner")
         sceneries = []

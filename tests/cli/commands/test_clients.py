@@ -19,6 +19,10 @@ def test_clients_are_listed_without_their_secrets(patchbay: Commands) -> None:
     assert made["client_id"] in patchbay.run("client", "list").stdout
     rotated = patchbay.json("client", "rotate", made["client_id"])
     assert rotated["client_secret"] != made["client_secret"]
+    assert rotated["old_secret_ends_at"] is None
+    again = patchbay.json("client", "rotate", made["client_id"], "--overlap", "24")
+    assert again["old_secret_ends_at"] is not None
+    assert patchbay.run("client", "end-old-secret", made["client_id"]).exit_code == 0
     assert patchbay.run("client", "delete", made["client_id"], input="n\n").exit_code == 1
     assert rotated["client_secret"] not in patchbay.run("client", "list", "--json").stdout
     patchbay.json("client", "delete", "--yes", made["client_id"])
@@ -31,6 +35,7 @@ def test_clients_are_listed_without_their_secrets(patchbay: Commands) -> None:
         (("create", "--project", "proj_absent"), "Error: There is no such project."),
         (("create", "--scope", "everything"), "Error: 'everything' is not a scope."),
         (("rotate", "absent"), "Error: There is no OAuth client absent."),
+        (("end-old-secret", "absent"), "Error: There is no OAuth client absent."),
         (("delete", "--yes", "absent"), "Error: There is no OAuth client absent."),
     ],
 )

@@ -14,7 +14,7 @@ from webapp.people import api_keys, users
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.components import proxy
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import client_changes, clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -52,7 +52,7 @@ def refused(shared: Any) -> dict[str, str | None]:
     """Everything that is no token, or is one no more, by what is wrong with it."""
     old, rotated = shared.server(), clients.create(shared.service, name="Rotated")[0]
     revoked = clients.issue_token(shared.service, rotated, None).token
-    clients.rotate(shared.service, rotated.id)
+    client_changes.rotate(shared.service, rotated.id)
     expired = shared.frontend(expires_in=1)
     shared.clock.advance(clients.LIFETIME_S * SECOND)
     return {

@@ -3,10 +3,12 @@
 import click
 
 from webapp.cli.options import JSON, opened, show, table
-from webapp.kit.clock import iso
-from webapp.service.domain.access import clients
+from webapp.kit.clock import iso, iso_or_none
+from webapp.service.domain.access import client_changes, clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
+
+HOUR_S = 3600
 
 
 @click.group()
@@ -48,12 +50,33 @@ def list_(as_json: bool) -> None:
 
 @client.command("rotate")
 @click.argument("client_id")
+@click.option(
+    "--overlap",
+    "hours",
+    type=click.IntRange(0, client_changes.MAX_OVERLAP_S // HOUR_S),
+    default=0,
+    show_default=True,
+    help="Hours for which the old secret works beside the new one.",
+)
 @JSON
-def rotate(client_id: str, as_json: bool) -> None:
-    """Give CLIENT_ID a new secret; the old one and every token made with it end at once."""
+def rotate(client_id: str, hours: int, as_json: bool) -> None:
+    """Give CLIENT_ID a new secret; the old one and its tokens end at once, or after --overlap hours."""
     with opened() as service:
-        rotated, secret = clients.rotate(service, client_id)
-    show(_with_secret(rotated, secret), as_json, "The client has a new secret; the old one has ended.")
+        rotated, secret = client_changes.rotate(service, client_id, hours * HOUR_S)
+    ends_at = iso_or_none(rotated.old_secret_ends_at)
+    sentence = f"the old one works until {ends_at}" if ends_at else "the old one has ended"
+    row = _with_secret(rotated, secret) | {"old_secret_ends_at": ends_at}
+    show(row, as_json, f"The client has a new secret; {sentence}.")
+
+
+@client.command("end-old-secret")
+@click.argument("client_id")
+@JSON
+def end_old_secret(client_id: str, as_json: bool) -> None:
+    """End the overlap after a rotation: from now on CLIENT_ID has its new secret alone."""
+    with opened() as service:
+        client_changes.end_old_secret(service, client_id)
+    show({"client_id": client_id}, as_json, "The old secret and its tokens have ended.")
 
 
 @client.command("delete")
@@ -63,7 +86,7 @@ def rotate(client_id: str, as_json: bool) -> None:
 def delete(client_id: str, as_json: bool) -> None:
     """Delete CLIENT_ID; every token made with it ends at once."""
     with opened() as service:
-        clients.delete(service, client_id)
+        client_changes.delete(service, client_id)
     show({"client_id": client_id}, as_json, "The client was deleted; its tokens have ended.")
 
 

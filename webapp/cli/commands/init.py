@@ -6,7 +6,7 @@ import click
 
 from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.kit.clock import now
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import client_changes
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.projects import projects
 from webapp.store import presence
@@ -24,7 +24,7 @@ def init(as_json: bool) -> None:
         project_id = service.settings.project
         existing = projects.get(service.store, project_id) if project_id else projects.first(service.store)
         project = existing or projects.create(service, name="My project")
-        client, secret = clients.scripted(service)
+        client, secret = client_changes.scripted(service)
         result = {
             "project_id": project.id,
             "client_id": client.id,

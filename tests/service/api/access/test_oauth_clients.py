@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import pytest
+
+from webapp.kit.clock import MINUTE, iso, parse_iso
+
 
 def grant(world: Any, client: dict[str, str]) -> Any:
     pair = {"client_id": client["id"], "client_secret": client["client_secret"]}
@@ -30,11 +34,37 @@ def test_a_client_is_made_rotated_and_deleted_with_its_tokens(world: Any) -> Non
     assert [entry["verb"] for entry in entries] == ["created", "rotated", "deleted"]
 
 
+def test_both_secrets_work_while_a_client_is_changed_over(world: Any) -> None:
+    token = world.server()
+    old = world.post("/v1/oauth/clients", token, json={"name": "Shop"}).json
+    assert old["old_secret_ends_at"] is None and old["last_used_at"] is None
+    access = grant(world, old).json["access_token"]
+    rotated = world.post(f"/v1/oauth/clients/{old['id']}/rotate?overlap_seconds=60", token).json
+    assert rotated["old_secret_ends_at"] == iso(parse_iso(rotated["rotated_at"]) + MINUTE)
+    assert grant(world, old).status_code == grant(world, rotated).status_code == 200
+    assert world.get("P/accounts", access).status_code == 200
+    assert world.call("DELETE", f"/v1/oauth/clients/{old['id']}/old_secret", token).status_code == 204
+    assert grant(world, old).status_code == world.get("P/accounts", access).status_code == 401
+    assert grant(world, rotated).status_code == 200
+    world.post(f"/v1/oauth/clients/{old['id']}/rotate?overlap_seconds=60", token)
+    world.clock.advance(MINUTE + 2)
+    (shop,) = [one for one in world.get("/v1/oauth/clients", token).json["data"] if one["name"] == "Shop"]
+    assert shop["old_secret_ends_at"] is None and grant(world, rotated).status_code == 401
+
+
+@pytest.mark.parametrize("overlap", ["-1", "x", "2592001", "1.5", "٣"])
+def test_an_overlap_that_makes_no_sense_is_refused(world: Any, overlap: str) -> None:
+    token = world.server()
+    client_id = world.post("/v1/oauth/clients", token, json={"name": "Shop"}).json["id"]
+    refused = world.post(f"/v1/oauth/clients/{client_id}/rotate?overlap_seconds={overlap}", token)
+    assert refused.status_code == 400 and refused.json["details"][0]["field"] == "overlap_seconds"
+
+
 def test_bad_input_is_refused(world: Any) -> None:
     token = world.server()
     for body, code in (
         ({"name": ""}, 400), ({"name": "A", "scope": "all"}, 400), ({"name": "A", "project_id": "proj_absent"}, 404),
     ):  # fmt: skip
         assert world.post("/v1/oauth/clients", token, json=body).status_code == code
-    for method, path in (("POST", "absent/rotate"), ("DELETE", "dashboard")):
+    for method, path in (("POST", "absent/rotate"), ("DELETE", "dashboard"), ("DELETE", "absent/old_secret")):
         assert world.call(method, f"/v1/oauth/clients/{path}", token).status_code == 404

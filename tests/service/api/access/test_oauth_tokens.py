@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import SECOND
-from webapp.service.domain.access import clients
+from webapp.service.api.access import oauth_tokens
+from webapp.service.domain.access import client_changes, clients
 
 URL = "/v1/oauth/token"
 GRANT = {"grant_type": "client_credentials"}
@@ -143,7 +144,7 @@ def test_a_broken_authorization_header(shared: Any, header: str) -> None:
 
 def test_rotation_ends_tokens(world: Any, server: tuple[str, str]) -> None:
     token = world.http.post(URL, data=GRANT, headers=basic(*server)).json["access_token"]
-    clients.rotate(world.service, server[0])
+    client_changes.rotate(world.service, server[0])
     refused = world.get("P/accounts", token)
     assert refused.status_code == 401 and refused.headers["WWW-Authenticate"] == "Bearer"
     assert world.http.post(URL, data=GRANT, headers=basic(*server)).status_code == 401
@@ -155,3 +156,26 @@ def test_a_token_expires_after_an_hour(world: Any, server: tuple[str, str]) -> N
     assert world.get("P/accounts", token).status_code == 200
     world.clock.advance(1 * SECOND)
     assert world.get("P/accounts", token).status_code == 401
+
+
+def _basic(text: bytes) -> str:
+    return "Basic " + base64.b64encode(text).decode()
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [
+        (_basic(b"id:secret"), ("id", "secret")),
+        (_basic(b"id:se:cret"), ("id", "se:cret")),
+        (_basic(b"a%20b:c%2Bd+e"), ("a b", "c+d e")),
+        ("basic " + _basic(b"id:secret")[6:], ("id", "secret")),
+        (_basic(b"nocolon"), None),
+        (_basic(b"\xff:\xff"), None),
+        ("Basic !!!", None),
+        ("Basic é", None),
+        ("Bearer x", None),
+        ("", None),
+    ],
+)
+def test_basic_authentication(header: str, found: tuple[str, str] | None) -> None:
+    assert oauth_tokens.parse_basic(header) == found

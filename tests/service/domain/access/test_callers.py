@@ -2,6 +2,8 @@
 
 import pytest
 
+from webapp import audit
+from webapp.audit import Actor
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.service.domain.access import callers, clients, tokens
 from webapp.service.domain.access.callers import Caller
@@ -81,3 +83,15 @@ def test_a_client_of_one_project_does_not_see_the_other(service: Service, projec
     assert callers.scene(service, caller, project.id, "development").project_id == project.id
     with pytest.raises(NotFound):
         callers.scene(service, caller, other.id, "development")
+
+
+def test_what_a_person_does_in_the_dashboard_is_their_doing(service: Service, server: Caller) -> None:
+    own = clients.find(service, clients.DASHBOARD_ID)
+    assert own is not None
+    dashboard = callers.authenticate(service, clients.issue_token(service, own, None).token)
+    assert dashboard.actor == Actor("client", "dashboard"), "a request from outside, even with the dashboard's secret"
+    with audit.acting(Actor("person", "u_olga")):
+        assert dashboard.actor == Actor("person", "u_olga")
+        assert server.actor == Actor("client", server.client_id or "")
+    with audit.acting(Actor("command", "patchbay")):
+        assert dashboard.actor == Actor("client", "dashboard")

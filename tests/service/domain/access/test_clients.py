@@ -1,13 +1,12 @@
 """OAuth clients and their access tokens."""
 
-import base64
 import hashlib
 
 import pytest
 from itsdangerous import URLSafeSerializer
 
-from webapp.errors import NotFound, Unauthorized
-from webapp.kit.clock import SECOND, FakeClock
+from webapp.errors import Unauthorized
+from webapp.kit.clock import MINUTE, SECOND, FakeClock
 from webapp.service.domain.access import clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
@@ -28,54 +27,10 @@ def test_the_secret_is_not_stored(service: Service) -> None:
     assert rows and secret not in str(rows)
 
 
-def test_the_scripted_client_is_made_once_and_keeps_its_secret(service: Service) -> None:
-    client, secret = clients.scripted(service)
-    assert clients.scripted(service) == (client, secret)
-    assert clients.authenticate(service, client.id, secret) == client
-    rotated, fresh = clients.rotate(service, client.id)
-    assert fresh != secret and clients.scripted(service) == (rotated, fresh)
-    assert clients.authenticate(service, client.id, fresh) == rotated
-
-
 def test_the_dashboards_client_is_derived_and_never_stored(service: Service) -> None:
     client_id, secret = clients.dashboard(service)
     assert clients.authenticate(service, client_id, secret) is not None
     assert clients.every(service.store) == []
-
-
-def test_rotation_ends_every_token_at_once(service: Service) -> None:
-    client, secret = clients.create(service, name="Server")
-    token = clients.issue_token(service, client, None).token
-    rotated, fresh = clients.rotate(service, client.id)  # in the same millisecond
-    assert clients.authenticate(service, client.id, secret) is None
-    assert clients.authenticate(service, client.id, fresh) == rotated
-    with pytest.raises(Unauthorized, match="revoked"):
-        clients.verify_token(service, token)
-    with pytest.raises(NotFound):
-        clients.rotate(service, "nobody")
-
-
-def _basic(text: bytes) -> str:
-    return "Basic " + base64.b64encode(text).decode()
-
-
-@pytest.mark.parametrize(
-    ("header", "found"),
-    [
-        (_basic(b"id:secret"), ("id", "secret")),
-        (_basic(b"id:se:cret"), ("id", "se:cret")),
-        (_basic(b"a%20b:c%2Bd+e"), ("a b", "c+d e")),
-        ("basic " + _basic(b"id:secret")[6:], ("id", "secret")),
-        (_basic(b"nocolon"), None),
-        (_basic(b"\xff:\xff"), None),
-        ("Basic !!!", None),
-        ("Basic é", None),
-        ("Bearer x", None),
-        ("", None),
-    ],
-)
-def test_basic_authentication(header: str, found: tuple[str, str] | None) -> None:
-    assert clients.parse_basic(header) == found
 
 
 def test_a_token_lives_an_hour(service: Service, clock: FakeClock) -> None:
@@ -174,3 +129,26 @@ def test_what_covers_what(granted: str, needed: str, covered: bool) -> None:
 
 def test_nothing_covers_nothing() -> None:
     assert not clients.covers([], scopes.ACCOUNTS_READ)
+
+
+def test_when_a_client_called_last_is_told_to_the_minute(service: Service, clock: FakeClock) -> None:
+    client, _ = clients.create(service, name="Server")
+    token = clients.issue_token(service, client, None).token
+    clients.flush_uses(service)
+    assert clients.get(service.store, client.id).last_used_at is None
+    began = clock()
+    for wait, told in ((0, 0), (MINUTE - 1, 0), (1, MINUTE)):
+        clock.advance(wait)
+        clients.verify_token(service, token)
+        clients.flush_uses(service)
+        assert clients.get(service.store, client.id).last_used_at == began + told
+
+
+def test_no_call_waits_until_it_is_written_who_called(service: Service) -> None:
+    client, _ = clients.create(service, name="Server")
+    token = clients.issue_token(service, client, None).token
+    with service.store.write():
+        clients.verify_token(service, token)
+    assert clients.get(service.store, client.id).last_used_at is None
+    clients.flush_uses(service)
+    assert clients.get(service.store, client.id).last_used_at is not None

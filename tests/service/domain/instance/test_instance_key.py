@@ -8,7 +8,7 @@ import pytest
 
 from webapp.errors import Conflict, Invalid, Unauthorized
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import client_changes, clients
 from webapp.service.domain.base.key_file import MissingKey, WrongKey
 from webapp.service.domain.base.key_strength import WeakKey
 from webapp.service.domain.base.keyring import Place
@@ -60,14 +60,14 @@ def test_what_is_derived_changes_and_scripts_get_their_secret_from_init(
     settings: Settings, clock: FakeClock, reopened: list[Service]
 ) -> None:
     before = open_service(settings, clock)
-    client, secret = clients.scripted(before)
+    client, secret = client_changes.scripted(before)
     own, own_secret = clients.create(before, name="Server")
     token = clients.issue_token(before, client, None).token
     close_service(before)
     instance_key.rotate(settings, clock)
     after = open_service(settings, clock)
     reopened.append(after)
-    again, fresh = clients.scripted(after)
+    again, fresh = client_changes.scripted(after)
     assert again.id == client.id and fresh != secret
     assert clients.authenticate(after, client.id, fresh)
     assert clients.authenticate(after, client.id, secret) is None
@@ -152,7 +152,7 @@ def test_killed_in_the_middle_either_key_opens_it(
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
-    at = (clients, "derive_again") if moment.endswith("knows") else (instance_key, "_put_in_place")
+    at = (client_changes, "derive_again") if moment.endswith("knows") else (instance_key, "_put_in_place")
     monkeypatch.setattr(*at, die)
     with pytest.raises(KeyboardInterrupt):
         instance_key.rotate(settings, clock)

@@ -106,6 +106,10 @@ class OAuthClient(Answer):
     project_id: str | None = Field(examples=["proj_8Fw3ZsKd"])
     created_at: DateTime
     rotated_at: DateTime
+    old_secret_ends_at: DateTime | None = Field(
+        description="Until when the secret before this one works as well; null when one secret works."
+    )
+    last_used_at: DateTime | None = Field(description="When it called last, to the minute; null before its first call.")
     client_secret: str = Field("", description="Shown once, when it is made or rotated.")
 
 

@@ -1,20 +1,23 @@
 """The workspace's OAuth clients, for whoever runs it: made, given another secret, and deleted with their tokens.
 
+A new secret may work beside the old one for a while, so that a server can be changed over without a pause.
+
 Only a client of the whole workspace may ask, with the scope ``*``: it could give another client whatever it has.
 """
 
+from functools import partial
 from typing import Annotated, Any
 
 from flask import Response
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from webapp.errors import Invalid
-from webapp.kit.clock import iso
+from webapp.kit.clock import iso, iso_or_none
 from webapp.service.api.access import models
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
-from webapp.service.api.base.models import Body, Page, Paged
+from webapp.service.api.base.models import Body, Page, Paged, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import client_changes, clients
 from webapp.service.domain.access.clients import Client
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
@@ -28,6 +31,7 @@ operations = Operations(
     extension=True,
     workspace=True,
 )
+MAX_OVERLAP_S = client_changes.MAX_OVERLAP_S
 ALL, ONE = "/v1/oauth/clients", "/v1/oauth/clients/<client_id>"
 
 
@@ -39,10 +43,29 @@ class NewClient(Body):
     project_id: str | None = Field(None, description="The one project that it sees; all of them unless given.")
 
 
+def _overlap(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 7 and int(text) <= MAX_OVERLAP_S):
+        raise ValueError(f"Use a whole number of seconds from 0 to {MAX_OVERLAP_S} (30 days).")
+    return int(text)
+
+
+Overlap = Annotated[
+    int,
+    BeforeValidator(_overlap),
+    WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MAX_OVERLAP_S, "default": 0}),
+]
+
+
+class Rotation(Query):
+    """How long both secrets work."""
+
+    overlap_seconds: Overlap = Field(0, description="How long the secret before works beside the new one, in seconds.")
+
+
 @operations.get(ALL, answer=Page[models.OAuthClient], query=Paged, example=Example(query={"limit": "10"}))
 def list_oauth_clients(call: Call) -> Response:
     """Every client, oldest first; never a secret."""
-    return answer_page(clients.page(call.store, call.query(Paged).window), _to_json)
+    return answer_page(clients.page(call.store, call.query(Paged).window), partial(_to_json, call))
 
 
 @operations.post(
@@ -62,24 +85,35 @@ def create_oauth_client(call: Call) -> Response:
         )
     except scopes.UnknownScope as error:
         raise Invalid.of("scope", str(error)) from error
-    return answer({**_to_json(client), "client_secret": secret})
+    return answer({**_to_json(call, client), "client_secret": secret})
 
 
-@operations.post(f"{ONE}/rotate", answer=models.OAuthClient)
+@operations.post(
+    f"{ONE}/rotate", answer=models.OAuthClient, query=Rotation, example=Example(query={"overlap_seconds": "3600"})
+)
 def rotate_oauth_client(call: Call) -> Response:
-    """Give a client another secret; the one before and every access token made with it end at once."""
-    client, secret = clients.rotate(call.service, call.path["client_id"])
-    return answer({**_to_json(client), "client_secret": secret})
+    """Give a client another secret; the one before and its access tokens end after the overlap, or at once."""
+    overlap_s = call.query(Rotation).overlap_seconds
+    client, secret = client_changes.rotate(call.service, call.path["client_id"], overlap_s)
+    return answer({**_to_json(call, client), "client_secret": secret})
+
+
+@operations.delete(f"{ONE}/old_secret")
+def end_old_secret_of_oauth_client(call: Call) -> Response:
+    """End the overlap: the secret before the present one and its access tokens end at once, if they still work."""
+    client_changes.end_old_secret(call.service, call.path["client_id"])
+    return no_content()
 
 
 @operations.delete(ONE, example=Example({"client_id": "$CLIENT_TO_DELETE_ID"}))
 def delete_oauth_client(call: Call) -> Response:
     """Delete a client; its access tokens and the Connect tokens that it asked for end at once."""
-    clients.delete(call.service, call.path["client_id"])
+    client_changes.delete(call.service, call.path["client_id"])
     return no_content()
 
 
-def _to_json(client: Client) -> dict[str, Any]:
+def _to_json(call: Call, client: Client) -> dict[str, Any]:
+    overlapping = client.old_secret_works(call.service.clock())
     return {
         "id": client.id,
         "name": client.name,
@@ -87,4 +121,6 @@ def _to_json(client: Client) -> dict[str, Any]:
         "project_id": client.project_id,
         "created_at": iso(client.created_at),
         "rotated_at": iso(client.rotated_at),
+        "old_secret_ends_at": iso_or_none(client.old_secret_ends_at if overlapping else None),
+        "last_used_at": iso_or_none(client.last_used_at),
     }

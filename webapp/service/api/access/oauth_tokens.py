@@ -1,10 +1,13 @@
 """``POST /v1/oauth/token`` exchanges client credentials for an access token (contract "Access tokens").
 
 It follows RFC 6749, sections 4.4 and 5. The client authenticates by HTTP Basic or in the body, never both; the body is
-JSON or a form.
+JSON or a form. Wrong secrets are counted by client and network address.
 """
 
+import base64
 from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import unquote_plus
 
 from flask import Request, Response
 
@@ -27,6 +30,13 @@ operations = Operations(
 )
 
 
+class Authenticated(NamedTuple):
+    """A client, and the hash of what it showed: its tokens end with that."""
+
+    client: Client
+    credential: str
+
+
 @operations.post(
     "/v1/oauth/token",
     answer=models.AccessToken,
@@ -42,9 +52,9 @@ def create_access_token(call: Call) -> Response:
     """Issue an access token."""
     fields = _fields(call.request)
     _check_grant(fields)
-    client = _client(call, fields)
+    client, credential = _authenticated(call, fields)
     try:
-        token = clients.issue_token(call.service, client, fields.get("scope"))
+        token = clients.issue_token(call.service, client, fields.get("scope"), credential)
     except scopes.UnknownScope as error:
         raise OAuthProblem("invalid_scope", str(error)) from error
     return answer(
@@ -96,25 +106,34 @@ def _check_grant(fields: Mapping[str, str]) -> None:
         raise OAuthProblem("unsupported_grant_type", "Only the grant type client_credentials is supported.")
 
 
-def _client(call: Call, fields: Mapping[str, str]) -> Client:
-    """The client that authenticates (RFC 6749 section 2.3.1)."""
-    basic = clients.parse_basic(call.request.environ.get("HTTP_AUTHORIZATION", ""))
+def _authenticated(call: Call, fields: Mapping[str, str]) -> Authenticated:
+    """The client that authenticates. Raises :class:`OAuthProblem`, and :class:`webapp.errors.Throttled`."""
+    basic = parse_basic(call.request.environ.get("HTTP_AUTHORIZATION", ""))
     if basic and ("client_secret" in fields or fields.get("client_id", basic[0]) != basic[0]):
         raise _invalid("Send the client's id and secret either by HTTP Basic or in the body, not both.")
     client_id, client_secret = basic or (fields.get("client_id", ""), fields.get("client_secret", ""))
     if not client_id or not client_secret:
         raise OAuthProblem("invalid_client", "Send client_id and client_secret.", 401)
-    client = _authenticated(call, client_id, client_secret)
+    client = _by_secret(call, client_id, client_secret)
     if client is None:
         raise OAuthProblem("invalid_client", "The client id or secret is wrong, or the secret was rotated.", 401)
-    return client
+    return Authenticated(client, hash_token(client_secret))
 
 
-def _authenticated(call: Call, client_id: str, client_secret: str) -> Client | None:
-    """The client with these credentials; wrong ones are counted by its address, which calls from within have not.
+def parse_basic(header: str) -> tuple[str, str] | None:
+    """The client id and secret in an ``Authorization: Basic`` header (RFC 6749 section 2.3.1), if they are there."""
+    kind, _, encoded = header.partition(" ")
+    if kind.lower() != "basic":
+        return None
+    try:
+        user, colon, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except ValueError:  # not base64, not ASCII or not UTF-8
+        return None
+    return (unquote_plus(user), unquote_plus(password)) if colon else None
 
-    Raises :class:`webapp.errors.Throttled`.
-    """
+
+def _by_secret(call: Call, client_id: str, client_secret: str) -> Client | None:
+    """The client with these credentials; wrong ones are counted by its address, which calls from within have not."""
     address = call.request.remote_addr
     if not address:
         return clients.authenticate(call.service, client_id, client_secret)

@@ -1,33 +1,32 @@
 """OAuth clients of the workspace and their access tokens (table ``oauth_clients``; contract "Access tokens"; RFC 6749).
 
-Clients use client credentials alone. A secret is stored as its SHA-256; the scripted client that ``patchbay init``
-prints derives its secret from the instance key instead, so that it can be printed again.
+Clients use client credentials alone. A secret is stored as its SHA-256. While a client's secret is being replaced, two
+of them work; what changes a client stands in :mod:`client_changes`.
 
-Access tokens are signed, not stored, so checking one is cheap; each carries a mark of its client's secret and dies with
-it. Those refused as expired are remembered (table ``ended_access_tokens``), so that a clock set back revives none.
+Access tokens are signed, not stored, so checking one is cheap; each carries a mark of the secret that it was issued for
+and dies with it. Those refused as expired are remembered (table ``ended_access_tokens``), so that a clock set back
+revives none. When a client called last is written a moment after the call.
 """
 
-import base64
 import functools
 import hashlib
+import threading
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Literal
-from urllib.parse import unquote_plus
+from dataclasses import dataclass
+from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 from itsdangerous import BadData, URLSafeSerializer
 
 from webapp import audit
 from webapp.errors import NotFound, Unauthorized, Unavailable
 from webapp.kit import cursors
-from webapp.kit.clock import DAY, SECOND
+from webapp.kit.clock import DAY, MINUTE, SECOND
 from webapp.kit.crypto import hash_token, random_base62, same
-from webapp.service.domain.access import tokens
 from webapp.service.domain.base import scopes
-from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.base.service import Service
-from webapp.store.contract import Reader, Tx
+from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
 
 Origin = Literal["init", "cli", "person", "dashboard"]
@@ -36,7 +35,10 @@ DASHBOARD_ID = "dashboard"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An OAuth client. ``project_id`` is None when it sees every project."""
+    """An OAuth client. ``project_id`` is None when it sees every project; times are in epoch milliseconds.
+
+    ``old_secret_hash`` is that of the secret before this one, which works until ``old_secret_ends_at``.
+    """
 
     id: str
     project_id: str | None
@@ -46,6 +48,17 @@ class Client:
     origin: str
     created_at: int
     rotated_at: int
+    old_secret_hash: str = ""
+    old_secret_ends_at: int | None = None
+    last_used_at: int | None = None
+
+    def old_secret_works(self, now: int) -> bool:
+        """Whether the secret before this one still works at ``now``."""
+        return self.old_secret_ends_at is not None and now < self.old_secret_ends_at
+
+    def credentials(self, now: int) -> list[str]:
+        """The hashes of what it may show at ``now``."""
+        return [self.secret_hash, self.old_secret_hash] if self.old_secret_works(now) else [self.secret_hash]
 
 
 _CLIENTS = Table("oauth_clients", Client)
@@ -58,62 +71,39 @@ def create(
 
     Raises :class:`webapp.service.domain.base.scopes.UnknownScope`.
     """
-    secret = random_base62(43)
-    client = _new(service, random_base62(24), name, scope, project_id, secret, origin)
-    _insert(service, client)
+    secret, now = random_base62(43), service.clock()
+    scopes.parse(scope)
+    client = Client(random_base62(24), project_id, name, scope, hash_token(secret), origin, now, now)
+    with service.store.write() as tx:
+        insert(tx, client)
     return client, secret
 
 
-def scripted(service: Service) -> tuple[Client, str]:
-    """The client that scripts use, and its secret: made by the first call, the same afterwards."""
-    client = _CLIENTS.one(service.store, "origin = 'init' ORDER BY created_at, id LIMIT 1")
-    if client is not None:
-        return client, _derived_secret(service.keys, client.id, client.created_at, client.rotated_at)
-    now, client_id = service.clock(), random_base62(24)
-    secret = _derived_secret(service.keys, client_id, now, now)
-    client = _new(service, client_id, "Scripts", scopes.ALL, None, secret, "init", now)
-    _insert(service, client)
-    return client, secret
+def insert(tx: Tx, client: Client) -> None:
+    """Keep a new client."""
+    _CLIENTS.insert(tx, client)
+    note(tx, client.created_at, client, "created", f"was made, with the scope {client.scope}")
+
+
+def change(tx: Tx, client_id: str, **columns: Any) -> None:
+    """Write ``columns`` of a client; for :mod:`client_changes`."""
+    _CLIENTS.update(tx, client_id, **columns)
+
+
+def remove(tx: Tx, client_id: str) -> None:
+    """Forget a client; for :mod:`client_changes`."""
+    _CLIENTS.delete(tx, client_id)
+
+
+def note(tx: Tx, at: int, client: Client, verb: str, what: str) -> None:
+    """Write what was done to ``client`` into the audit."""
+    sentence = f"The OAuth client {client.name} {what}."
+    audit.write(tx, at, "client", client.id, verb, sentence, project=client.project_id)
 
 
 def dashboard(service: Service) -> tuple[str, str]:
     """The id and secret of the embedded dashboard's own client; both derived from the instance key, never stored."""
     return DASHBOARD_ID, service.keys.derive("dashboard-client").hex()
-
-
-def rotate(service: Service, client_id: str) -> tuple[Client, str]:
-    """Give a client a new secret; its old secret and every token made with it end at once.
-
-    Raises :class:`NotFound`.
-    """
-    with service.store.write() as tx:
-        client = get(tx, client_id)
-        now = max(service.clock(), client.rotated_at + 1)
-        scripted = client.origin == "init"
-        secret = _derived_secret(service.keys, client.id, client.created_at, now) if scripted else random_base62(43)
-        rotated = replace(client, secret_hash=hash_token(secret), rotated_at=now)
-        _CLIENTS.update(tx, client.id, secret_hash=rotated.secret_hash, rotated_at=now)
-        _note(tx, now, client, "rotated", "has a new secret; the old one and its tokens ended")
-    return rotated, secret
-
-
-def delete(service: Service, client_id: str) -> None:
-    """Remove a client. Its access tokens and the Connect tokens that it asked for end at once.
-
-    Raises :class:`NotFound`.
-    """
-    with service.store.write() as tx:
-        client = get(tx, client_id)
-        tokens.revoke_all(tx, client_id=client.id)
-        _CLIENTS.delete(tx, client.id)
-        _note(tx, service.clock(), client, "deleted", "was deleted; its tokens ended")
-
-
-def derive_again(tx: Tx, keys: Keyring) -> None:
-    """Give the clients of scripts the secrets that follow from another instance key."""
-    for client in _CLIENTS.all(tx, "origin = 'init'"):
-        secret = _derived_secret(keys, client.id, client.created_at, client.rotated_at)
-        _CLIENTS.update(tx, client.id, secret_hash=hash_token(secret))
 
 
 def get(reader: Reader, client_id: str) -> Client:
@@ -134,6 +124,11 @@ def every(reader: Reader) -> list[Client]:
     return _CLIENTS.all(reader, "1 = 1 ORDER BY created_at, id")
 
 
+def of_scripts(reader: Reader) -> list[Client]:
+    """Those made for scripts, oldest first."""
+    return _CLIENTS.all(reader, "origin = 'init' ORDER BY created_at, id")
+
+
 def find(service: Service, client_id: str) -> Client | None:
     """The client under ``client_id``, the dashboard's own included."""
     own_id, own_secret = dashboard(service)
@@ -144,58 +139,16 @@ def find(service: Service, client_id: str) -> Client | None:
 
 def authenticate(service: Service, client_id: str, client_secret: str) -> Client | None:
     """The client whose id and secret these are, or None. An unknown id takes the same path as a wrong secret."""
-    client = find(service, client_id)
-    known = client.secret_hash if client else hash_token("")
-    right = same(known, hash_token(client_secret))
-    return client if right else None
-
-
-def parse_basic(header: str) -> tuple[str, str] | None:
-    """The client id and secret in an ``Authorization: Basic`` header (RFC 6749 section 2.3.1), if they are there."""
-    kind, _, encoded = header.partition(" ")
-    if kind.lower() != "basic":
-        return None
-    try:
-        user, colon, password = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
-    except ValueError:  # not base64, not ASCII or not UTF-8
-        return None
-    return (unquote_plus(user), unquote_plus(password)) if colon else None
-
-
-def _derived_secret(keys: Keyring, client_id: str, created_at: int, rotated_at: int) -> str:
-    purpose = f"scripted-client|{client_id}|{created_at}|{rotated_at}"
-    return base64.urlsafe_b64encode(keys.derive(purpose)).rstrip(b"=").decode()
-
-
-def _new(
-    service: Service,
-    client_id: str,
-    name: str,
-    scope: str,
-    project_id: str | None,
-    secret: str,
-    origin: Origin,
-    now: int | None = None,
-) -> Client:
-    scopes.parse(scope)
-    now = service.clock() if now is None else now
-    return Client(client_id, project_id, name, scope, hash_token(secret), origin, now, now)
-
-
-def _insert(service: Service, client: Client) -> None:
-    with service.store.write() as tx:
-        _CLIENTS.insert(tx, client)
-        _note(tx, client.created_at, client, "created", f"was made, with the scope {client.scope}")
-
-
-def _note(tx: Tx, at: int, client: Client, verb: str, what: str) -> None:
-    sentence = f"The OAuth client {client.name} {what}."
-    audit.write(tx, at, "client", client.id, verb, sentence, project=client.project_id)
+    client, shown = find(service, client_id), hash_token(client_secret)
+    known = client.credentials(service.clock()) if client else [hash_token("")]
+    right = [same(credential, shown) for credential in known]
+    return client if any(right) else None
 
 
 LIFETIME_S = 3600
 REMEMBERED = 30 * DAY
 PURPOSE = "access-tokens"  # what the key that signs them is derived for
+_MARK = 16  # characters of a credential's hash in a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +165,10 @@ def covers(granted: Iterable[str], needed: str) -> bool:
     return any(have == needed or (have.endswith("*") and needed.startswith(have[:-1])) for have in granted)
 
 
-def issue_token(service: Service, client: Client, scope: str | None) -> AccessToken:
+def issue_token(service: Service, client: Client, scope: str | None, credential: str = "") -> AccessToken:
     """An access token for ``client``, narrowed to ``scope`` when that is given.
 
+    It lives as long as ``credential``, the hash of what the client showed; the newest secret's unless that is given.
     Raises :class:`webapp.service.domain.base.scopes.UnknownScope` for a scope that is unknown or beyond the
     client's own.
     """
@@ -225,7 +179,8 @@ def issue_token(service: Service, client: Client, scope: str | None) -> AccessTo
             raise scopes.UnknownScope(f"This client may not ask for the scope {name!r}.")
     now = service.clock() // SECOND
     granted = " ".join(requested)
-    signed = _serializer(service.keys.derive(PURPOSE)).dumps([client.id, granted, now, client.secret_hash[:16]])
+    mark = (credential or client.secret_hash)[:_MARK]
+    signed = _serializer(service.keys.derive(PURPOSE)).dumps([client.id, granted, now, mark])
     return AccessToken(signed if isinstance(signed, str) else signed.decode(), granted, now)
 
 
@@ -241,8 +196,9 @@ def verify_token(service: Service, token: str) -> tuple[Client, frozenset[str]]:
             _end(service, token)
         raise Unauthorized("The access token has expired; get a new one at /v1/oauth/token.")
     client = find(service, client_id)
-    if client is None or client.secret_hash[:16] != mark:
+    if client is None or all(mark != credential[:_MARK] for credential in client.credentials(service.clock())):
         raise Unauthorized("The access token was revoked; get a new one at /v1/oauth/token.")
+    _note_use(service, client)
     return client, frozenset(granted.split())
 
 
@@ -280,3 +236,46 @@ def _serializer(key: bytes) -> URLSafeSerializer:
     """Signs with HMAC-SHA256; what was signed with SHA-1 by earlier versions is read until it expires."""
     sha256, sha1 = {"digest_method": hashlib.sha256}, {"digest_method": hashlib.sha1}
     return URLSafeSerializer(key, salt="oauth", signer_kwargs=sha256, fallback_signers=[sha1])
+
+
+WRITTEN_EVERY = MINUTE  # when a client called last is told to the minute
+_SOON_S = 2.0
+
+
+@dataclass(slots=True)
+class _Uses:
+    """When clients called last, in epoch milliseconds, and those whose call is not written yet."""
+
+    at: dict[str, int]
+    timer: threading.Timer | None = None
+
+
+_uses: WeakKeyDictionary[Store, _Uses] = WeakKeyDictionary()
+_using = threading.Lock()
+
+
+def _note_use(service: Service, client: Client) -> None:
+    """Keep that ``client`` called; no call waits until that is written."""
+    now = service.clock()
+    if client.origin == "dashboard" or now - (client.last_used_at or 0) < WRITTEN_EVERY:
+        return
+    with _using:
+        uses = _uses.setdefault(service.store, _Uses({}))
+        uses.at[client.id] = now
+        if uses.timer is None:
+            uses.timer = threading.Timer(_SOON_S, flush_uses, (service,))
+            uses.timer.daemon = True
+            uses.timer.start()
+
+
+def flush_uses(service: Service) -> None:
+    """Write when clients called last. A store that is busy does not matter: they will call again."""
+    with _using:
+        uses = _uses.pop(service.store, None)
+    if uses is None:
+        return
+    if uses.timer is not None:
+        uses.timer.cancel()
+    with suppress(Unavailable), service.store.write() as tx:
+        for client_id, at in uses.at.items():
+            _CLIENTS.update(tx, client_id, last_used_at=at)

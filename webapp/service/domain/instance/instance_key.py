@@ -12,7 +12,7 @@ from pathlib import Path
 
 from webapp.errors import Invalid
 from webapp.kit.clock import Clock
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import client_changes
 from webapp.service.domain.base.key_file import WrongKey, create_key_file, key_of, load_instance_key, read_key_file
 from webapp.service.domain.base.key_strength import WeakKey, is_weak
 from webapp.service.domain.base.keyring import Keyring, is_claimed
@@ -61,7 +61,7 @@ def rotate(settings: Settings, clock: Clock, new_secret: str | None = None) -> N
         keys = proven(settings, store, clock)
         new = _new_file_key(settings.data) if settings.secret_key is None else key_of(new_secret or "")
         with store.write() as tx:
-            clients.derive_again(tx, keys.rewrap(tx, new))
+            client_changes.derive_again(tx, keys.rewrap(tx, new))
             clear_addresses.forget_hashes(tx)
         if settings.secret_key is None:
             _put_in_place(settings.data)
