@@ -11,13 +11,13 @@ from pathlib import Path
 import click
 
 from tests.bench import growth, load, raw
-from tests.bench.calls import PROJECTS, Operation, Request, event, operations, pages
+from tests.bench.calls import PEOPLE, PROJECTS, Operation, Request, event, operations, pages
 from tests.bench.deliveries import measure as measure_deliveries
 from tests.bench.deliveries import receiver
 from tests.bench.meter import ROUNDS, Server, medians, p95, serving_bare, wall_ms
 from tests.bench.report import MANY_CLIENTS, Ingestion, Result, text
 from tests.bench.runs import measure as measure_runs
-from tests.bench.scene import Scenery, prepare
+from tests.bench.scene import Scenery, email, prepare
 from tests.bench.serving import Listener, Serve, deploy, serving
 from tests.bench.timers import measure as measure_timers
 from webapp.cli.options import JSON
@@ -60,7 +60,9 @@ def bench(
     with tempfile.TemporaryDirectory(prefix="patchbay-bench-") as folder, receiver() as netloc:
         data = Path(folder) / "data"
         settings = Settings.from_env({}, data=data, sandbox=False)
-        sceneries = prepare(settings, projects_count=PROJECTS + 1, account_count=accounts, app_count=apps)
+        sceneries = prepare(
+            settings, projects_count=PROJECTS + 1, account_count=accounts, app_count=apps, people_count=PEOPLE
+        )
         raw_ms = raw.measure(settings, operations(sceneries[1:]), Path(folder) / "raw.db", min(RAW_REQUESTS, count))
         with serving(data, netloc) as server:
             url = f"http://{netloc}/hook"
@@ -88,16 +90,17 @@ def bench(
 def _results(
     server: Serve, sceneries: Sequence[Scenery], raw_ms: Sequence[float], url: str, count: int
 ) -> tuple[list[Result], Listener, str]:
-    """Every operation and page, the person's trigger, which has had ``count`` events, and the person's cookie."""
+    """Every operation and page, the person's trigger, which has had ``count`` events, and the cookie of the
+    person whose it is."""
     first, *others = sceneries
-    cookie = server.sign_in()
+    cookies = [server.sign_in(email(number)) for number in range(PEOPLE)]
     with closing(server.client()) as client:
         listener = deploy(client, first, first.user, url)
         following = event(listener.path)
         for _ in range(count):
             client.ask(following())
         listener.wait(client, count)
-        table = [*operations(others), *pages(cookie, listener.id, COMPONENT)]
+        table = [*operations(others), *pages(cookies, listener.id, COMPONENT)]
         answers = [client.answer(operation.next()) for operation in table]
     bytes_of = [(headers["Content-Type"], body) for headers, body in answers]
     costs = [*raw_ms, *[None] * (len(table) - len(raw_ms))]
@@ -106,7 +109,7 @@ def _results(
             _result(server, bare, operation, number, len(bytes_of[number][1]), costs[number], count)
             for number, operation in enumerate(table)
         ]
-    return results, listener, cookie
+    return results, listener, cookies[0]
 
 
 def _result(

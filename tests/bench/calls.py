@@ -60,20 +60,29 @@ def operations(sceneries: Sequence[Scenery]) -> list[Operation]:
 
 PROJECTS = 5
 """How many projects :func:`operations` takes turns with."""
+PEOPLE = 4
+"""How many people :func:`pages` does."""
 
 
-def pages(cookie: str, trigger_id: str, component: str) -> list[Operation]:
-    """The dashboard's table, for who is signed in by ``cookie``."""
-    paths = {
-        "the page of apps": "/apps",
-        "the page of accounts": "/accounts",
-        "the page of triggers": "/triggers",
-        "the page of one trigger": f"/triggers/{trigger_id}",
-        "its deliveries": f"/triggers/{trigger_id}/deliveries",
-        "the page of one action": component,
+def pages(cookies: Sequence[str], trigger_id: str, component: str) -> list[Operation]:
+    """The dashboard's table, for the people signed in by ``cookies``.
+
+    Each page that reads accounts has a person to itself, since the calls of one person are limited. The trigger is the
+    first person's.
+    """
+    first, *others = cookies
+    table = {
+        "the page of apps": ("/apps", others[0]),
+        "the page of accounts": ("/accounts", others[1]),
+        "the page of triggers": ("/triggers", first),
+        "the page of one trigger": (f"/triggers/{trigger_id}", first),
+        "its deliveries": (f"/triggers/{trigger_id}/deliveries", first),
+        "the page of one action": (component, others[2]),
     }
-    headers = {"Cookie": cookie}
-    return [Operation(name, 6.0, _repeated(Request("GET", path, headers))) for name, path in paths.items()]
+    return [
+        Operation(name, 6.0, _repeated(Request("GET", path, {"Cookie": cookie})))
+        for name, (path, cookie) in table.items()
+    ]
 
 
 def event(path: str) -> Next:

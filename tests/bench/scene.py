@@ -20,7 +20,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
 USERS, PERSONS_ACCOUNTS = 200, 12
-EMAIL, PASSWORD = "bench@example.com", "correct horse battery"
+PASSWORD = "correct horse battery"
 _APP = """slug = "{slug}"
 name = "{name}"
 description = "{description}"
@@ -35,6 +35,11 @@ color = "#1d4ed8"
 WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven", "inlet", "jetty", "knoll", "lagoon",
           "meadow", "north", "orchard", "prairie", "quarry", "river", "summit", "tundra", "upland", "valley", "willow",
           "yonder", "zephyr")  # fmt: skip
+
+
+def email(number: int) -> str:
+    """The address that the person of that number signs in with."""
+    return f"bench-{number}@example.com"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +65,26 @@ class Scenery:
         return {"Authorization": f"Bearer {self.access_token}", "X-PD-Environment": "development"}
 
 
-def prepare(settings: Settings, *, projects_count: int, account_count: int, app_count: int) -> list[Scenery]:
+def prepare(
+    settings: Settings, *, projects_count: int, account_count: int, app_count: int, people_count: int
+) -> list[Scenery]:
     """Fill ``settings.data``: projects with ``account_count`` accounts of :data:`USERS` users each, ``app_count`` apps
-    in the catalog, and a person who can sign in, with accounts in the first project."""
+    in the catalog, and people who can sign in, each with :data:`PERSONS_ACCOUNTS` accounts in the first project."""
     _write_apps(settings.data / "apps", app_count)
     service = open_service(settings)
     try:
         client, _ = client_changes.scripted(service)
         token = clients.issue_token(service, client, None).token
-        person = users.create(service.store, service.clock, email=EMAIL, password=PASSWORD, role="owner")
+        people = [
+            users.create(service.store, service.clock, email=email(number), password=PASSWORD, role="owner").id
+            for number in range(people_count)
+        ]
         sceneries = []
         for number in range(projects_count):
             project = projects.create(service, name=f"Bench {number}")
             scene = Scene(project.id, "development")
-            names = [f"user-{n}" for n in range(USERS)] if number else [person.id]
-            last = _add_accounts(service, scene, account_count if number else PERSONS_ACCOUNTS, names)
+            names = [f"user-{n}" for n in range(USERS)] if number else people
+            last = _add_accounts(service, scene, account_count if number else PERSONS_ACCOUNTS * people_count, names)
             connect = tokens.create(service, scene, TokenRequest(names[0]), client_id=client.id)["token"]
             sceneries.append(Scenery(project.id, token, last, names[0], connect))
         return sceneries

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 from tests.bench.calls import Request
 from tests.bench.meter import Client, Server, children_of, pss_mb, spent_s
-from tests.bench.scene import EMAIL, PASSWORD, Scenery
+from tests.bench.scene import PASSWORD, Scenery
 from webapp import quotas
 
 MEMORY_TARGET_MB, IDLE_TARGET = 250.0, 1.0
@@ -82,14 +82,14 @@ class Serve(Server):
             idle_all_percent=round(sum(idle.values()), 3),
         )
 
-    def sign_in(self) -> str:
-        """The cookies of the person whom the scene has."""
+    def sign_in(self, email: str) -> str:
+        """The cookies of one of the people whom the scene has."""
         with closing(self.client()) as client:
             headers, page = client.answer(Request("GET", "/sign-in"))
             token = re.search(rb'name="csrf_token" value="([^"]+)"', page)
             if token is None:
                 raise RuntimeError("the page to sign in has no form")
-            fields = urlencode({"csrf_token": token[1].decode(), "email": EMAIL, "password": PASSWORD})
+            fields = urlencode({"csrf_token": token[1].decode(), "email": email, "password": PASSWORD})
             posted = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": _cookies(headers)}
             headers, _ = client.answer(Request("POST", "/sign-in", posted, fields.encode(), 303))
         return _cookies(headers)

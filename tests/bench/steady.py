@@ -15,7 +15,7 @@ from tests.bench import load
 from tests.bench.calls import Request
 from tests.bench.deliveries import receiver
 from tests.bench.meter import Client
-from tests.bench.scene import prepare
+from tests.bench.scene import email, prepare
 from tests.bench.serving import Serve, deploy, serving
 from webapp.cli.options import JSON
 from webapp.cli.serving.logs import configure
@@ -56,9 +56,9 @@ def steady(minutes: float, pace: float, samples: int, as_json: bool) -> None:
     with tempfile.TemporaryDirectory(prefix="patchbay-steady-") as folder, receiver() as netloc:
         data = Path(folder)
         settings = Settings.from_env({}, data=data, sandbox=False)
-        sceneries = prepare(settings, projects_count=2, account_count=1_000, app_count=100)
+        sceneries = prepare(settings, projects_count=2, account_count=1_000, app_count=100, people_count=1)
         with serving(data, netloc) as server:
-            cookie = server.sign_in()
+            cookie = server.sign_in(email(0))
             with closing(server.client()) as client:
                 listener = deploy(client, sceneries[0], sceneries[0].user, f"http://{netloc}/hook")
                 mixture = load.mixture(client, sceneries[1], cookie, listener)

@@ -189,12 +189,12 @@ def _note(environ: dict[str, Any], state: LimitState) -> None:
 
 
 def _key(call: Call, name: LimitName) -> str | None:
-    """What a call is counted under: its project and environment, and for a Connect token its external user.
-
-    None when a token is asked for without saying for whom: such a call is refused before it costs anything.
-    """
-    place = f"{name}|{call.scene.project_id}|{call.scene.environment}"
-    if name != "tokens":
-        return place
-    user = read_json(call.request).get("external_user_id")
-    return f"{place}|{hash_token(user)}" if isinstance(user, str) else None
+    """What a call is counted under: its project and environment. Creating tokens is counted for each external user; so
+    is all that is done in our own dashboard, apart from API clients. None for a token of a user who is not named."""
+    key = f"{name}|{call.scene.project_id}|{call.scene.environment}"
+    if name == "tokens":
+        user = read_json(call.request).get("external_user_id")
+        return f"{key}|{hash_token(user)}" if isinstance(user, str) else None
+    if not call.caller.is_dashboard:
+        return key
+    return f"{key}|dashboard|{call.user and hash_token(call.user.external_id)}"

@@ -36,6 +36,11 @@ class Caller:
             return actor  # who is signed in to the dashboard; a request from outside begins without anybody
         return Actor("client", self.client_id or "")
 
+    @property
+    def is_dashboard(self) -> bool:
+        """Whether the embedded dashboard calls, or somebody with a Connect token that it made."""
+        return (self.connect.client_id if self.connect else self.client_id) == clients.DASHBOARD_ID
+
     def require(self, *needed: str) -> None:
         """Raise :class:`Forbidden` unless one of the scopes ``needed`` is granted; without any, every token may."""
         if needed and not any(clients.covers(self.scopes, scope) for scope in needed):
