@@ -18,6 +18,7 @@ from webapp.service.api import wiring as api
 from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.domain.access import clients
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.belongings import EmbeddedBelongings
 from webapp.service.domain.instance.opening import open_service
 from webapp.service.domain.instance.two_step import TotpSealer
 from webapp.service.domain.projects import projects
@@ -71,6 +72,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
         project=lambda: settings.project or _first_project(service),
         wsgi=lambda: app.wsgi_app,
         totp_sealer=TotpSealer(service),
+        belongings=EmbeddedBelongings(service),
     )
     service.catalog.when_refreshed(app.extensions[KEY].forget_apps)
     app.wsgi_app = trusted(collapse_slashes(app.wsgi_app), settings)  # type: ignore[method-assign, assignment]

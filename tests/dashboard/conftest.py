@@ -21,6 +21,7 @@ from werkzeug.test import TestResponse
 
 from tests.dashboard import fake_triggers
 from tests.dashboard.fake_triggers import Watchtower
+from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring
 from webapp.dashboard.client.inprocess import InProcessAdapter
 from webapp.dashboard.dashboard import KEY, Viewer
@@ -333,7 +334,7 @@ def make_stage(tmp_path: Path, migrated: Path) -> Iterator[Callable[..., Stage]]
         wiring.register(
             app, settings=settings, store=store, clock=clock, client_id="client", client_secret="secret",
             project=lambda: PROJECT, wsgi=lambda: connect.wsgi,
-            totp_sealer=Unsealed(),
+            totp_sealer=Unsealed(), belongings=Belongings(),
         )  # fmt: skip
         alice = users.create(store, clock, email="alice@example.com", password=PASSWORD, role="owner")
         return Stage(app, connect, store, clock, alice)

@@ -17,7 +17,7 @@ from authlib.integrations.requests_client import OAuth2Session
 from tests.fakes.served import Served, served
 from webapp.kit.clock import now
 from webapp.kit.crypto import new_id
-from webapp.people import users
+from webapp.people import invitations, users
 from webapp.service.api.base.operations import USER
 from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.accounts import lifecycle, provider_clients
@@ -65,9 +65,14 @@ def _filled(made: Workspace, service: Service) -> Workspace:
     project, other = projects.create(service, name="Acme"), projects.create(service, name="To delete")
     scene = Scene(project.id, "development")
     people = {name: _login(service, name) for name in ("LOGIN_ID", "OTHER_LOGIN_ID", "LOGIN_TO_DELETE_ID")}
+    invited = {
+        name: invitations.invite(service.store, now, email=f"{name.lower()}@example.com", role="member")[0].id
+        for name in ("INVITATION_ID", "INVITATION_TO_DELETE_ID")
+    }
     further = {name: clients.create(service, name=name)[0].id for name in ("OTHER_CLIENT_ID", "CLIENT_TO_DELETE_ID")}
     made.names |= {
         **people,
+        **invited,
         **further,
         "CLIENT_ID": client.id,
         "CLIENT_SECRET": secret,

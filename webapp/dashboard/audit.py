@@ -29,11 +29,13 @@ NOUNS: Mapping[str, str] = {
     "project": _("Project"),
     "user": _("User of the product"),
     "person": _("Login"),
+    "invitation": _("Invitation"),
 }
 ACTORS: Mapping[str, str] = {
     "client": _("OAuth client"),
     "user": _("User of the product"),
     "person": _("Login"),
+    "invitation": _("Invitation"),
     "command": _("Command"),
     "system": _("By itself"),
 }

@@ -20,6 +20,7 @@ from webapp.dashboard.client.transport import Memory
 from webapp.dashboard.client.triggers import TriggerClient
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
+from webapp.people.logins import Logins
 from webapp.people.totp import Totp
 from webapp.settings import Settings
 from webapp.store.contract import Store
@@ -53,6 +54,7 @@ class Dashboard:
     triggers: Memory[TriggerOverview]
     shown_once: Memory[tuple[str, str]]
     totp: Totp
+    logins: Logins
 
     def forget_apps(self) -> None:
         """Ask anew for what is known of apps: the catalog changed."""

@@ -40,6 +40,8 @@ OPEN = frozenset(
         "dashboard.passkey.create",
         "dashboard.new_password.page",
         "dashboard.new_password.save",
+        "dashboard.invitation.page",
+        "dashboard.invitation.accept",
     }
 )
 _HEADERS = {

@@ -22,6 +22,7 @@ from webapp.dashboard import (
     two_step,
 )
 from webapp.dashboard import settings as settings_pages
+from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.inprocess import WSGI, InProcessAdapter
 from webapp.dashboard.client.transport import Memory, Transport
@@ -29,18 +30,20 @@ from webapp.dashboard.component import deploying, runs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import go
-from webapp.dashboard.sign_in import new_password, passkey, second_step, session
+from webapp.dashboard.sign_in import invitation, new_password, passkey, second_step, session
 from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
 from webapp.dashboard.trigger import page as trigger
 from webapp.kit import templates
 from webapp.kit.clock import MINUTE, SECOND, Clock
+from webapp.people.logins import Belongings, Logins
 from webapp.people.totp import Sealer, Totp
 from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, second_step, passkey, new_password, apps, connections, accounts, account, activity, audit, settings_pages,
-    two_step, passkeys, component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
+    session, second_step, passkey, new_password, invitation, apps, connections, accounts, account, activity, audit,
+    settings_pages, two_step, passkeys, component, runs, deploying, index, trigger, pausing, deletion, webhooks,
+    deliveries,
 )  # fmt: skip
 
 
@@ -55,11 +58,13 @@ def register(
     project: Callable[[], str],
     wsgi: Callable[[], WSGI],
     totp_sealer: Sealer,
+    belongings: Belongings,
 ) -> None:
     """Serve the dashboard from ``app``.
 
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
     ``settings.connect_url``, or else the embedded one, which ``wsgi`` gives (called late: it is this very app).
+    ``belongings`` are what people have at the embedded one.
     """
     templates.prepare(app.jinja_env)
     adapter: BaseAdapter | None = None if settings.connect_url else InProcessAdapter(wsgi)
@@ -71,6 +76,7 @@ def register(
         project=project,
         environment=settings.environment,
     )
+    theirs = RemoteBelongings(client) if settings.connect_url else belongings
     gate.configure_cookies(app, settings)
     Htmx(app)
     CSRFProtect(app)
@@ -87,6 +93,7 @@ def register(
         triggers=Memory(clock, lifetime=30 * SECOND),
         shown_once=Memory(clock, lifetime=5 * MINUTE),
         totp=Totp(store, clock, totp_sealer),
+        logins=Logins(store, clock, settings.public_url, theirs),
     )
     app.register_blueprint(_blueprint(app))
 

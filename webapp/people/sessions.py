@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from webapp.kit.clock import DAY, MINUTE, Clock
 from webapp.kit.crypto import hash_token
+from webapp.people import users
 from webapp.store.contract import Store, Tx
 from webapp.store.table import Table
 
@@ -50,6 +51,7 @@ def start(store: Store, clock: Clock, *, user_id: str, user_agent: str, address:
         tx.run("DELETE FROM sessions WHERE expires_at <= :now", {"now": now})
         whose = (user_id, user_agent[:300], address[:64])
         _SESSIONS.insert(tx, Session(hash_token(token), *whose, now, now, now + LIFETIME))
+        users.saw(tx, now, user_id)
     return token
 
 
@@ -66,6 +68,7 @@ def find(store: Store, clock: Clock, token: str) -> Session | None:
         session = replace(session, seen_at=now, expires_at=min(now + LIFETIME, session.latest))
         with store.write() as tx:
             _SESSIONS.update(tx, session.token_hash, seen_at=session.seen_at, expires_at=session.expires_at)
+            users.saw(tx, now, session.user_id)
     return session
 
 

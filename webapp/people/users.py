@@ -1,26 +1,27 @@
 """The people who sign in: their address, role and password. This module owns the table ``users``.
 
 There is always an owner who can sign in, once there is one. Limiting how often somebody may try a password is left to
-:mod:`webapp.people.attempts`, and what else ends with a login to :mod:`webapp.service.domain.instance.logins`.
+:mod:`webapp.people.attempts`, and what else ends with a login to :mod:`webapp.people.logins`.
 """
 
 from dataclasses import dataclass, replace
 
 from webapp import audit
-from webapp.errors import Conflict, Detail, Invalid, NotFound
+from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import Clock
 from webapp.kit.crypto import new_id
-from webapp.people import emails, passwords
+from webapp.people import emails, passwords, roles
 from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
-
-ROLES = ("owner", "developer", "member")
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person who can sign in, unless they were disabled. Times are epoch milliseconds."""
+    """A person who can sign in, unless they were disabled. Times are epoch milliseconds.
+
+    ``seen_at`` is when a browser of theirs was last here, to the minute; None before they first sign in.
+    """
 
     id: str
     email: str
@@ -28,6 +29,7 @@ class User:
     created_at: int
     updated_at: int
     disabled_at: int | None = None
+    seen_at: int | None = None
 
     @property
     def enabled(self) -> bool:
@@ -58,7 +60,7 @@ def prepare(clock: Clock, *, email: str, password: str, role: str) -> NewUser:
 
     Raises :class:`Invalid` with a detail per field.
     """
-    _check_role(role)
+    roles.check(role)
     email, problems = emails.checked(email)
     password, weak = passwords.checked(password)
     if problems or weak:
@@ -109,7 +111,7 @@ def set_password(tx: Tx, now: int, user_id: str, password_hash: str) -> None:
 
 def set_role(tx: Tx, now: int, user: User, role: str) -> User:
     """Give a person another role. Raises :class:`Invalid`, and :class:`Conflict` for the last owner."""
-    _check_role(role)
+    roles.check(role)
     if role == user.role:
         return user
     _keep_an_owner(tx, user)
@@ -129,6 +131,11 @@ def set_enabled(tx: Tx, now: int, user: User, enabled: bool) -> User:
     verb, sentence = ("enabled", "Let a person sign in again.") if enabled else ("disabled", "Disabled a login.")
     audit.write(tx, now, "person", user.id, verb, sentence)
     return replace(user, disabled_at=disabled_at, updated_at=now)
+
+
+def saw(tx: Tx, now: int, user_id: str) -> None:
+    """Write down that a person is here."""
+    _USERS.update(tx, user_id, seen_at=now)
 
 
 def remove(tx: Tx, now: int, user: User) -> None:
@@ -151,9 +158,9 @@ def by_id(reader: Reader, user_id: str) -> User | None:
     return _USERS.get(reader, user_id)
 
 
-def by_email(store: Store, email: str) -> User | None:
+def by_email(reader: Reader, email: str) -> User | None:
     """The person with this address, if any; letter case does not matter."""
-    return _USERS.one(store, "email = :email", {"email": emails.normal(email)})
+    return _USERS.one(reader, "email = :email", {"email": emails.normal(email)})
 
 
 def page(reader: Reader, window: cursors.Window) -> cursors.Page[User]:
@@ -174,11 +181,6 @@ def of_role(store: Store, role: str, limit: int) -> list[User]:
 def any_user(reader: Store | Tx) -> bool:
     """Whether anybody can sign in yet."""
     return reader.one("SELECT 1 FROM users LIMIT 1") is not None
-
-
-def _check_role(role: str) -> None:
-    if role not in ROLES:
-        raise Invalid(f"The role must be {', '.join(ROLES[:-1])} or {ROLES[-1]}.", [Detail("role", "Unknown role.")])
 
 
 def _keep_an_owner(tx: Tx, user: User) -> None:

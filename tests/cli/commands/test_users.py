@@ -36,6 +36,16 @@ def test_a_login_is_changed_and_removed(patchbay: Commands) -> None:
     assert "Nobody signs in as" in patchbay.refused("user", "disable", *member)
 
 
+def test_people_are_invited(patchbay: Commands) -> None:
+    patchbay.json("user", "create", "--email", "ada@example.com", "--password", "a good long one", "--role", "owner")
+    invited = patchbay.json("user", "invite", "--email", "lee@example.com", "--email", "Kim@example.com")["invitations"]
+    assert [(one["email"], one["role"]) for one in invited] == [
+        ("lee@example.com", "member"), ("kim@example.com", "member"),
+    ]  # fmt: skip
+    assert all("/invitation?token=" in one["url"] for one in invited)
+    assert "already has a login" in patchbay.refused("user", "invite", "--email", "ada@example.com")
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -5,10 +5,11 @@ import click
 from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import NotFound
 from webapp.kit.clock import iso
-from webapp.people import api_keys, users
+from webapp.people import api_keys, invitations, users
+from webapp.people.roles import ROLES
 from webapp.people.users import User
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import logins
+from webapp.service.domain.instance.belongings import logins
 
 EMAIL = click.option("--email", required=True, help="Whose login.")
 
@@ -21,7 +22,7 @@ def user() -> None:
 @user.command("create")
 @click.option("--email", required=True, help="The address to sign in with.")
 @click.option("--password", help="The password; asked for when it is left out, which keeps it out of shell history.")
-@click.option("--role", type=click.Choice(users.ROLES), default="member", show_default=True, help="What they may do.")
+@click.option("--role", type=click.Choice(ROLES), default="member", show_default=True, help="What they may do.")
 @JSON
 def create(email: str, password: str | None, role: str, as_json: bool) -> None:
     """Make a login, with an API key that is shown this once."""
@@ -31,6 +32,21 @@ def create(email: str, password: str | None, role: str, as_json: bool) -> None:
         key = api_keys.give(service.store, service.clock, login.id)
     facts = {"id": login.id, "email": login.email, "role": login.role, "api_key": key}
     show(facts, as_json, "The login was made. Its API key is shown this once.")
+
+
+@user.command("invite")
+@click.option("--email", "emails", required=True, multiple=True, help="Whom to invite; may be repeated.")
+@click.option("--role", type=click.Choice(ROLES), default="member", show_default=True, help="What they may do.")
+@JSON
+def invite(emails: tuple[str, ...], role: str, as_json: bool) -> None:
+    """Invite people: each gets a link that makes a login, once, within 7 days."""
+    rows = []
+    with opened() as service:
+        for email in emails:
+            invitation, token = invitations.invite(service.store, service.clock, email=email, role=role)
+            url = invitations.link(service.settings.public_url, token)
+            rows.append({"id": invitation.id, "email": invitation.email, "role": role, "url": url})
+    table(rows, as_json, "invitations", "")
 
 
 @user.command("api-key")
@@ -46,12 +62,12 @@ def api_key(email: str, as_json: bool) -> None:
 
 @user.command("role")
 @EMAIL
-@click.option("--role", type=click.Choice(users.ROLES), required=True, help="What they may do from now on.")
+@click.option("--role", type=click.Choice(ROLES), required=True, help="What they may do from now on.")
 @JSON
 def role_(email: str, role: str, as_json: bool) -> None:
     """Give somebody another role."""
     with opened() as service:
-        person = logins.change(service, _person(service, email).id, role=role)
+        person = logins(service).change(_person(service, email).id, role=role)
     show(_facts(person), as_json, "The role was changed.")
 
 
@@ -61,7 +77,7 @@ def role_(email: str, role: str, as_json: bool) -> None:
 def disable(email: str, as_json: bool) -> None:
     """Keep somebody out; their sessions and API key end at once, their accounts and triggers go on."""
     with opened() as service:
-        person = logins.change(service, _person(service, email).id, enabled=False)
+        person = logins(service).change(_person(service, email).id, enabled=False)
     show(_facts(person), as_json, "The login was disabled. `patchbay user enable` lets them sign in again.")
 
 
@@ -71,7 +87,7 @@ def disable(email: str, as_json: bool) -> None:
 def enable(email: str, as_json: bool) -> None:
     """Let somebody sign in again."""
     with opened() as service:
-        person = logins.change(service, _person(service, email).id, enabled=True)
+        person = logins(service).change(_person(service, email).id, enabled=True)
     show(_facts(person), as_json, "The login was enabled.")
 
 
@@ -85,7 +101,7 @@ def remove(email: str, as_json: bool) -> None:
     """Remove a login, with the accounts, triggers and runs of its person."""
     with opened() as service:
         person = _person(service, email)
-        logins.remove(service, person.id)
+        logins(service).remove(person.id)
     show({"id": person.id, "email": person.email}, as_json, "The login was removed.")
 
 
@@ -96,7 +112,7 @@ def end_sessions(email: str, as_json: bool) -> None:
     """Sign somebody out of every browser."""
     with opened() as service:
         person = _person(service, email)
-        count = logins.end_sessions(service, person.id)
+        count = logins(service).end_sessions(person.id)
     show({"id": person.id, "email": person.email, "ended": count}, as_json, "They are signed out everywhere.")
 
 
@@ -107,7 +123,7 @@ def reset_link(email: str, as_json: bool) -> None:
     """Make a link with which somebody sets a new password, once, within 24 hours."""
     with opened() as service:
         person = _person(service, email)
-        url, expires_at = logins.reset_link(service, person.id)
+        url, expires_at = logins(service).reset_link(person.id)
     facts = {"id": person.id, "email": person.email, "url": url, "expires_at": iso(expires_at)}
     show(facts, as_json, "Give them this link over a safe way; it is shown this once.")
 
@@ -119,7 +135,7 @@ def reset_two_step(email: str, as_json: bool) -> None:
     """Switch two-step sign-in off for somebody who lost their phone, and remove their passkeys."""
     with opened() as service:
         person = _person(service, email)
-        was_on = logins.reset_two_step(service, person.id)
+        was_on = logins(service).reset_two_step(person.id)
     facts = {"id": person.id, "email": person.email, "was_on": was_on}
     show(facts, as_json, "They sign in with the password alone.")
 

@@ -4,7 +4,16 @@ A new operation stands in the module of its noun; only a new module needs a line
 operations in this order.
 """
 
-from webapp.service.api.access import general_webhooks, logins, me, oauth_clients, oauth_tokens, rate_limits, tokens
+from webapp.service.api.access import (
+    general_webhooks,
+    invitations,
+    logins,
+    me,
+    oauth_clients,
+    oauth_tokens,
+    rate_limits,
+    tokens,
+)
 from webapp.service.api.accounts import (
     accounts,
     activity,
@@ -52,6 +61,7 @@ MODULES = (
     overviews,
     general_webhooks,
     logins,
+    invitations,
     oauth_clients,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(operation for module in MODULES for operation in module.operations)

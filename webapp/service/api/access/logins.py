@@ -16,7 +16,7 @@ from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Body, Page, Paged
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.domain.base import scopes
-from webapp.service.domain.instance import logins
+from webapp.service.domain.instance.belongings import logins
 
 operations = Operations(
     Group("Logins", "The people who sign in to the dashboard."),
@@ -57,34 +57,34 @@ def update_login(call: Call) -> Response:
     """Change somebody's role, or keep them out; 409 for the only owner who can sign in."""
     body = call.body(LoginChange)
     enabled = None if body.disabled is None else not body.disabled
-    return answer(_to_json(logins.change(call.service, call.path["user_id"], role=body.role, enabled=enabled)))
+    return answer(_to_json(logins(call.service).change(call.path["user_id"], role=body.role, enabled=enabled)))
 
 
 @operations.delete(ONE, example=Example({"user_id": "$LOGIN_TO_DELETE_ID"}))
 def delete_login(call: Call) -> Response:
     """Remove a login with the accounts and triggers of its person; 409 for the only owner who can sign in."""
-    logins.remove(call.service, call.path["user_id"])
+    logins(call.service).remove(call.path["user_id"])
     return no_content()
 
 
 @operations.delete(f"{ONE}/sessions", example=Example(OTHER))
 def end_sessions_of_login(call: Call) -> Response:
     """Sign a person out of every browser."""
-    logins.end_sessions(call.service, call.path["user_id"])
+    logins(call.service).end_sessions(call.path["user_id"])
     return no_content()
 
 
 @operations.delete(f"{ONE}/two_step", example=Example(OTHER))
 def reset_two_step_of_login(call: Call) -> Response:
     """Switch two-step sign-in off for a person who lost their phone, and remove their passkeys."""
-    logins.reset_two_step(call.service, call.path["user_id"])
+    logins(call.service).reset_two_step(call.path["user_id"])
     return no_content()
 
 
 @operations.post(f"{ONE}/password_reset", answer=models.PasswordReset, example=Example(OTHER))
 def create_password_reset(call: Call) -> Response:
     """Make a link, in place of any before it, with which the person chooses another password within 24 hours."""
-    url, expires_at = logins.reset_link(call.service, call.path["user_id"])
+    url, expires_at = logins(call.service).reset_link(call.path["user_id"])
     return answer({"url": url, "expires_at": iso(expires_at)})
 
 
@@ -96,4 +96,5 @@ def _to_json(user: User) -> dict[str, Any]:
         "created_at": iso(user.created_at),
         "updated_at": iso(user.updated_at),
         "disabled_at": iso_or_none(user.disabled_at),
+        "seen_at": iso_or_none(user.seen_at),
     }

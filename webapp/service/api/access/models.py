@@ -88,6 +88,20 @@ class Login(Answer):
     created_at: DateTime
     updated_at: DateTime
     disabled_at: DateTime | None
+    seen_at: DateTime | None = Field(description="When a browser of theirs was last here, to the minute.")
+
+
+class Invitation(Answer):
+    """An invitation that waits for an answer. `active` is whether its link still works."""
+
+    id: str = Field(examples=["inv_5Pq2Lx"])
+    email: str = Field(examples=["lena@example.com"])
+    role: Literal["owner", "developer", "member"]
+    invited_by: str | None = Field(description="The person who invited; null for a client or a command.")
+    created_at: DateTime
+    expires_at: DateTime
+    active: bool
+    url: str = Field("", description="The link, shown once, when it is made.")
 
 
 class PasswordReset(Answer):

@@ -32,6 +32,8 @@ VARIABLES: Mapping[str, str] = {
     "LOGIN_ID": "the id of a person who signs in",
     "OTHER_LOGIN_ID": "the id of another person",
     "LOGIN_TO_DELETE_ID": "the id of a person who is to go",
+    "INVITATION_ID": "the id of an invitation",
+    "INVITATION_TO_DELETE_ID": "the id of an invitation that is to be withdrawn",
     "OTHER_CLIENT_ID": "the id of another OAuth client",
     "CLIENT_TO_DELETE_ID": "the id of an OAuth client that is to go",
     "SANDBOX_KEY": "an API key of the sandbox, which lists them at /keys",

@@ -15,7 +15,7 @@ from webapp.service.domain.access import callers, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.instance import logins
+from webapp.service.domain.instance.belongings import logins
 from webapp.service.domain.instance.two_step import TotpSealer
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
@@ -36,13 +36,13 @@ def test_who_is_disabled_is_out_everywhere_and_keeps_what_is_connected(
     account = plant(bob.id)
     session, key = signed_in(service, bob), api_keys.give(service.store, service.clock, bob.id)
     token = tokens.create(service, scene, TokenRequest(bob.id), client_id=None)["token"]
-    link, _ = logins.reset_link(service, bob.id)
-    assert not logins.change(service, bob.id, enabled=False).enabled
+    link, _ = logins(service).reset_link(bob.id)
+    assert not logins(service).change(bob.id, enabled=False).enabled
     assert sessions.find(service.store, service.clock, session) is None
     for bearer in (key, token):
         with pytest.raises(Unauthorized):
             callers.authenticate(service, bearer)
-    assert logins.change(service, bob.id, enabled=True, role="developer").role == "developer"
+    assert logins(service).change(bob.id, enabled=True, role="developer").role == "developer"
     assert callers.authenticate(service, key).person_id == bob.id
     assert password_resets.whose(service.store, service.clock, link.partition("=")[2]) is None
     assert accounts.get(service.store, scene, account.id) == account
@@ -51,12 +51,12 @@ def test_who_is_disabled_is_out_everywhere_and_keeps_what_is_connected(
 def test_who_is_removed_leaves_nothing_behind(service: Service, scene: Scene, bob: User, plant: Any) -> None:
     plant(bob.id)
     session, key = signed_in(service, bob), api_keys.give(service.store, service.clock, bob.id)
-    logins.remove(service, bob.id)
+    logins(service).remove(bob.id)
     assert sessions.find(service.store, service.clock, session) is None
     assert api_keys.owner(service.store, key) is None
     assert external_users.of_id(service.store, bob.id) == []
     with pytest.raises(NotFound):
-        logins.remove(service, bob.id)
+        logins(service).remove(bob.id)
 
 
 def test_the_last_owner_keeps_login_and_accounts(service: Service, plant: Any) -> None:
@@ -64,9 +64,9 @@ def test_the_last_owner_keeps_login_and_accounts(service: Service, plant: Any) -
     ada = users.create(store, clock, email="ada@example.com", password="a long one", role="owner")
     plant(ada.id)
     with pytest.raises(Conflict, match="only owner"):
-        logins.remove(service, ada.id)
+        logins(service).remove(ada.id)
     with pytest.raises(Conflict, match="only owner"):
-        logins.change(service, ada.id, enabled=False)
+        logins(service).change(ada.id, enabled=False)
     assert len(external_users.of_id(store, ada.id)) == 1 and users.get(store, ada.id) == ada
 
 
@@ -76,14 +76,14 @@ def test_two_step_sign_in_is_switched_off(service: Service, bob: User) -> None:
     assert codes.enable(bob, pyotp.TOTP(secret).at(service.clock() // 1000)) and totp.is_on(service.store, bob.id)
     device, challenge, site = Authenticator(), challenges.new(), RelyingParty("localhost", "http://localhost")
     passkeys.add(service.store, service.clock, site, bob, challenge, device.create(challenge), "Phone")
-    assert logins.reset_two_step(service, bob.id) and not totp.is_on(service.store, bob.id)
+    assert logins(service).reset_two_step(bob.id) and not totp.is_on(service.store, bob.id)
     assert passkeys.of_user(service.store, bob.id) == []
-    assert not logins.reset_two_step(service, bob.id)
+    assert not logins(service).reset_two_step(bob.id)
 
 
 def test_sessions_end_and_are_audited(service: Service, bob: User) -> None:
     session = signed_in(service, bob)
-    assert logins.end_sessions(service, bob.id) == 1
+    assert logins(service).end_sessions(bob.id) == 1
     assert sessions.find(service.store, service.clock, session) is None
     (entry,) = service.store.all(
         "SELECT verb FROM audit WHERE subject_id = :id AND verb = 'signed_out'", {"id": bob.id}

@@ -1,0 +1,86 @@
+"""Where the link of an invitation leads: the person chooses a password, and is signed in.
+
+Tries are limited like those to sign in: a guess counts towards the address it comes from.
+"""
+
+from flask import Blueprint, Response, flash, make_response, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.sign_in import devices
+from webapp.dashboard.sign_in.success import sign_in, too_many
+from webapp.dashboard.words import ROLES
+from webapp.errors import Conflict, Forbidden, Invalid
+from webapp.kit.crypto import hash_token
+from webapp.kit.translation import gettext
+from webapp.people import attempts, invitations
+from webapp.people.invitations import Invitation
+
+blueprint = Blueprint("invitation", __name__)
+
+
+@blueprint.get("/invitation")
+def page() -> AnyResponse:
+    """The form, for whoever holds the token."""
+    token = request.args.get("token", "")
+    invitation = _admitted(token)
+    return _form(invitation, token) if isinstance(invitation, Invitation) else invitation
+
+
+@blueprint.post("/invitation")
+def accept() -> AnyResponse:
+    """Make the login and sign in."""
+    board, form = dashboard(), request.form
+    token = form.get("token", "")
+    invitation = _admitted(token)
+    if not isinstance(invitation, Invitation):
+        return invitation
+    try:
+        person = invitations.accept(board.store, board.clock, token=token, password=form.get("password", ""))
+    except (Conflict, Forbidden):  # somebody was quicker
+        return _refused()
+    except Invalid as error:
+        return _form(invitation, token, error.message, 422)
+    signed_in = sign_in(person, url_for("dashboard.apps.index"))
+    flash(gettext("Welcome. Next time, sign in with {email} and your password.").format(email=person.email), "ok")
+    return signed_in
+
+
+def _admitted(token: str) -> Invitation | Response:
+    """The invitation of ``token``, or what is answered in its place."""
+    board = dashboard()
+    source = devices.source(hash_token(token), "invitation")
+    wait = attempts.admit(board.store, board.clock, source)
+    if wait:
+        response = _refused(gettext("Too many tries"), too_many(wait), 429)
+        response.headers["Retry-After"] = str(wait)
+        return response
+    invitation = invitations.by_token(board.store, board.clock(), token)
+    if invitation is None:
+        return _refused()
+    attempts.succeeded(board.store, source)
+    return invitation
+
+
+def _form(invitation: Invitation, token: str, error: str = "", code: int = 200) -> Response:
+    page = render_template(
+        "dashboard/session/invitation.html",
+        invitation=invitation,
+        role=ROLES[invitation.role],
+        host=dashboard().public_host,
+        token=token,
+        error=error,
+    )
+    return make_response(page, code)
+
+
+def _refused(heading: str = "", message: str = "", code: int = 403) -> Response:
+    page = render_template(
+        "layouts/error.html",
+        code=code,
+        heading=heading or gettext("This invitation does not work"),
+        message=message
+        or gettext("It was used already, was withdrawn, is older than a week, or is not complete. Ask for a new one."),
+        action={"label": gettext("Sign in instead"), "url": url_for("dashboard.session.page")},
+    )
+    return make_response(page, code)
