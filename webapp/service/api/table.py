@@ -5,6 +5,7 @@ operations in this order.
 """
 
 from webapp.service.api.access import (
+    embedding,
     general_webhooks,
     invitations,
     logins,
@@ -60,6 +61,7 @@ MODULES = (
     deliveries,
     overviews,
     general_webhooks,
+    embedding,
     logins,
     invitations,
     oauth_clients,

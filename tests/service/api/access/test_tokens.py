@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from webapp.kit.clock import SECOND, parse_iso
+from webapp.kit.clock import SECOND, iso, parse_iso
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.projects import projects
@@ -121,12 +121,15 @@ class TestValidate:
             "oauth_app_id": None,
         }
 
-    def test_the_brand_is_an_extension(self, world: Any) -> None:
+    def test_extensions_tell_the_brand_its_end_and_whether_its_link_is_used_up(self, world: Any) -> None:
         project = projects.get(world.service.store, world.scene.project_id)
         projects.update(world.service, project, brand_hue=165)
-        token = world.frontend()
-        brand = {"project_brand_hue": 165, "project_logo_url": ""}
+        token, ends = world.frontend(), iso(world.clock() + 14_400 * SECOND)
+        brand = {"project_brand_hue": 165, "project_logo_url": "", "expires_at": ends, "link_used": False}
         assert self.get(world, token, extensions="true").json == self.get(world, token).json | brand
+        with world.service.store.write() as tx:
+            tokens.use_link(tx, tokens.verify(world.service, token), "attempt")
+        assert self.get(world, token, extensions="true").json["link_used"] is True
 
     def test_with_an_app(self, world: Any) -> None:
         app = world.service.catalog.app("tinykeys")

@@ -50,8 +50,29 @@ class TokenValidity(Answer):
     success_redirect_uri: str | None = None
     error_redirect_uri: str | None = None
     oauth_app_id: str | None = None
-    project_brand_hue: int = Field(0, description="When `extensions` were asked for, like `project_logo_url`.")
+    project_brand_hue: int = Field(0, description="When `extensions` were asked for, as what follows.")
     project_logo_url: str = ""
+    expires_at: DateTime = Field("", description="Until when it works.")
+    link_used: bool = Field(False, description="Whether its Connect Link is used up.")
+
+
+class EmbedFinding(Answer):
+    """One condition of showing the Connect Link on a page. `remedy` is a line to copy where something has to change."""
+
+    code: Literal["origin", "https", "page", "status", "opener", "frame", "script", "connect", "embedder", "sandbox"]
+    state: Literal["ok", "warn", "bad"]
+    title: str = Field(examples=["Your page forbids our frame"])
+    detail: str
+    remedy: str = Field(examples=["frame-src https://connect.example.com"])
+
+
+class EmbedCheck(Answer):
+    """What was found out about a page. `looked_at` is the address that answered; empty where none did."""
+
+    origin: str = Field(examples=["https://app.example.com"])
+    looked_at: str
+    findings: list[EmbedFinding]
+    checked_at: DateTime
 
 
 class LimitToken(Answer):

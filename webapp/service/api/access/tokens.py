@@ -7,6 +7,7 @@ from flask import Response
 from pydantic import Field
 
 from webapp.errors import Invalid, NotFound, Unauthorized
+from webapp.kit.clock import iso
 from webapp.service.api.access import models
 from webapp.service.api.base import cors
 from webapp.service.api.base.call import Call, answer
@@ -142,7 +143,12 @@ def _validity(service: Service, token: ConnectToken, query: ValidityQuery) -> di
     if query.account_id:
         accounts.get(service.store, token.scene, query.account_id, user=token.user)
     project = projects.get(service.store, token.scene.project_id)
-    brand = {"project_brand_hue": project.brand_hue, "project_logo_url": logos.url(service, project.id)}
+    further = {
+        "project_brand_hue": project.brand_hue,
+        "project_logo_url": logos.url(service, project.id),
+        "expires_at": iso(token.expires_at),
+        "link_used": token.linked_by is not None,
+    }
     return {
         "app": orjson.Fragment(app.with_client(oauth_app_id)) if app else None,
         "project_id": project.id,
@@ -152,5 +158,5 @@ def _validity(service: Service, token: ConnectToken, query: ValidityQuery) -> di
         "success_redirect_uri": token.success_redirect_uri,
         "error_redirect_uri": token.error_redirect_uri,
         "oauth_app_id": oauth_app_id,
-        **(brand if query.extensions else {}),
+        **(further if query.extensions else {}),
     }

@@ -1,0 +1,77 @@
+"""Policies are read as browsers read them."""
+
+import pytest
+
+from webapp.kit import csp
+from webapp.kit.csp import Use
+
+PAGE, OURS = "https://app.example/settings", "https://connect.example/embed.js"
+
+
+@pytest.mark.parametrize(
+    ("policy", "use", "refused"),
+    [
+        ("", "frame", None),
+        ("script-src 'self'", "frame", None),
+        ("default-src 'self'", "frame", "default-src"),
+        ("default-src 'self'; child-src https:", "frame", None),
+        ("child-src https:; frame-src 'none'", "frame", "frame-src"),
+        ("frame-src", "frame", "frame-src"),
+        ("frame-src *", "frame", None),
+        ("FRAME-SRC https://CONNECT.example", "frame", None),
+        ("frame-src connect.example", "frame", None),
+        ("frame-src http://connect.example", "frame", None),
+        ("frame-src *.example", "frame", None),
+        ("frame-src *.connect.example", "frame", "frame-src"),
+        ("frame-src connect.example:8443", "frame", "frame-src"),
+        ("frame-src connect.example:*", "frame", None),
+        ("frame-src connect.example/embed.js", "frame", None),
+        ("frame-src connect.example/emb", "frame", "frame-src"),
+        ("frame-src data: blob:", "frame", "frame-src"),
+        ("frame-src 'self'; frame-src *", "frame", "frame-src"),
+        ("script-src 'self' 'unsafe-inline'", "script", "script-src"),
+        ("script-src connect.example; script-src-elem 'self'", "script", "script-src-elem"),
+        ("script-src https: 'strict-dynamic'", "script", "script-src"),
+        ("connect-src wss: 'self'", "connect", "connect-src"),
+        ("default-src *, connect-src 'self'", "connect", "connect-src"),
+    ],
+)
+def test_what_a_policy_refuses(policy: str, use: Use, refused: str | None) -> None:
+    refusal = csp.refusal(csp.parse(policy), use, OURS, PAGE)
+    assert (refusal.directive if refusal else None) == refused
+
+
+@pytest.mark.parametrize(
+    ("policy", "use", "mended"),
+    [
+        ("default-src 'self'", "frame", "frame-src 'self' https://connect.example"),
+        ("child-src 'none'", "frame", "child-src https://connect.example"),
+        ("default-src 'none'", "script", "script-src https://connect.example"),
+        ("connect-src 'self' https://api.example", "connect", "connect-src 'self' https://api.example https://connect.example"),
+    ],
+)  # fmt: skip
+def test_what_it_has_to_say_instead(policy: str, use: Use, mended: str) -> None:
+    refusal = csp.refusal(csp.parse(policy), use, OURS, PAGE)
+    assert refusal and refusal.mended(use, "https://connect.example") == mended
+    assert csp.refusal(csp.parse(mended), use, OURS, PAGE) is None
+
+
+def test_a_page_with_the_same_origin_is_its_own() -> None:
+    for page, url, own in (
+        ("https://a.example/x", "https://a.example/embed.js", True),
+        ("http://a.example/x", "https://a.example/embed.js", True),
+        ("https://a.example/x", "https://a.example:8443/embed.js", False),
+        ("http://localhost:5173/", "http://localhost:8600/embed.js", False),
+    ):
+        assert (csp.refusal(csp.parse("script-src 'self'"), "script", url, page) is None) == own
+
+
+def test_a_nonce_is_told() -> None:
+    refusal = csp.refusal(csp.parse("script-src 'nonce-abc' 'strict-dynamic'"), "script", OURS, PAGE)
+    assert refusal and refusal.nonce
+
+
+def test_policies_of_the_page_itself_count_while_they_stand_in_its_head() -> None:
+    meta = '<meta http-equiv="Content-Security-Policy" content="{}">'
+    page = f"<head>{meta.format('frame-src x.example; sandbox')}</head><body>{meta.format('frame-src y.example')}"
+    assert csp.of_page(page) == [{"frame-src": ("x.example",)}]

@@ -1,0 +1,137 @@
+"""Content-Security-Policy (CSP level 3), read as a browser reads it: may a page frame, run or call an address?
+
+Several policies count together: each must allow it. Policies that only report are left out by whoever gathers them.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from typing import Literal
+from urllib.parse import SplitResult, urlsplit
+
+Use = Literal["frame", "script", "connect"]
+# The directives that decide about each use: the first that a policy has (section 6.8.3).
+DECIDING: Mapping[Use, tuple[str, ...]] = {
+    "frame": ("frame-src", "child-src", "default-src"),
+    "script": ("script-src-elem", "script-src", "default-src"),
+    "connect": ("connect-src", "default-src"),
+}
+_IGNORED_IN_META = frozenset({"frame-ancestors", "report-uri", "sandbox"})
+_PORTS = {"http": 80, "https": 443}
+_HOST = re.compile(
+    r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?P<host>\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:]+\])"
+    r"(?::(?P<port>\d{1,5}|\*))?(?P<path>/.*)?",
+    re.IGNORECASE,
+)
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+
+Policy = Mapping[str, tuple[str, ...]]
+"""The sources of each directive, by the directive's name in lower case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The directive of a policy that refuses an address, and what it allows instead."""
+
+    directive: str
+    sources: tuple[str, ...]
+    nonce: bool = False  # a script with the page's nonce is allowed
+
+    def mended(self, use: Use, source: str) -> str:
+        """The directive that allows ``source`` besides."""
+        name = f"{use}-src" if self.directive == "default-src" else self.directive
+        kept = [text for text in self.sources if text.lower() != "'none'"]
+        return " ".join((name, *kept, source))
+
+
+def parse(text: str) -> list[Policy]:
+    """The policies of a header's value; one header may hold several, with commas between them (section 2.2.2)."""
+    return [policy for part in text.split(",") if (policy := _policy(part))]
+
+
+def of_page(markup: str) -> list[Policy]:
+    """The policies in the ``<meta>`` elements of a page's head, without what counts in headers alone."""
+    reader = _Head()
+    reader.feed(markup)
+    policies = [policy for text in reader.policies for policy in parse(text)]
+    return [{name: sources for name, sources in policy.items() if name not in _IGNORED_IN_META} for policy in policies]
+
+
+def refusal(policies: Iterable[Policy], use: Use, url: str, page: str) -> Refusal | None:
+    """What keeps the page at ``page`` from using ``url``, of the first policy that does; None when nothing does."""
+    target, own = urlsplit(url), urlsplit(page)
+    for policy in policies:
+        name = next((name for name in DECIDING[use] if name in policy), None)
+        if name is None:
+            continue
+        sources = policy[name]
+        words = [source.lower() for source in sources]
+        trusting = use == "script" and "'strict-dynamic'" in words  # then addresses count for nothing
+        if trusting or not any(_matches(source, target, own) for source in sources):
+            return Refusal(name, sources, nonce=use == "script" and any(word.startswith("'nonce-") for word in words))
+    return None
+
+
+def _policy(text: str) -> Policy:
+    directives: dict[str, tuple[str, ...]] = {}
+    for part in text.split(";"):
+        name, *sources = part.split() or ("",)
+        if name:
+            directives.setdefault(name.lower(), tuple(sources))  # of a name that comes twice, the first counts
+    return directives
+
+
+def _matches(source: str, url: SplitResult, page: SplitResult) -> bool:
+    """Section 6.7.2.8, for addresses that are http or https."""
+    if source == "*":
+        return True
+    if source.lower() == "'self'":
+        return _is_host(url, page.hostname or "") and _is_scheme(page.scheme, url) and _port(url) in _ports(page, url)
+    if scheme := _SCHEME.fullmatch(source):
+        return _is_scheme(scheme[1].lower(), url)
+    host = _HOST.fullmatch(source)
+    if host is None or not _is_scheme((host["scheme"] or page.scheme).lower(), url):
+        return False
+    wanted, port, path = host["host"].strip("[]").lower(), host["port"], host["path"] or ""
+    right_port = port == "*" or (int(port) if port else _PORTS[url.scheme]) == _port(url)
+    right_path = path in ("", "/") or (url.path.startswith(path) if path.endswith("/") else url.path == path)
+    return right_port and right_path and _is_host(url, wanted)
+
+
+def _is_host(url: SplitResult, wanted: str) -> bool:
+    host = url.hostname or ""
+    return wanted == "*" or (host.endswith(wanted[1:]) if wanted.startswith("*.") else host == wanted)
+
+
+def _is_scheme(scheme: str, url: SplitResult) -> bool:
+    """What may be had without TLS may be had with it."""
+    return scheme == url.scheme or (scheme, url.scheme) == ("http", "https")
+
+
+def _port(url: SplitResult) -> int:
+    return url.port or _PORTS[url.scheme]
+
+
+def _ports(page: SplitResult, url: SplitResult) -> tuple[int, ...]:
+    """The ports that are the page's own: with TLS added, the usual one as well."""
+    own = _port(page)
+    return (own, 443) if (page.scheme, own, url.scheme) == ("http", 80, "https") else (own,)
+
+
+class _Head(HTMLParser):
+    """Gathers the policies of a page's head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.policies: list[str] = []
+        self._over = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._over = self._over or tag == "body"
+        values = dict(attrs)
+        if tag == "meta" and not self._over and (values.get("http-equiv") or "").lower() == "content-security-policy":
+            self.policies.append(values.get("content") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._over = self._over or tag == "head"
