@@ -100,7 +100,13 @@ def page(template: str, part: str, *, url: str | None = None, **context: Any) ->
     """``part`` for htmx (``url`` goes into the address bar), else the ``template`` around it."""
     if not wants_fragment():
         return cast(Response, make_response(render_template(template, **context)))
-    return cast(Response, make_response(fragment(part, **context), push_url=url))
+    parts = [part, *(["dashboard/_stale.html"] if g.get("stale_since") else [])]
+    return cast(Response, make_response("".join(fragment(each, **context) for each in parts), push_url=url))
+
+
+def notice_stale(at: int) -> None:
+    """What this page shows is, in part, from ``at`` (ms): the service does not answer now."""
+    g.stale_since = min(at, g.get("stale_since", at))
 
 
 def go(url: str) -> AnyResponse:

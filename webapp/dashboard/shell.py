@@ -63,6 +63,7 @@ def context() -> dict[str, Any]:
         "lang": language(),
         "when": when,
         "at": _moment,
+        "stale_since": lambda: _moment(g.stale_since) if g.get("stale_since") else None,
         "logo_url": logo_url,
         "account_url": account_url,
         "app_url": app_url,

@@ -25,11 +25,12 @@ from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.inprocess import WSGI, InProcessAdapter
+from webapp.dashboard.client.remembered import Remembered
 from webapp.dashboard.client.transport import Memory, Transport
 from webapp.dashboard.component import deploying, runs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
-from webapp.dashboard.pages import go
+from webapp.dashboard.pages import go, notice_stale
 from webapp.dashboard.sign_in import invitation, new_password, passkey, second_step, session
 from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
 from webapp.dashboard.trigger import page as trigger
@@ -75,6 +76,7 @@ def register(
         client_secret=client_secret,
         project=project,
         environment=settings.environment,
+        remembered=Remembered(clock, notice_stale) if settings.connect_url else None,
     )
     theirs = RemoteBelongings(client) if settings.connect_url else belongings
     gate.configure_cookies(app, settings)

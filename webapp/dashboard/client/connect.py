@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from webapp.dashboard.client.models.accounts import AuditEntry
 from webapp.dashboard.client.models.lenient import Lenient, PageOf
+from webapp.dashboard.client.remembered import Remembered
 from webapp.dashboard.client.transport import Memory, NotTheApi, Params, ServiceDown, Transport
 from webapp.errors import Forbidden, NotFound, Unauthorized
 from webapp.kit.clock import MINUTE, SECOND, Clock, parse_iso
@@ -87,7 +88,10 @@ class ConnectClient:
         client_secret: str,
         project: Callable[[], str],
         environment: str,
+        remembered: Remembered | None = None,
     ) -> None:
+        """With ``remembered``, reads that fail get their last answer once more."""
+        self._remembered = remembered
         self.transport, self._clock, self._project, self._environment = transport, clock, project, environment
         self._access = AccessToken(transport, clock, client_id, client_secret)
         self._tokens: Memory[str] = Memory(clock, lifetime=0, size=USER_TOKENS)
@@ -122,7 +126,13 @@ class ConnectClient:
         def token() -> str:
             return self._tokens.get(user) or self._new_token(user)
 
-        return self._authorized(token, lambda _: self._tokens.drop(user), method, path, call)
+        def ask(timeout: float | None = None) -> Any:
+            patience: Call = {"timeout": timeout} if timeout else {}
+            return self._authorized(token, lambda _: self._tokens.drop(user), method, path, {**call, **patience})
+
+        if self._remembered is None or method != "GET":
+            return ask()
+        return self._remembered.read(f"{self._environment} {user} {path} {call.get('params')}", ask)
 
     def path(self, *parts: str) -> str:
         """A path below ``/v1/connect/{project_id}``, each part quoted."""

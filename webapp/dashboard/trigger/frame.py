@@ -29,6 +29,7 @@ TABS: Mapping[str, str] = {
     "logs": _("Logs"),
     "configuration": _("Configuration"),
 }
+EXTENDED_TABS = ("deliveries", "logs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class Frame:
     endpoints: tuple[Endpoint, ...]
     workflows: tuple[Workflow, ...]
     day: Day | None
+
+    @property
+    def extended(self) -> bool:
+        """Whether the service has our extensions: deliveries, logs, test events, and the count of a day."""
+        return self.day is not None
 
     @property
     def state(self) -> str:
@@ -110,6 +116,7 @@ def context_of(frame: Frame, tab: str) -> dict[str, Any]:
         {"label": label, "current": name == tab,
          "url": url_for(f"dashboard.{ends.get(name, f'trigger.{name}')}", trigger_id=trigger_id)}
         for name, label in TABS.items()
+        if frame.extended or name not in EXTENDED_TABS
     ]  # fmt: skip
     return {
         "frame": frame,
