@@ -4,6 +4,7 @@ It rotates refresh tokens and revokes the grant when an old one comes back (RFC 
 second refresh of the same token shows as a dead grant.
 """
 
+import base64
 import json
 import socket
 import threading
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, unquote_plus
 
 APP_TOML = """
 slug = "acme"
@@ -97,6 +98,9 @@ class FakeProvider:
         self.revoked: list[str] = []
         self.grants: dict[str, int] | None = None
         self.plays: dict[str, Play] = {}
+        self.clients: dict[str, str] | None = None  # id and secret of those it knows, where it looks at the client
+        self.unknown = (401, "invalid_client")  # its answer to the others
+        self.refused_code: tuple[int, str] | None = None  # its answer to a code, where it looks at that
 
     @property
     def origin(self) -> str:
@@ -112,6 +116,10 @@ class FakeProvider:
                 return self.token_status, b"{}"
             if self.token_body is not None:
                 return 200, self.token_body
+            if self.clients is not None and self.clients.get(form["client_id"]) != form.get("client_secret"):
+                return self.unknown[0], json.dumps({"error": self.unknown[1]}).encode()
+            if self.refused_code and form.get("grant_type") == "authorization_code":
+                return self.refused_code[0], json.dumps({"error": self.refused_code[1]}).encode()
             if form.get("grant_type") == "authorization_code":
                 first = {
                     "access_token": "a0",
@@ -178,6 +186,10 @@ def serving(port: int = 0) -> Iterator[FakeProvider]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
             form = {name: values[0] for name, values in parse_qs(body).items()}
+            scheme, _, basic = self.headers.get("Authorization", "").partition(" ")
+            if scheme == "Basic":  # RFC 6749 section 2.3.1
+                user, _, password = base64.b64decode(basic).decode().partition(":")
+                form |= {"client_id": unquote_plus(user), "client_secret": unquote_plus(password)}
             if self.path in provider.plays:
                 return provider.plays[self.path](self)
             if self.path == "/revoke":

@@ -152,8 +152,9 @@ def _files(made: Workspace, service: Service, scene: Scene) -> None:
 def _over_the_api(made: Workspace) -> None:
     """What the API itself can make."""
     owner = {"external_user_id": USER}
-    created = made.call("POST", "oauth_apps", json={"app": "github", "client_id": "one", "client_secret": "two"})
-    made.names["OAUTH_APP_ID"] = created.json()["id"]
+    for name, app in (("", "github"), ("GOOGLE_", "gmail"), ("SANDBOX_", "sandbox")):
+        created = made.call("POST", "oauth_apps", json={"app": app, "client_id": "one", "client_secret": "two"})
+        made.names[f"{name}OAUTH_APP_ID"] = created.json()["id"]
     preset = made.call("POST", "app_overrides", json={"app": "gitlab", "name": "Ours", "cfmap": {}})
     made.names["APP_OVERRIDE_ID"] = preset.json()["id"]
     logo = {"logo": "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="}

@@ -80,3 +80,10 @@ def test_a_template_holds_what_is_known_everywhere_in_one_dict() -> None:
     using = environment.from_string("{% from 'macros' import hi %}{{ hi() }} {{ own }}", globals={"own": "you"})
     assert using.render() == "hello you"
     assert type(using.globals) is dict
+
+
+def test_words_between_stars_are_bold_and_nothing_else_is_markup() -> None:
+    text = "Open **A & B → C**, then <i>**D**</i> * 2 **"
+    assert rendered("{{ text|strong }}", text=text) == (
+        "Open <b>A &amp; B → C</b>, then &lt;i&gt;<b>D</b>&lt;/i&gt; * 2 **"
+    )

@@ -82,7 +82,7 @@ LISTS: dict[str, List] = {
     "a user's accounts of an app": lambda store: accounts.of_app(store, SCENE, "wanted", user=USER),
     "every trigger of a user": lambda store: deployed_triggers.of_user(store, USER),
     "users of an environment": lambda store: external_users.page(store, Scene("proj_2", "development"), PAGE),
-    "how many accounts a client has": lambda store: provider_clients._accounts(store, "oa_wanted"),
+    "how many accounts a client has": lambda store: provider_clients.accounts_of(store, "oa_wanted"),
 }
 
 

@@ -49,6 +49,8 @@ REMOVED = {
     "delete_accounts_of_app": {"path.app": "github"},
     "delete_login": {"path.user_id": "LOGIN_TO_DELETE_ID"},
     "delete_invitation": {"path.invitation_id": "INVITATION_TO_DELETE_ID"},
+    "check_oauth_app": {"path.oauth_app_id": "SANDBOX_OAUTH_APP_ID"},
+    "share_oauth_app": {"path.oauth_app_id": "GOOGLE_OAUTH_APP_ID"},
     "delete_oauth_client": {"path.client_id": "CLIENT_TO_DELETE_ID"},
     "rotate_oauth_client": {"path.client_id": "OTHER_CLIENT_ID"},
     "delete_user": {"path.external_user_id": "user-to-delete"},

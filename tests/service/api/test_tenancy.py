@@ -29,9 +29,9 @@ KEPT = (
     "dynamic_props", "projects", "project_logos", "audit",
 )  # fmt: skip
 ME = "L21l"  # /me
-# What is there may still say no: the name is taken, the app cannot revoke, the tiny provider only answers GET.
-OWN_ANSWERS = {"update_app_override": 409, "revoke_account": 409, "proxy_post": 400, "proxy_put": 501,
-               "proxy_patch": 501, "proxy_delete": 501}  # fmt: skip
+# What is there may still say no: the name is taken, the app cannot revoke or has no family, it only GETs.
+OWN_ANSWERS = {"update_app_override": 409, "revoke_account": 409, "share_oauth_app": 400, "proxy_post": 400,
+               "proxy_put": 501, "proxy_patch": 501, "proxy_delete": 501}  # fmt: skip
 
 
 def parameters(operation: Operation) -> set[str]:

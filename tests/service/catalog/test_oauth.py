@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from webapp.service.catalog.oauth import LookUp
+from webapp.service.catalog.oauth import LookUp, Shape
 
 
 def test_the_label_of_sites_is_a_field_that_is_kept() -> None:
@@ -11,3 +11,9 @@ def test_the_label_of_sites_is_a_field_that_is_kept() -> None:
     assert LookUp.model_validate({**facts, "label": "site_url"}).label == "site_url"
     with pytest.raises(ValidationError, match="one of the fields that it keeps"):
         LookUp.model_validate({**facts, "label": "name"})
+
+
+def test_a_shape_is_a_regular_expression() -> None:
+    assert Shape(pattern="[0-9]+", advice="Digits.").pattern == "[0-9]+"
+    with pytest.raises(ValidationError, match="regular expression"):
+        Shape(pattern="[0-9", advice="Digits.")

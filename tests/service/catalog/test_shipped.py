@@ -43,6 +43,32 @@ def test_a_client_can_be_made_by_its_steps(spec: AppSpec) -> None:
     assert any("{redirect_uri}" in step for step in spec.oauth.client.steps)
 
 
+@pytest.mark.parametrize("spec", OAUTH.values(), ids=OAUTH.keys())
+def test_a_family_shares_its_endpoints_and_its_provider(spec: AppSpec) -> None:
+    assert spec.oauth is not None
+    assert spec.oauth.client.console
+    for other in OAUTH.values():
+        if other.oauth and other.oauth.family and other.oauth.family == spec.oauth.family:
+            same = ("authorize_url", "token_url", "issuer", "token_auth_method", "revokes")
+            assert [getattr(other.oauth, name) for name in same] == [getattr(spec.oauth, name) for name in same]
+            assert other.oauth.client.provider == spec.oauth.client.provider != ""
+
+
+def test_the_shapes_of_ids_and_secrets_fit_real_ones() -> None:
+    guid = "6731de76-14a6-49ae-97bc-6eba6914391e"
+    samples = {
+        "gmail": ("481516234200-k3v9acme.apps.googleusercontent.com", "481516234200-k3v9acme", "", ""),
+        "microsoft_outlook": (guid, guid[:8], "q4Q8Q~aB3d_x.Y-z", guid),
+    }
+    for slug, (client_id, half, secret, secrets_id) in samples.items():
+        note = OAUTH[slug].oauth.client  # type: ignore[union-attr]
+        assert note.id_shape and re.fullmatch(note.id_shape.pattern, client_id)
+        assert not re.fullmatch(note.id_shape.pattern, half)
+        if note.secret_shape:
+            assert re.fullmatch(note.secret_shape.pattern, secret)
+            assert not re.fullmatch(note.secret_shape.pattern, secrets_id)
+
+
 @pytest.mark.parametrize("spec", SCOPED.values(), ids=SCOPED.keys())
 def test_scopes_can_be_chosen_in_plain_words(spec: AppSpec) -> None:
     assert "full" in [profile.name for profile in spec.scope_profiles]

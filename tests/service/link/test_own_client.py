@@ -8,7 +8,7 @@ import pytest
 from tests.service.link.conftest import CALLBACK, CLIENT_SECRET, FORM
 from webapp.kit.clock import DAY
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import accounts, credentials, provider_clients
+from webapp.service.domain.accounts import accounts, credentials, project_clients, provider_clients
 from webapp.service.link import own_client
 
 QUERY = "&connectLink=true&app=sandbox&customOauthClient=true"
@@ -30,8 +30,8 @@ def test_an_account_is_connected_with_the_persons_own_client(world: Any, browser
     assert (client.client_id, client.external_user_id) == ("patchbay", account.external_user_id)
     assert credentials.for_developer(world.service, account) is None, "it is not the developer's own"
     assert "oauth_client_id" not in credentials.read(world.service, account)
-    filters = provider_clients.Filter()
-    assert not provider_clients.page(world.service.store, world.project.id, filters, Window()).items
+    filters = project_clients.Filter()
+    assert not project_clients.page(world.service.store, world.project.id, filters, Window()).items
     world.clock.advance(2 * DAY)
     assert provider_clients.purge(world.service) == 0, "an account uses it"
 

@@ -8,7 +8,7 @@ import click
 from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import Invalid
 from webapp.kit.clock import iso
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import project_clients, provider_clients
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.projects import projects
 
@@ -56,7 +56,7 @@ def add(
 def list_(as_json: bool) -> None:
     """Every such client, oldest first; never a secret."""
     with opened() as service:
-        rows = [_row(client) for client in provider_clients.list_all(service.store)]
+        rows = [_row(client) for client in project_clients.list_all(service.store)]
     table(rows, as_json, "oauth_apps", "There is no such client yet; `patchbay oauth-app add` adds one.")
 
 

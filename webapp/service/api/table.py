@@ -22,6 +22,7 @@ from webapp.service.api.accounts import (
     app_overrides,
     apps,
     care,
+    client_care,
     connect,
     oauth_apps,
 )
@@ -39,6 +40,7 @@ MODULES = (
     writes,
     users,
     oauth_apps,
+    client_care,
     app_overrides,
     usage,
     accounts,

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from webapp.service.catalog.oauth import OAuth, ScopeProfile
+from webapp.service.catalog.oauth import ClientNote, OAuth, ScopeProfile
 from webapp.service.catalog.requests import Credential, Request
 from webapp.service.catalog.spec import AppSpec, AuthType
 from webapp.service.outbound.oauth import Provider
@@ -78,6 +78,18 @@ class App:
     def oauth(self) -> OAuth | None:
         """The OAuth facts; None for an app without OAuth."""
         return self.spec.oauth
+
+    @property
+    def client_note(self) -> ClientNote:
+        """How its OAuth client is made. Raises ``ValueError`` for an app without OAuth."""
+        if self.oauth is None:
+            raise ValueError(f"{self.slug} has no OAuth")
+        return self.oauth.client
+
+    @property
+    def provider_name(self) -> str:
+        """Who gives its OAuth client, such as Google for Gmail."""
+        return (self.oauth and self.oauth.client.provider) or self.name
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:

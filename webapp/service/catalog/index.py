@@ -1,8 +1,7 @@
 """The catalog at run time: apps by slug or id, categories, components, and search. Threads may share one.
 
 It reads a ``catalog.db`` that never changes: a build puts another file in its place, and :meth:`Catalog.refresh` takes
-that in while others go on reading. What lists show is kept in memory (``rows``); full-text matching and whole specs are
-read from the file through one connection. Building the file is ``build``'s.
+that in while others go on reading. What lists show is kept in memory (``rows``); the rest is read by one connection.
 """
 
 import functools
@@ -47,7 +46,7 @@ class _Contents:
         spec = functools.lru_cache(maxsize=256)(self._read_spec)
         by_row = rows.apps(self._rows(rows.APPS), public_url, self._variables, spec)
         self.by_name = {key: app for app in by_row.values() for key in (app.slug, app.id)}
-        self.count = len(by_row)
+        self.count, self.by_family = len(by_row), rows.families(self._rows(rows.FAMILIES), self.by_name)
         self.embedded = functools.lru_cache(maxsize=1024)(self._embed)
         self.categories = rows.categories(self._rows(rows.CATEGORIES), by_row.values())
         self.components = Components(
@@ -129,6 +128,10 @@ class Catalog:
         """The apps with those slugs or ids, in that order; unknown ones are left out."""
         by_name = self._contents.by_name
         return [app for name in slugs_or_ids if (app := by_name.get(name))]
+
+    def family(self, name: str) -> tuple[str, ...]:
+        """The slugs of the apps that one OAuth client serves, as all are of the family ``name``; by name."""
+        return self._contents.by_family.get(name, ())
 
     def embedded(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
         """The App object of ``slug`` with the OAuth client that a connection uses, to stand in other JSON; or None."""

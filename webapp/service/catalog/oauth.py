@@ -1,8 +1,10 @@
 """Models of what an app says about its OAuth: endpoints, quirks, scopes in plain words, and how a client is made."""
 
+import re
+from datetime import date
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from webapp.service.catalog.requests import Address, Facts, FieldName, Request, Slug, Text
 from webapp.service.outbound.tokens import OAuthFailureKind
@@ -36,14 +38,64 @@ class ScopeProfile(Facts):
     token_at: str | None = None
 
 
-class ClientNote(Facts):
-    """How an operator makes a client at the provider: where, and step by step.
+class Shape(Facts):
+    """How a value looks: ``pattern`` is a regular expression that the whole of it matches; ``advice`` is said where it
+    does not."""
 
-    ``{redirect_uri}`` in a step is replaced by this installation's own callback.
+    pattern: Text
+    advice: Text
+
+    @field_validator("pattern")
+    @classmethod
+    def _readable(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError("a pattern is a regular expression") from error
+        return pattern
+
+
+class Note(Facts):
+    """Something good to know before a client is made, with where to read on."""
+
+    text: Text
+    url: Address | None = None
+
+
+class ClientNote(Facts):
+    """How a client is made at the provider: where, and step by step.
+
+    ``{redirect_uri}`` in a step is replaced by this installation's own callback, and ``**…**`` stands around words of
+    the provider's pages. ``provider`` is who gives the client, where that is not the app; ``console`` is the name of
+    the page at ``console_url``. ``id_name`` and ``secret_name`` are what it calls the two values, and ``id_shape`` and
+    ``secret_shape`` how they look. ``read_on`` is the day on which all this was read at ``source``.
     """
 
     console_url: Address
     steps: tuple[Text, ...] = Field(min_length=1)
+    source: Address
+    provider: str = ""
+    console: str = ""
+    id_name: str = ""
+    secret_name: str = ""
+    id_shape: Shape | None = None
+    secret_shape: Shape | None = None
+    notes: tuple[Note, ...] = ()
+    read_on: date | None = None
+
+
+class ClientCheck(Facts):
+    """How the token endpoint tells a client that it knows from others, where that is not RFC 6749 section 5.2.
+
+    It is asked for tokens with a code that it never gave. ``unknown_codes`` and ``unknown_statuses`` are its answers to
+    a client that it does not know, besides ``invalid_client``; ``redirect_uri_codes`` to a redirect URI.
+    ``possible``: whether it can be asked at all before somebody signs in.
+    """
+
+    possible: bool = True
+    unknown_codes: tuple[str, ...] = ()
+    unknown_statuses: tuple[int, ...] = ()
+    redirect_uri_codes: tuple[str, ...] = ()
     source: Address
 
 
@@ -81,6 +133,8 @@ class OAuth(Facts):
     ``keep``: members of the token answer (dotted paths) that are kept as fields of the account, by name.
     ``own_clients``: whether a person may bring a client of their own (contract "Connect Link").
     ``error_codes``: what the provider's own error codes mean, where they are not those of RFC 6749 section 5.2.
+    ``family``: a client made for one app of it serves the others too. ``revokes``: whether withdrawing one token ends
+    that sign-in alone, or all that the person ever allowed this client.
     """
 
     authorize_url: Address
@@ -105,6 +159,9 @@ class OAuth(Facts):
     revocation: Revocation | None = None
     own_clients: bool = True
     client: ClientNote
+    check: ClientCheck | None = None
+    family: Slug | None = None
+    revokes: Literal["sign_in", "client"] = "sign_in"
     scopes: tuple[Scope, ...] = ()
     scope_profiles: tuple[ScopeProfile, ...] = ()
     sources: tuple[Address, ...] = Field(min_length=1)

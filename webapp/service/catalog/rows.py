@@ -25,6 +25,10 @@ APPS = (
     "SELECT id, slug, name, description, auth_type, categories, category_names, featured_weight, custom_fields, "
     "scope_profiles, logo_hash, actions, triggers, variables, own FROM apps ORDER BY slug"
 )
+FAMILIES = (
+    "SELECT slug, json_extract(spec, '$.oauth.family') AS family FROM apps "
+    "WHERE json_extract(spec, '$.oauth.family') IS NOT NULL ORDER BY name"
+)
 CATEGORIES = "SELECT slug, name, description FROM categories"
 COMPONENTS = "SELECT * FROM components ORDER BY key, version"
 Rows = Iterable[sqlite3.Row]
@@ -67,6 +71,12 @@ def categories(rows: Rows, apps: Collection[App]) -> tuple[Category, ...]:
         if (category_id := stable_id("appcat", row["slug"])) in shelved
     ]
     return tuple(sorted(listed, key=lambda category: fold(category.name)))
+
+
+def families(rows: Rows, apps: Mapping[str, App]) -> dict[str, tuple[str, ...]]:
+    """The slugs of ``apps`` (by slug) in each family, by the name of the family."""
+    pairs = [(row["family"], row["slug"]) for row in rows if row["slug"] in apps]
+    return {family: tuple(slug for name, slug in pairs if name == family) for family, _slug in pairs}
 
 
 def components(

@@ -132,9 +132,10 @@ def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
 
 def _discreet(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:
     """`result`, without an error code that repeats a secret which was sent: codes are shown, stored and logged."""
-    code = result.error_code if isinstance(result, OAuthFailure) else None
-    if code and any(secret and secret in code for secret in (provider.client_secret, *sent)):
-        return failure_for(None)
+    if not isinstance(result, OAuthFailure) or result.error_code is None:
+        return result
+    if any(secret and secret in result.error_code for secret in (provider.client_secret, *sent)):
+        return replace(failure_for(None), status=result.status)
     return result
 
 

@@ -7,7 +7,7 @@ by name. Sentences never repeat text of the provider but its error code, and nev
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import parse_qsl
 
@@ -42,12 +42,16 @@ _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,500}")  # RFC 6749, 3.3
 
 @dataclass(frozen=True, slots=True)
 class OAuthFailure:
-    """An OAuth step that failed. `error_code` is the provider's own, or None; `sentence` may be shown."""
+    """An OAuth step that failed. `error_code` is the provider's own, or None; `sentence` may be shown.
+
+    `status` is that of the answer; None where none came.
+    """
 
     kind: OAuthFailureKind
     sentence: str
     error_code: str | None = None
     retry_after_s: int | None = None
+    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +141,15 @@ def _members(response: Response) -> dict[str, Any] | None:
 def _refusal(
     response: Response, answer: dict[str, Any] | None, codes: Mapping[str, OAuthFailureKind] | None
 ) -> OAuthFailure | None:
-    if response.status >= 500 or response.status in (408, 429):
-        return OAuthFailure("temporary", _SENTENCES["temporary"], _code(answer), response.retry_after_s)
-    code = _code(answer)
+    code, status = _code(answer), response.status
+    if status >= 500 or status in (408, 429):
+        return OAuthFailure("temporary", _SENTENCES["temporary"], code, response.retry_after_s, status)
     if code is not None or (answer is not None and answer.get("ok") is False):
-        return failure_for(code, response.retry_after_s, codes)
+        return replace(failure_for(code, response.retry_after_s, codes), status=status)
     if response.ok:
         return None
-    sentence = f"The provider answered with status {response.status}. Ask the operator to check the app's OAuth client."
-    return OAuthFailure("misconfigured", sentence)
+    sentence = f"The provider answered with status {status}. Ask the operator to check the app's OAuth client."
+    return OAuthFailure("misconfigured", sentence, status=status)
 
 
 def _code(answer: dict[str, Any] | None) -> str | None:

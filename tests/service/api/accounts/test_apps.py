@@ -123,6 +123,11 @@ def test_extensions_tell_whether_it_can_be_connected_here(world: Any) -> None:
     github = ours("github")["set_up"]
     assert github["console_url"] == "https://github.com/settings/applications/new"
     assert any(github["redirect_uri"] in step for step in github["steps"])
+    google = ours("gmail")["set_up"]
+    assert (google["provider"], google["console"], google["checkable"]) == ("Google", "Google Cloud", True)
+    assert [app["name_slug"] for app in google["family"]] == ["google_calendar", "google_drive", "google_sheets"]
+    assert google["notes"] and google["id_shape"]["pattern"] and google["read_on"]
+    assert (github["provider"], github["family"], github["id_shape"]) == ("GitHub", [], None)
     assert oauth["scopes"][0] == {"scope": "profile", "words": "see who you are"}
     provider_clients.add(
         world.service, app="tinyoauth", client_id="c", client_secret="s", project_id=world.scene.project_id

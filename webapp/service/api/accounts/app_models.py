@@ -39,12 +39,47 @@ class ScopeDescription(Answer):
     words: str
 
 
+class Shape(Answer):
+    """How a value looks: a regular expression for the whole of it, and what to say of one that does not fit."""
+
+    pattern: str
+    advice: str
+
+
+class SetUpNote(Answer):
+    """Something good to know, with where to read on."""
+
+    text: str
+    url: str | None = None
+
+
+class AppInFamily(Answer):
+    """Another app of the same provider, which one client serves too."""
+
+    name_slug: str = Field(examples=["google_drive"])
+    name: str = Field(examples=["Google Drive"])
+    ready: bool
+
+
 class SetUp(Answer):
-    """What whoever adds the OAuth client needs: where it is made, how, and the redirect URI to register there."""
+    """What whoever adds the OAuth client needs: where it is made, how, and the redirect URI to register there.
+
+    In `steps` and `notes`, `**…**` stands around words of the provider's own pages.
+    """
 
     redirect_uri: str = Field(examples=["https://connect.example.com/connect/oauth/callback/github"])
     console_url: str | None = Field(examples=["https://github.com/settings/developers"])
     steps: list[str]
+    provider: str = Field(examples=["GitHub"])
+    console: str = Field(description="What the page at `console_url` is called, or empty.")
+    id_name: str = Field(description="What the provider calls the client ID, or empty.")
+    secret_name: str = Field(description="What it calls the client secret, or empty.")
+    id_shape: Shape | None
+    secret_shape: Shape | None
+    notes: list[SetUpNote]
+    family: list[AppInFamily]
+    checkable: bool = Field(description="Whether the provider tells, before anybody signs in, if it knows a client.")
+    read_on: str | None = Field(description="The day on which this was read in the provider's documentation.")
 
 
 class AppExtensions(Answer):
@@ -100,6 +135,29 @@ class OAuthApp(App):
     owner_id: str = Field(examples=["proj_8Fw3ZsKd"])
     created_at: DateTime
     updated_at: DateTime
+
+
+class ClientUse(Answer):
+    """What is Patchbay's own about an OAuth client: its app's name, and what it serves."""
+
+    app_name: str = Field(examples=["GitHub"])
+    accounts: int = Field(description="Accounts that were connected with it, in all environments.")
+    shared_with: list[str] = Field(description="Other apps that use the same client, by slug.")
+    used_for_new: bool = Field(description="Whether new accounts of its app are connected with it.")
+    installation_has_one: bool = Field(description="Whether the installation has a client for its app besides.")
+
+
+class ExtendedOAuthApp(OAuthApp):
+    """An OAuth client; `patchbay` is there when `extensions` were asked for."""
+
+    patchbay: ClientUse | None = None
+
+
+class ClientVerdict(Answer):
+    """What the provider says about a client, in a word and in a sentence."""
+
+    verdict: Literal["known", "unknown", "redirect_uri", "unchecked"]
+    sentence: str = Field(examples=["GitHub knows this client."])
 
 
 class AppOverride(Answer):

@@ -12,7 +12,7 @@ from webapp.service.api.base.models import Data, Extensions, Flag, Page, Paged, 
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.index import App
 from webapp.service.catalog.listing import Subset
-from webapp.service.domain.accounts import apps, provider_clients
+from webapp.service.domain.accounts import apps, project_clients, provider_clients
 
 APPS = Group("Apps", "The catalog: what can be connected, and how.")
 APP = PathParameter("app", "The app's slug or id.", "sandbox")
@@ -64,7 +64,7 @@ def list_apps(call: Call) -> Response:
     """Apps of the catalog, featured ones first unless sorted otherwise."""
     query, clients = call.query(AppList), frozenset[str]()
     if query.extensions or query.ready is not None:
-        clients = provider_clients.apps_with_client(call.service.store, call.caller.project_id)
+        clients = project_clients.apps_with_client(call.service.store, call.caller.project_id)
     known = clients if query.ready is not None else frozenset()
     rows = call.service.catalog.search(
         q=query.q,
@@ -77,7 +77,7 @@ def list_apps(call: Call) -> Response:
         subset=Subset(frozenset(query.among), frozenset(query.without), query.ready, known),
         window=query.window,
     )
-    own = provider_clients.own_clients(call.service.store, call.caller.project_id)
+    own = project_clients.own_clients(call.service.store, call.caller.project_id)
     if query.extensions:
         return answer_page(rows, lambda app: _extended(app, own.get(app.slug), app.ready(clients)))
     return answer_page(rows, lambda app: orjson.Fragment(app.with_client(own.get(app.slug))))
@@ -87,7 +87,7 @@ def list_apps(call: Call) -> Response:
 def get_app(call: Call) -> Response:
     """One app."""
     app = call.service.app(call.path["app"])
-    own = provider_clients.own_clients(call.service.store, call.caller.project_id).get(app.slug)
+    own = project_clients.own_clients(call.service.store, call.caller.project_id).get(app.slug)
     if call.query(AppOptions).extensions:
         return answer({"data": {**_with_extensions(call, app), "oauth_app_id": own}})
     return answer({"data": orjson.Fragment(app.with_client(own))})
@@ -120,5 +120,13 @@ def _set_up(call: Call, app: App) -> dict[str, Any] | None:
     if app.oauth is None:
         return None
     note, uri = app.oauth.client, provider_clients.new_redirect_uri(call.service, app.slug)
-    steps = [step.replace("{redirect_uri}", uri) for step in note.steps] if note else []
-    return {"redirect_uri": uri, "console_url": note.console_url if note else None, "steps": steps}
+    clients = project_clients.apps_with_client(call.service.store, call.caller.project_id)
+    family = map(call.service.app, provider_clients.family(call.service, app.slug))
+    return {
+        **note.model_dump(mode="json", exclude={"source"}),
+        "redirect_uri": uri,
+        "steps": [step.replace("{redirect_uri}", uri) for step in note.steps],
+        "provider": app.provider_name,
+        "family": [{"name_slug": each.slug, "name": each.name, "ready": each.ready(clients)} for each in family],
+        "checkable": app.oauth.check is None or app.oauth.check.possible,
+    }

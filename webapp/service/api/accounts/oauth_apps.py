@@ -3,7 +3,7 @@
 An answer is the app with the client's own fields over it. The secret goes in and never comes out.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
 from flask import Response
@@ -13,10 +13,12 @@ from webapp.errors import Invalid
 from webapp.kit.clock import iso
 from webapp.service.api.accounts import app_models
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
-from webapp.service.api.base.models import AppName, Body, Page, Paged, SearchWords
+from webapp.service.api.base.models import AppName, Body, Extensions, Page, Paged, Query, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.domain.accounts import apps, provider_clients
-from webapp.service.domain.accounts.provider_clients import Filter, ProviderClient
+from webapp.service.catalog.app import App
+from webapp.service.domain.accounts import apps, client_checks, project_clients, provider_clients
+from webapp.service.domain.accounts.project_clients import Filter
+from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 
@@ -24,9 +26,13 @@ Short = Annotated[str, Field(min_length=1, max_length=200)]
 Secret = Annotated[str, Field(min_length=1, max_length=4_000)]
 Scopes = Annotated[list[Annotated[str, Field(pattern=r"^[\x21\x23-\x5B\x5D-\x7E]{1,300}$")]], Field(max_length=200)]
 
+OAUTH_APPS = Group(
+    "OAuth clients", "Your own OAuth clients at apps, so that people see your name when they allow access."
+)
+OAUTH_APP_ID = PathParameter("oauth_app_id", "The OAuth client's id (`oa_…`).", "$OAUTH_APP_ID")
 operations = Operations(
-    Group("OAuth clients", "Your own OAuth clients at apps, so that people see your name when they allow access."),
-    PathParameter("oauth_app_id", "The OAuth client's id (`oa_…`).", "$OAUTH_APP_ID"),
+    OAUTH_APPS,
+    OAUTH_APP_ID,
     read=(scopes.PROJECTS_READ,),
     write=(scopes.PROJECTS_WRITE,),
     connect=False,
@@ -39,6 +45,13 @@ class OAuthAppList(Paged):
 
     app: AppName = None
     q: SearchWords = None
+    extensions: Extensions = False
+
+
+class OAuthAppOptions(Query):
+    """Whether to add Patchbay's own fields."""
+
+    extensions: Extensions = False
 
 
 class OAuthAppChange(Body):
@@ -50,6 +63,9 @@ class OAuthAppChange(Body):
     client_secret: Secret | None = Field(None, description="A new secret, which takes the place of the one before.")
     scopes: Scopes | None = Field(None, description="Scopes to ask for instead of the app's own.")
     additional_scopes: Scopes | None = Field(None, description="Scopes to ask for besides.")
+    check: bool = Field(
+        False, description="Extension: ask the provider first, and change nothing if it does not know the client."
+    )
 
 
 class NewOAuthApp(OAuthAppChange):
@@ -60,13 +76,15 @@ class NewOAuthApp(OAuthAppChange):
     client_secret: Secret = Field(description="The client's secret. It is never shown again.")
 
 
-@operations.get(ALL, answer=Page[app_models.OAuthApp], query=OAuthAppList, example=Example(query={"app": "github"}))
+@operations.get(
+    ALL, answer=Page[app_models.ExtendedOAuthApp], query=OAuthAppList, example=Example(query={"app": "github"})
+)
 def list_oauth_apps(call: Call) -> Response:
     """The project's own clients, oldest first."""
     query = call.query(OAuthAppList)
     client_filter = Filter(apps.slug_of(call.service, query.app) if query.app else None, query.q)
-    clients = provider_clients.page(call.store, call.scene.project_id, client_filter, query.window)
-    return answer_page(clients, lambda client: _to_json(call.service, client))
+    clients = project_clients.page(call.store, call.scene.project_id, client_filter, query.window)
+    return answer_page(clients, lambda client: to_json(call.service, client, extensions=query.extensions))
 
 
 @operations.post(
@@ -82,6 +100,9 @@ def create_oauth_app(call: Call) -> Response:
     if app is None or app.auth_type != "oauth":
         message = "There is no such app." if app is None else f"{app.name} is not connected by OAuth."
         raise Invalid.of("app", message)
+    if body.check:
+        uri = provider_clients.new_redirect_uri(call.service, app.slug)
+        _refuse_unknown(call.service, app, body.client_id, body.client_secret, uri)
     client = provider_clients.add(
         call.service,
         app=app.slug,
@@ -96,10 +117,10 @@ def create_oauth_app(call: Call) -> Response:
     return _answer(call, client)
 
 
-@operations.get(ONE, answer=app_models.OAuthApp)
+@operations.get(ONE, answer=app_models.ExtendedOAuthApp, query=OAuthAppOptions)
 def get_oauth_app(call: Call) -> Response:
     """One client."""
-    return _answer(call, _load(call))
+    return answer(to_json(call.service, load(call), extensions=call.query(OAuthAppOptions).extensions))
 
 
 @operations.put(
@@ -110,7 +131,7 @@ def get_oauth_app(call: Call) -> Response:
 )
 def update_oauth_app(call: Call) -> Response:
     """Change a client; another client id is refused while accounts use this one."""
-    client, body = _load(call), call.body(OAuthAppChange)
+    client, body = load(call), call.body(OAuthAppChange)
     changed = replace(
         client,
         name=client.name if body.name is None else body.name,
@@ -119,27 +140,29 @@ def update_oauth_app(call: Call) -> Response:
         scopes=client.scopes if body.scopes is None else tuple(body.scopes),
         additional_scopes=client.additional_scopes if body.additional_scopes is None else tuple(body.additional_scopes),
     )
+    if body.check:
+        secret = body.client_secret or provider_clients.secret(call.service, client)
+        uri = provider_clients.redirect_uri(call.service, client)
+        _refuse_unknown(call.service, call.service.app(client.app), changed.client_id, secret, uri)
     return _answer(call, provider_clients.update(call.service, changed, client_secret=body.client_secret))
 
 
 @operations.delete(ONE)
 def delete_oauth_app(call: Call) -> Response:
     """Remove a client; 409 while accounts were connected with it, since their tokens could not be refreshed."""
-    provider_clients.remove(call.service, _load(call))
+    provider_clients.remove(call.service, load(call))
     return no_content()
 
 
-def _load(call: Call) -> ProviderClient:
-    return provider_clients.own(call.store, call.scene.project_id, call.path["oauth_app_id"])
+def load(call: Call) -> ProviderClient:
+    """The client that the address names, if it is the project's own. Raises :class:`webapp.errors.NotFound`."""
+    return project_clients.own(call.store, call.scene.project_id, call.path["oauth_app_id"])
 
 
-def _answer(call: Call, client: ProviderClient) -> Response:
-    return answer(_to_json(call.service, client))
-
-
-def _to_json(service: Service, client: ProviderClient) -> dict[str, Any]:
+def to_json(service: Service, client: ProviderClient, *, extensions: bool = False) -> dict[str, Any]:
+    """A client as the API shows it, with what is Patchbay's own where that was asked for."""
     app = apps.facts(service, client.app)
-    return {
+    document = {
         **app,
         "id": client.id,
         "name": app["name"] if client.name in ("", client.app) else client.name,
@@ -153,3 +176,17 @@ def _to_json(service: Service, client: ProviderClient) -> dict[str, Any]:
         "created_at": iso(client.created_at),
         "updated_at": iso(client.updated_at),
     }
+    if extensions:
+        document["patchbay"] = {"app_name": app["name"], **asdict(project_clients.use_of(service.store, client))}
+    return document
+
+
+def _answer(call: Call, client: ProviderClient) -> Response:
+    return answer(to_json(call.service, client))
+
+
+def _refuse_unknown(service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str) -> None:
+    """Raise :class:`Invalid` if the provider of ``app`` says that nobody could connect with this client."""
+    verdict = client_checks.check(service, app, client_id, client_secret, redirect_uri, {})
+    if verdict.refused:
+        raise Invalid.of("redirect_uri" if verdict.verdict == "redirect_uri" else "client_id", verdict.sentence)

@@ -21,6 +21,8 @@ VARIABLES: Mapping[str, str] = {
     "OTHER_ACCOUNT_ID": "the id of another account of the user",
     "CATEGORY_ID": "the id of an app category",
     "OAUTH_APP_ID": "the id of an OAuth client of the project",
+    "GOOGLE_OAUTH_APP_ID": "the id of one for an app of Google",
+    "SANDBOX_OAUTH_APP_ID": "the id of one for the sandbox",
     "APP_OVERRIDE_ID": "the id of an app override",
     "RUN_ID": "the id of a run",
     "TRIGGER_ID": "the id of a deployed trigger of the user",

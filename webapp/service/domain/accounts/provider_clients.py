@@ -3,16 +3,17 @@
 A project's own client is "the developer's own": credentials of accounts made with it may be handed out. A client
 of the installation was added by its operator and never is. Nor is one that an external user brought to the Connect
 Link: it serves that user's accounts alone, is listed nowhere, and goes once no account uses it.
+
+Several apps of one provider may share what it registered once: each has a row of its own, and one of them holds the
+secret. Which clients there are is :mod:`project_clients`'s to say.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 
 from webapp import audit
 from webapp.errors import Conflict, NotFound
-from webapp.kit import cursors
 from webapp.kit.clock import DAY
 from webapp.kit.crypto import new_id
 from webapp.service.domain.base.keyring import INSTANCE
@@ -26,7 +27,8 @@ SANDBOX_ID = "oa_sandbox"
 @dataclass(frozen=True, slots=True)
 class ProviderClient:
     """An OAuth client at a provider; ``project_id`` is None for the whole installation. ``external_user_id`` is whose
-    own it is, where a person brought it; ``callback`` names the authorization server in its redirect URI."""
+    own it is, where a person brought it; ``callback`` names the authorization server in its redirect URI. ``shares`` is
+    the client whose id and secret it uses, which is never one that shares itself."""
 
     id: str
     project_id: str | None
@@ -41,6 +43,12 @@ class ProviderClient:
     updated_at: int
     external_user_id: str | None = None
     callback: str = ""
+    shares: str | None = None
+
+    @property
+    def holder(self) -> str:
+        """The id of the client that holds the secret: itself, or the one it shares."""
+        return self.shares or self.id
 
     def developers_own(self, project_id: str) -> bool:
         """Whether the developer of the project registered it there."""
@@ -49,14 +57,6 @@ class ProviderClient:
 
 SEALED = SealedColumn("provider_clients", "secret_sealed", owner=WHOLE_INSTALLATION)
 _CLIENTS = Table("provider_clients", ProviderClient)
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """What a list of a project's clients is limited to: a slug, and what the name, the slug or the id holds."""
-
-    app: str | None = None
-    q: str | None = None
 
 
 def add(
@@ -105,11 +105,11 @@ def _redirect_uri(service: Service, callback: str) -> str:
 
 def _callback(service: Service, slug: str) -> str:
     """What tells an authorization server from the others in redirect URIs, so that no answer of one passes for that of
-    another (RFC 9700 section 4.4.2): nothing where its answers name it, else its issuer's host or the app."""
+    another (RFC 9700 section 4.4.2): nothing where its answers name it, else its issuer's host, family or app."""
     app = service.catalog.app(slug)
     if app is None or app.oauth is None or app.oauth.iss_required:
         return ""
-    return urlsplit(app.oauth.issuer or "").hostname or slug
+    return urlsplit(app.oauth.issuer or "").hostname or app.oauth.family or slug
 
 
 def get(reader: Reader, oauth_app_id: str) -> ProviderClient:
@@ -144,93 +144,97 @@ def choose(
     )
 
 
-def own(reader: Reader, project_id: str, oauth_app_id: str) -> ProviderClient:
-    """The client ``oauth_app_id`` that ``project_id`` registered itself. Raises :class:`NotFound`."""
-    client = get(reader, oauth_app_id)
-    if not client.developers_own(project_id):
-        raise NotFound("There is no such OAuth client.")
-    return client
+def share(service: Service, client: ProviderClient, app: str) -> ProviderClient:
+    """Let the app with slug ``app`` use what ``client`` is at their provider.
+
+    Raises :class:`Conflict` where one of those that share it serves that app already.
+    """
+    oauth_app_id, now = new_id("oa"), service.clock()
+    with service.store.write() as tx:
+        if any(other.app == app for other in sharing(tx, client)):
+            raise Conflict("That app uses this OAuth client already.")
+        shared = ProviderClient(
+            oauth_app_id, client.project_id, app, client.client_id, None, app, "", (), (), now, now,
+            callback=client.callback, shares=client.holder,
+        )  # fmt: skip
+        _CLIENTS.insert(tx, shared)
+        _note(tx, now, shared, "created", f"Let {app} use the OAuth client for {client.app}.")
+    return shared
 
 
-def page(reader: Reader, project_id: str, filters: Filter, window: cursors.Window) -> cursors.Page[ProviderClient]:
-    """The project's own clients, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    where, params = "project_id = :project AND external_user_id IS NULL", dict[str, Any](project=project_id)
-    if filters.app is not None:
-        where, params["app"] = f"{where} AND app = :app", filters.app
-    if filters.q:
-        where += " AND (holds(name, :q) OR holds(app, :q) OR holds(client_id, :q))"
-        params["q"] = filters.q
-    return _CLIENTS.page(reader, window, where, params)
+def family(service: Service, slug: str) -> list[str]:
+    """The slugs of the other apps that a client for the app ``slug`` serves too, for they are one provider's."""
+    app = service.catalog.app(slug)
+    name = app.oauth.family if app and app.oauth else None
+    return [other for other in service.catalog.family(name) if other != slug] if name else []
+
+
+def sharing(reader: Reader, client: ProviderClient) -> list[ProviderClient]:
+    """All clients that are the same one at their provider, ``client`` among them, oldest first."""
+    return _CLIENTS.all(reader, "id = :holder OR shares = :holder ORDER BY created_at, id", {"holder": client.holder})
 
 
 def update(service: Service, client: ProviderClient, *, client_secret: str | None = None) -> ProviderClient:
-    """Write ``client`` as it stands now, and another secret where one is given.
+    """Write ``client`` as it stands now, and another secret where one is given; both are those of all that share it.
 
     Raises :class:`Conflict` for another client id while accounts live by this one, :class:`NotFound`.
     """
     with service.store.write() as tx:
         before = get(tx, client.id)
-        if before.client_id != client.client_id and (used := _accounts(tx, client.id)):
+        same = sharing(tx, before)
+        used = sum(accounts_of(tx, other.id) for other in same)
+        if before.client_id != client.client_id and used:
             raise Conflict(f"{_counted(used)} connected with this client id; add another OAuth client instead.")
-        sealed = before.secret_sealed
+        now = service.clock()
         if client_secret:
-            sealed = _seal(service, tx, client.project_id, client.id, client_secret)
+            sealed = _seal(service, tx, client.project_id, before.holder, client_secret)
+            _CLIENTS.update(tx, before.holder, secret_sealed=sealed)
+        for other in same:
+            _CLIENTS.update(tx, other.id, client_id=client.client_id, updated_at=now)
         _CLIENTS.update(
             tx,
             client.id,
-            client_id=client.client_id,
-            secret_sealed=sealed,
             name=client.name,
             description=client.description,
             scopes=client.scopes,
             additional_scopes=client.additional_scopes,
-            updated_at=service.clock(),
         )
         secret_too = " and its secret" if client_secret else ""
-        _note(tx, service.clock(), client, "updated", f"Changed the OAuth client for {client.app}{secret_too}.")
+        _note(tx, now, client, "updated", f"Changed the OAuth client for {client.app}{secret_too}.")
         return get(tx, client.id)
 
 
 def remove(service: Service, client: ProviderClient) -> None:
-    """Delete ``client``.
+    """Delete ``client``; others that share it go on.
 
     Raises :class:`Conflict` while accounts were connected with it, whose tokens could not be refreshed any more, or
     while an app override names it.
     """
     with service.store.write() as tx:
-        if used := _accounts(tx, client.id):
+        if used := accounts_of(tx, client.id):
             raise Conflict(f"{_counted(used)} connected with this OAuth client; disconnect what uses it first.")
         if tx.one("SELECT 1 FROM app_overrides WHERE oauth_app_id = :id LIMIT 1", {"id": client.id}):
             raise Conflict("An app override uses this OAuth client; change or delete the override first.")
         _note(tx, service.clock(), client, "deleted", f"Removed the OAuth client for {client.app}.")
+        _hand_on(service, tx, client)
         _CLIENTS.delete(tx, client.id)
 
 
-def list_all(reader: Reader) -> list[ProviderClient]:
-    """All clients, oldest first; for the operator."""
-    return _CLIENTS.all(reader, "external_user_id IS NULL ORDER BY created_at, id")
+def _hand_on(service: Service, tx: Tx, client: ProviderClient) -> None:
+    """Make the oldest of those that share the secret of ``client`` the one that holds it."""
+    heirs = [other for other in sharing(tx, client) if other.shares == client.id]
+    if not heirs:
+        return
+    first, plain = heirs[0], secret(service, client)
+    sealed = _seal(service, tx, client.project_id, first.id, plain) if plain else None
+    tx.run("UPDATE provider_clients SET shares = :first WHERE shares = :id", {"first": first.id, "id": client.id})
+    _CLIENTS.update(tx, first.id, shares=None, secret_sealed=sealed)
 
 
-def own_clients(reader: Reader, project_id: str | None) -> dict[str, str]:
-    """The newest of the project's own clients by the slug of its app; none without a project."""
-    if project_id is None:
-        return {}
-    clients = _CLIENTS.all(
-        reader,
-        "project_id = :project AND external_user_id IS NULL ORDER BY app, created_at, id",
-        {"project": project_id},
-    )
-    return {client.app: client.id for client in clients}
-
-
-def apps_with_client(reader: Reader, project_id: str | None) -> frozenset[str]:
-    """The slugs of the apps that a connection in the project has an OAuth client for."""
-    rows = reader.tuples(
-        "SELECT DISTINCT app FROM provider_clients WHERE (project_id IS NULL OR project_id = :project) "
-        "AND external_user_id IS NULL",
-        {"project": project_id},
-    )
-    return frozenset(slug for (slug,) in rows)
+def accounts_of(reader: Reader, oauth_app_id: str) -> int:
+    """How many accounts were connected with a client."""
+    row = reader.one("SELECT COUNT(*) AS n FROM accounts WHERE oauth_app_id = :id", {"id": oauth_app_id})
+    return int(row["n"]) if row else 0
 
 
 def purge(service: Service) -> int:
@@ -245,6 +249,8 @@ def purge(service: Service) -> int:
 
 def secret(service: Service, client: ProviderClient) -> str | None:
     """The client's secret, opened; None for a public client."""
+    if client.shares is not None:
+        return secret(service, get(service.store, client.shares))
     if client.secret_sealed is None:
         return None
     return SEALED.open(service, client.project_id or INSTANCE, client.id, client.secret_sealed).decode()
@@ -267,11 +273,6 @@ def _serves(client: ProviderClient, user_id: str | None) -> bool:
 
 def _note(tx: Tx, at: int, client: ProviderClient, verb: str, sentence: str) -> None:
     audit.write(tx, at, "oauth_app", client.id, verb, sentence, project=client.project_id)
-
-
-def _accounts(reader: Reader, oauth_app_id: str) -> int:
-    row = reader.one("SELECT COUNT(*) AS n FROM accounts WHERE oauth_app_id = :id", {"id": oauth_app_id})
-    return int(row["n"]) if row else 0
 
 
 def _counted(accounts: int) -> str:

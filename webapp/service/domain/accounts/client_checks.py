@@ -1,0 +1,106 @@
+"""Asking a provider whether it knows an OAuth client, without anybody signing in.
+
+Its token endpoint gets a code that it never gave. It refuses the client (``invalid_client``) or, as it has to look at
+the client first, the code (``invalid_grant``, RFC 6749 section 5.2). A refused code says something only where a wrong
+secret is refused otherwise, so the same is asked once more with a wrong one. What a provider says in another way stands
+in its app's facts; what cannot be told is said to be so. Nothing is written.
+"""
+
+import secrets as random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from webapp.service.catalog.app import App
+from webapp.service.catalog.oauth import ClientCheck
+from webapp.service.domain.base.service import Service
+from webapp.service.outbound import oauth
+from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.templates import TemplateError
+from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+
+Verdict = Literal["known", "unknown", "redirect_uri", "unchecked"]
+DEADLINE_S = 8.0  # of each of the two requests
+_UNKNOWN_CODES = frozenset({"invalid_client", "invalid_client_id", "unauthorized_client"})
+_REDIRECT_URI_CODES = frozenset({"redirect_uri_mismatch", "invalid_redirect_uri", "bad_redirect_uri"})
+_RFC = ClientCheck(source="https://www.rfc-editor.org/rfc/rfc6749#section-5.2")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientVerdict:
+    """Whether the provider knows the client, in a word and in a sentence.
+
+    ``redirect_uri``: it knows the client, but not this installation's redirect URI.
+    """
+
+    verdict: Verdict
+    sentence: str
+
+    @property
+    def refused(self) -> bool:
+        """Whether the provider says that nobody could connect with it."""
+        return self.verdict in ("unknown", "redirect_uri")
+
+
+def check(
+    service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str, values: Mapping[str, str]
+) -> ClientVerdict:
+    """Ask the provider of ``app``, whose addresses are filled with the fields in ``values``, else their defaults."""
+    facts, name = (app.oauth and app.oauth.check) or _RFC, app.provider_name
+    if not facts.possible:
+        return _unchecked(f"{name} tells only once somebody signs in.")
+    defaults = {field.name: field.default for field in app.spec.fields if field.default}
+    try:
+        provider = app.provider(client_id, client_secret, {**defaults, **values})
+    except TemplateError:
+        return _unchecked(f"The address of {name} is another one for each account.")
+    answer = _ask(service, app, replace(provider, deadline_s=DEADLINE_S), redirect_uri)
+    return _judged(service, app, facts, provider, redirect_uri, answer)
+
+
+def _judged(
+    service: Service,
+    app: App,
+    facts: ClientCheck,
+    provider: Provider,
+    redirect_uri: str,
+    answer: TokenResult | OAuthFailure,
+) -> ClientVerdict:
+    name, note = app.provider_name, app.client_note
+    if isinstance(answer, TokenResult):
+        return _unchecked(f"{name} accepts what it never gave.")
+    if _is_unknown(answer, facts):
+        words = note.id_name or "client ID", note.secret_name or "client secret"
+        return ClientVerdict("unknown", f"{name} does not know this client. Compare the {words[0]} and the {words[1]}.")
+    if answer.error_code in _REDIRECT_URI_CODES.union(facts.redirect_uri_codes):
+        sentence = f"{name} knows this client, but not the redirect URI. Enter it there exactly as it is shown."
+        return ClientVerdict("redirect_uri", sentence)
+    if answer.kind == "temporary" or answer.status is None:
+        return _unchecked(answer.sentence)
+    if answer.kind != "grant_dead":
+        return _unchecked(f"{name} gave an answer that says nothing about it.")
+    if provider.client_secret is None or _tells_secrets_apart(service, app, facts, provider, redirect_uri):
+        return ClientVerdict("known", f"{name} knows this client.")
+    return _unchecked(f"{name} tells a right secret from a wrong one only once somebody signs in.")
+
+
+def _tells_secrets_apart(service: Service, app: App, facts: ClientCheck, provider: Provider, redirect_uri: str) -> bool:
+    wrong = replace(provider, client_secret=random.token_urlsafe(24), deadline_s=DEADLINE_S)
+    answer = _ask(service, app, wrong, redirect_uri)
+    return isinstance(answer, OAuthFailure) and _is_unknown(answer, facts)
+
+
+def _ask(service: Service, app: App, provider: Provider, redirect_uri: str) -> TokenResult | OAuthFailure:
+    code, verifier = random.token_urlsafe(24), random.token_urlsafe(32)
+    return oauth.exchange_code(
+        service.client_for(app), provider, code=code, redirect_uri=redirect_uri, verifier=verifier
+    )
+
+
+def _is_unknown(answer: OAuthFailure, facts: ClientCheck) -> bool:
+    codes, statuses = _UNKNOWN_CODES.union(facts.unknown_codes), {401, *facts.unknown_statuses}
+    return answer.error_code in codes or (answer.status in statuses and answer.kind != "grant_dead")
+
+
+def _unchecked(why: str) -> ClientVerdict:
+    return ClientVerdict("unchecked", f"The client could not be checked. {why}")
