@@ -22,6 +22,7 @@ from webapp.errors import NotFound
 from webapp.kit.assets import asset_url
 from webapp.kit.clock import parse_iso
 from webapp.kit.translation import Moment, count_of, gettext, language, moment, ngettext
+from webapp.kit.translation import lazy as _
 from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences
 from webapp.people.users import User
 
@@ -32,6 +33,7 @@ _BELOW: Mapping[str, tuple[str, ...]] = {
     "triggers": ("trigger", "deliveries", "webhooks", "deletion", "pausing"),
     "activity": ("audit",),
     "settings": ("two_step", "passkeys"),
+    "build_people": ("build_people_logins", "build_people_invitations"),
 }
 DEVELOPERS = ("owner", "developer")
 OWNERS = ("owner",)
@@ -47,7 +49,9 @@ class BuildPage:
 
 
 # By noun: the page is the endpoint "page" of the blueprint that ``webapp.dashboard.build.page.blueprint`` makes.
-BUILD: dict[str, BuildPage] = {}
+BUILD: dict[str, BuildPage] = {
+    "people": BuildPage(_("People"), "people", OWNERS),
+}
 
 
 def context() -> dict[str, Any]:

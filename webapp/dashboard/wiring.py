@@ -22,6 +22,7 @@ from webapp.dashboard import (
     two_step,
 )
 from webapp.dashboard import settings as settings_pages
+from webapp.dashboard.build import invitations, logins, people
 from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.inprocess import WSGI, InProcessAdapter
@@ -44,7 +45,7 @@ from webapp.store.contract import Store
 _NOUNS = (
     session, second_step, passkey, new_password, invitation, apps, connections, accounts, account, activity, audit,
     settings_pages, two_step, passkeys, component, runs, deploying, index, trigger, pausing, deletion, webhooks,
-    deliveries,
+    deliveries, people, logins, invitations,
 )  # fmt: skip
 
 

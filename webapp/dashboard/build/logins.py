@@ -1,0 +1,142 @@
+"""What an owner does to a login on Build: People: its role, locking out and letting in, removing, the ways back in."""
+
+from flask import abort, flash, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build import page as build
+from webapp.dashboard.build import people
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.gate import person
+from webapp.dashboard.pages import go
+from webapp.dashboard.words import ROLES
+from webapp.errors import Conflict, Invalid
+from webapp.kit.translation import gettext
+from webapp.people import users
+from webapp.people.users import User
+
+blueprint = build.blueprint("people", "logins", "/<user_id>")
+
+
+@blueprint.post("/role")
+def role(user_id: str) -> AnyResponse:
+    """Give somebody another role; whoever gave up being an owner is led away from here."""
+    try:
+        user = dashboard().logins.change(user_id, role=request.form.get("role", ""))
+    except (Conflict, Invalid) as error:
+        return people.changed(error.message, "bad", 409)
+    sentence = gettext("{email} is {role} now.").format(email=user.email, role=ROLES[user.role])
+    if user.id != person().id or user.role == "owner":
+        return people.changed(sentence, "ok")
+    flash(sentence, "ok")
+    return go(url_for("dashboard.apps.index"))
+
+
+@blueprint.get("/lock-out")
+def lock_out_page(user_id: str) -> str:
+    """Ask before somebody is kept out."""
+    user = _other(user_id)
+    return _question(
+        gettext("Lock {email} out?").format(email=user.email),
+        gettext(
+            "Their browsers are signed out, and their API key and links stop working. Their accounts stay connected "
+            "and their triggers go on, until you let them in again or remove them."
+        ),
+        url_for("dashboard.build_people_logins.lock_out", user_id=user.id),
+        gettext("Lock out"),
+    )
+
+
+@blueprint.post("/lock-out")
+def lock_out(user_id: str) -> AnyResponse:
+    """Keep somebody out."""
+    user = _other(user_id)
+    dashboard().logins.change(user.id, enabled=False)
+    return people.changed(gettext("{email} is locked out.").format(email=user.email), "ok")
+
+
+@blueprint.post("/lock-out/end")
+def let_in(user_id: str) -> AnyResponse:
+    """Let somebody in again."""
+    user = _other(user_id)
+    dashboard().logins.change(user.id, enabled=True)
+    return people.changed(gettext("{email} may sign in again.").format(email=user.email), "ok")
+
+
+@blueprint.post("/sessions/end")
+def end_sessions(user_id: str) -> AnyResponse:
+    """Sign somebody out of every browser."""
+    user = _other(user_id)
+    dashboard().logins.end_sessions(user.id)
+    return people.changed(gettext("{email} is signed out everywhere.").format(email=user.email), "ok")
+
+
+@blueprint.post("/reset-link")
+def reset_link(user_id: str) -> AnyResponse:
+    """Show a link for a new password, this once."""
+    user = _other(user_id)
+    try:
+        url, expires_at = dashboard().logins.reset_link(user.id)
+    except Conflict as error:
+        return people.changed(error.message, "bad", 409)
+    return people.show(reset=(user.email, url, expires_at))
+
+
+@blueprint.get("/two-step/off")
+def two_step_page(user_id: str) -> str:
+    """Ask before the password alone is enough."""
+    user = _other(user_id)
+    return _question(
+        gettext("Switch two-step sign-in off for {email}?").format(email=user.email),
+        gettext(
+            "They sign in with the password alone, and their passkeys are removed. Do this for somebody who lost their "
+            "phone and their recovery codes, once you are sure who asks."
+        ),
+        url_for("dashboard.build_people_logins.two_step", user_id=user.id),
+        gettext("Switch it off"),
+    )
+
+
+@blueprint.post("/two-step/off")
+def two_step(user_id: str) -> AnyResponse:
+    """Let the password alone be enough."""
+    user = _other(user_id)
+    dashboard().logins.reset_two_step(user.id)
+    return people.changed(gettext("{email} signs in with the password alone.").format(email=user.email), "ok")
+
+
+@blueprint.get("/removal")
+def removal_page(user_id: str) -> str:
+    """Ask before everything of somebody's goes."""
+    user = _other(user_id)
+    return _question(
+        gettext("Remove {email}?").format(email=user.email),
+        gettext("This cannot be undone. To keep them out and everything else as it is, lock them out instead."),
+        url_for("dashboard.build_people_logins.remove", user_id=user.id),
+        gettext("Remove with everything of theirs"),
+        (
+            gettext("Their login, with their API key and every signed-in browser"),
+            gettext("The accounts that they connected, in every project"),
+            gettext("Their triggers, and the runs of their actions"),
+        ),
+    )
+
+
+@blueprint.post("/removal")
+def remove(user_id: str) -> AnyResponse:
+    """Remove somebody's login, accounts and triggers."""
+    user = _other(user_id)
+    dashboard().logins.remove(user.id)
+    return people.changed(gettext("{email} is removed.").format(email=user.email), "ok")
+
+
+def _other(user_id: str) -> User:
+    """Somebody else's login: one's own is looked after in Settings."""
+    user = users.by_id(dashboard().store, user_id) if user_id != person().id else None
+    return user or abort(404)
+
+
+def _question(heading: str, text: str, confirm_url: str, button: str, stops: tuple[str, ...] = ()) -> str:
+    return render_template(
+        "dashboard/build/people/question.html", heading=heading, text=text, confirm_url=confirm_url, button=button,
+        stops=stops, back_url=url_for("dashboard.build_people.page"),
+    )  # fmt: skip

@@ -1,0 +1,96 @@
+"""Build: People. Who may sign in here and what they may do, and who is invited.
+
+Logins and invitations are kept by ``webapp.people``, whose audit names the owner who did it. What is done to a login is
+:mod:`.logins`' matter, and to an invitation :mod:`.invitations`'.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response, flash, make_response, render_template, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard import shell
+from webapp.dashboard.build import page as build
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.gate import person
+from webapp.dashboard.pages import fragment, go, wants_fragment
+from webapp.dashboard.words import ROLES
+from webapp.kit.translation import gettext
+from webapp.people import invitations, passkeys, roles, totp, users
+from webapp.people.users import User
+
+blueprint = build.blueprint("people")
+
+EVERYBODY = tuple(reversed(roles.ROLES))
+
+
+@blueprint.get("")
+def page() -> AnyResponse:
+    """The page."""
+    return show()
+
+
+def show(
+    *,
+    links: Sequence[tuple[str, str]] = (),
+    reset: tuple[str, str, int] | None = None,
+    emails: str = "",
+    invited_as: str = "member",
+    error: str = "",
+    code: int = 200,
+) -> Response:
+    """The page. ``links`` are the addresses just invited and their links, ``reset`` one for a new password: both are
+    shown this once. ``error`` is what was wrong with the ``emails`` of the form."""
+    page = render_template(
+        "dashboard/build/people/page.html", new_links=links, reset=reset, emails=emails, invited_as=invited_as,
+        error=error, rights=_rights(), **_list(),
+    )  # fmt: skip
+    return make_response(page, code)
+
+
+def changed(sentence: str, tone: str, code: int = 200) -> AnyResponse:
+    """What was done or refused, with the people anew; without JavaScript the page says it."""
+    if not wants_fragment():
+        flash(sentence, tone)
+        return go(url_for("dashboard.build_people.page"))
+    body = fragment("dashboard/build/people/_changed.html", sentence=sentence, tone=tone, **_list())
+    return make_response(body, code)
+
+
+def _list() -> dict[str, Any]:
+    """What the lists of people and invitations are drawn from."""
+    board = dashboard()
+    people = users.all_users(board.store)
+    waiting = invitations.waiting(board.store)
+    return {
+        "people": people,
+        "me": person(),
+        "alone": sum(user.enabled and user.role == "owner" for user in people) == 1,
+        "guarded": {user.id for user in people if _is_guarded(user)},
+        "waiting": [(row, invitations.works(board.store, board.clock(), row)) for row in waiting],
+        "email_of": {user.id: user.email for user in people},
+        "roles": [(name, ROLES[name]) for name in EVERYBODY],
+    }
+
+
+def _is_guarded(user: User) -> bool:
+    """Whether a person signs in with more than the password, or something in its place."""
+    store = dashboard().store
+    return totp.is_on(store, user.id) or bool(passkeys.of_user(store, user.id))
+
+
+def _rights() -> list[tuple[str, tuple[str, ...]]]:
+    """What may be done, and the roles that may; pages of Build say so themselves."""
+    pages: dict[tuple[str, ...], list[str]] = {}
+    for item in shell.BUILD.values():
+        pages.setdefault(item.roles, []).append(str(item.label))
+    return [
+        (gettext("Connect, run, watch"), EVERYBODY),
+        (gettext("See signing keys and the audit log"), shell.DEVELOPERS),
+        *(
+            (gettext("Build: {pages}").format(pages=", ".join(labels)), who)
+            for who, labels in sorted(pages.items(), key=lambda row: -len(row[0]))
+        ),
+        (gettext("Set up apps"), shell.OWNERS),
+    ]
