@@ -21,7 +21,10 @@
     outcome.dataset.told = "";
     $("[data-focus]", outcome)?.focus();
     if (outcome.dataset.outcome === "success") succeed(outcome);
-    else if (outcome.dataset.outcome === "error") tell({ type: "error", error: outcome.dataset.error });
+    else if (outcome.dataset.outcome === "error") {
+      const { code, error } = outcome.dataset;
+      tell({ type: "error", error, code });
+    }
   }
   function succeed(outcome) {
     tell({ type: "success", authProvisionId: outcome.dataset.account });
@@ -45,16 +48,25 @@
 
   /* Waiting: the server is asked, because a window's "closed" lies once a provider isolates itself. */
   const ask = () => {
-    if ($("#poll")) htmx.trigger("#poll", "poll");
+    const poll = $("[data-poll]");
+    if (poll) htmx.trigger(poll, "poll");
   };
   function wait() {
     const template = $("#waiting");
     if (!template || !$("#ask")) return;
     $("#ask").hidden = true;
+    $("#ask [data-poll]")?.remove();
     template.after(template.content.cloneNode(true));
     const waiting = $(".waiting");
     htmx.process(waiting);
     $("[data-focus]", waiting).focus();
+    watch(Date.now());
+  }
+  /* A frame whose sign-in was begun before this script came, or in a tab of its own, waits as well. */
+  function waitAsWell() {
+    const waiting = $(".waiting:not([data-watched])");
+    if (!waiting || $("#ask")) return;
+    waiting.dataset.watched = "";
     watch(Date.now());
   }
 
@@ -88,6 +100,16 @@
     }
   }
 
+  /* A window opened by a frame may be open all the same: a page that isolates itself (COOP) hides it from us. */
+  function offerTab(link) {
+    ask();
+    setTimeout(() => {
+      if (!$("#blocked")) return;
+      $("#blocked").hidden = false;
+      $("[data-tab]", link.closest(".panel"))?.focus();
+    }, 800);
+  }
+
   let begun = false;
   function begin(event, link) {
     event.preventDefault();
@@ -98,11 +120,11 @@
       wait();
       return;
     }
-    $("#blocked").hidden = false;
     if (framed) {
-      $("[data-tab]", link.closest(".panel"))?.focus();
+      offerTab(link);
       return;
     }
+    $("#blocked").hidden = false;
     begun = true;
     $("#blocked .say").textContent = $("#blocked").dataset.instead;
     setTimeout(() => location.assign($("[data-tab]", link.closest(".panel")).href), 700);
@@ -120,6 +142,20 @@
     input.focus();
   }
 
+  /* In a frame: Close, Escape and a click beside the card, unless the host has its own way to close. */
+  function leave() {
+    popup?.close();
+    tellClose();
+  }
+  const closable = () => framed && $("[data-closable]");
+  function isOutside(target) {
+    const nothingToLose = !$(".waiting") && !$("form[data-ready][data-edited]");
+    return target.matches(".link-page") && closable() && nothingToLose;
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.isComposing && !event.defaultPrevented && closable()) leave();
+  });
+
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
     const hit = (selector) => event.target.closest(selector);
@@ -131,10 +167,8 @@
         begun = true;
         if (found.target === "_blank") setTimeout(wait);
       }
-    } else if (hit("[data-post-close]")) {
-      popup?.close();
-      tellClose();
-    } else if ((found = hit("[data-paste]"))) paste(found);
+    } else if (hit("[data-post-close]") || isOutside(event.target)) leave();
+    else if ((found = hit("[data-paste]"))) paste(found);
   });
 
   /* A form's button is ready when the form is; the server checks again. */
@@ -145,7 +179,9 @@
   for (const kind of ["input", "change"]) {
     document.addEventListener(kind, (event) => {
       const form = event.target.closest("form[data-ready]");
-      if (form) ready(form);
+      if (!form) return;
+      form.dataset.edited = "";
+      ready(form);
     });
   }
 
@@ -178,9 +214,15 @@
     countDown();
     leaveWindow();
     settle();
+    waitAsWell();
+    document.documentElement.classList.add("ready");
+    if (framed) setTimeout(ask);
   }
 
-  document.addEventListener("htmx:after:swap", settle);
+  document.addEventListener("htmx:after:swap", () => {
+    settle();
+    waitAsWell();
+  });
   addEventListener("pageshow", (event) => {
     if (event.persisted) location.reload();
   });

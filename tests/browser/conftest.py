@@ -148,12 +148,14 @@ class Embedder:
 
 
 def _host_page(environ: Any, start_response: Any) -> list[bytes]:
-    frame = parse_qs(environ["QUERY_STRING"]).get("frame", [""])[0]
-    start_response("200 OK", [("Content-Type", "text/html; charset=utf-8")])
+    wish = {name: values[0] for name, values in parse_qs(environ["QUERY_STRING"]).items()}
+    isolation = [("Cross-Origin-Opener-Policy", wish["coop"])] if "coop" in wish else []
+    start_response("200 OK", [("Content-Type", "text/html; charset=utf-8"), *isolation])
     return [
-        f"""<!doctype html><html lang="en"><title>Acme</title><h1>Acme</h1>
+        f"""<!doctype html><html lang="en"><title>Acme</title>{wish.get("head", "")}<h1>Acme</h1>
 <script>window.messages = []; addEventListener("message", (e) => messages.push([e.origin, e.data]));</script>
-<iframe src="{escape(frame)}" title="Connect" width="460" height="700"></iframe></html>""".encode()
+<iframe src="{escape(wish.get("frame", ""))}" title="Connect" width="460" height="700"
+style="{escape(wish.get("style", ""))}"></iframe></html>""".encode()
     ]
 
 

@@ -139,13 +139,6 @@ def test_a_frame_on_another_site_needs_no_cookie(page: Any, product: Any, embedd
     assert {re.sub("_[^_]*$", "", name) for name in names} == {"patchbay_signin"}  # the window's own, and no other
 
 
-def test_closing_the_frame_posts_a_bare_close(page: Any, product: Any, embedder: Any) -> None:
-    page.goto(framed(product, embedder, "close@example.com"))
-    page.frame_locator("iframe").get_by_role("button", name="Cancel").click()
-    page.wait_for_function("messages.length")
-    assert page.evaluate("messages") == [[product.url, {"type": "close"}]]
-
-
 def test_an_error_is_told_to_the_embedding_page(page: Any, product: Any, embedder: Any) -> None:
     page.goto(framed(product, embedder, "error@example.com", "&app=github"))
     page.wait_for_function("messages.length")
@@ -166,18 +159,6 @@ def test_a_blocked_window_in_a_frame_offers_a_new_tab(contexts: Any, product: An
     allow(opened.value)
     frame.get_by_role("heading", name="Connected").wait_for()
     assert len(product.accounts("framed-blocked@example.com")) == 1
-
-
-def test_a_frame_of_another_origin_is_refused(contexts: Any, product: Any, embedder: Any, other_embedder: Any) -> None:
-    context = contexts()
-    page = context.new_page()
-    token = product.token("refused@example.com", allowed_origins=[embedder.origin])
-    with context.expect_console_message(lambda message: "frame-ancestors" in message.text):
-        page.goto(other_embedder.page(f"{product.url}/_static/connect.html?token={token}&app=sandbox"))
-    assert page.frame_locator("iframe").get_by_role("heading").count() == 0
-    assert page.evaluate("messages") == []
-    assert [problem for problem in context.problems if "frame-ancestors" in problem] == context.problems != []
-    context.problems.clear()
 
 
 def test_keys_in_a_frame(page: Any, product: Any, embedder: Any, contexts: Any) -> None:

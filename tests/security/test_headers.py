@@ -140,7 +140,7 @@ def test_the_link_is_framed_by_the_tokens_origins_alone(installation: Installati
         "GET", installation.link(installation.token(), "acme").removeprefix(installation.url),
         headers={"Sec-Fetch-Dest": "iframe"},
     )  # fmt: skip
-    assert "frame-ancestors 'none'" in none.headers["Content-Security-Policy"]
+    assert none.status_code == 403 and "<form" not in none.text and "ctok_" not in none.text  # anybody may frame that
 
 
 def test_cookies_are_out_of_reach_of_scripts_and_other_sites(installation: Installation, person: Visitor) -> None:

@@ -63,7 +63,7 @@ def test_reconnecting_with_another_persons_key_is_refused(world: Any, browser: A
 
 
 def test_a_form_that_is_sent_by_eight_at_once_makes_one_account(world: Any, browser: Any, hidden_fields: Any) -> None:
-    page = browser.frame(world.token(), "&app=sandbox_keys")
+    page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]), "&app=sandbox_keys")
     sent = {**hidden_fields(page.text, FORM), "cf_api_key": world.sandbox.key()}
     start = Barrier(8)
 

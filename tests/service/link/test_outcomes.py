@@ -1,5 +1,6 @@
 """What became of an attempt: told to the page that waits, and in the sign-in's own window."""
 
+import re
 from typing import Any
 
 from webapp.kit.clock import SECOND
@@ -25,9 +26,25 @@ def test_a_window_shows_a_page_to_close_and_the_waiting_page_learns_of_it(
 
 
 def test_the_waiting_page_of_somebody_else_learns_nothing(world: Any, browser: Any, hidden_fields: Any) -> None:
-    fields = hidden_fields(browser.frame(world.token()).text, "/_static/connect/status")
+    page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]))
+    fields = hidden_fields(page.text, "/_static/connect/status")
     other = {**fields, "token": world.token("mallory")}
     assert browser.post("/_static/connect/status", other, hx_request="true").text.count("can’t be used any more") == 1
+
+
+def test_a_frame_hears_of_a_sign_in_that_began_before_its_script_ran(
+    world: Any, browser: Any, hidden_fields: Any
+) -> None:
+    page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]))
+    assert re.search(r'hx-trigger="every 4s, poll"[^>]*data-poll', page.text), "it asks from its first load"
+    fields = hidden_fields(page.text, "/_static/connect/status")
+    assert fields["shown"] == "ask" and status(browser, fields, hx_request="true").status_code == 204
+    begun = browser.start(page, window=True)
+    waiting = status(browser, fields, hx_request="true")
+    assert "Finish at Sandbox Tasks" in waiting.text and "<html" not in waiting.text
+    assert status(browser, {**fields, "shown": ""}, hx_request="true").status_code == 204
+    browser.get(world.sandbox.decide(begun.headers["Location"]))
+    assert 'data-outcome="success"' in status(browser, fields, hx_request="true").text
 
 
 def status(browser: Any, fields: dict[str, str], **headers: str) -> Any:
@@ -43,7 +60,9 @@ def test_a_page_that_was_reloaded_learns_of_its_last_attempt(world: Any, browser
     world.clock.advance(SECOND)
     browser.callback(browser.get(f"/_static/connect/{lost['session']}?again=1"), window=True)
     assert f'data-account="{world.accounts()[0].id}"' in status(browser, lost, hx_request="true").text
-    framed = hidden_fields(browser.frame(world.token()).text, "/_static/connect/status")
+    framed = hidden_fields(
+        browser.frame(world.token(allowed_origins=["https://app.acme.example"])).text, "/_static/connect/status"
+    )
     refused = status(browser, {**framed, "attempt": ""})
     assert refused.status_code == 400
     assert "It was already used, or was started in another browser." in refused.text
@@ -65,7 +84,7 @@ def test_a_cancelled_sign_in_is_told_where_it_ended_and_where_it_began(
 def test_an_account_that_went_in_the_meantime_is_not_shown_as_connected(
     world: Any, browser: Any, hidden_fields: Any
 ) -> None:
-    page = browser.frame(world.token())
+    page = browser.frame(world.token(allowed_origins=["https://app.acme.example"]))
     browser.callback(page, window=True)
     with world.service.store.write() as tx:
         lifecycle.remove(tx, world.accounts(), world.clock())

@@ -18,11 +18,12 @@ from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import assets, translation
 from webapp.kit.clock import MINUTE
 from webapp.kit.text import naming
+from webapp.kit.translation import gettext
 from webapp.people import users
 from webapp.service.domain.base.failures import Cancelled
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import logos
-from webapp.service.link import endings
+from webapp.service.link import endings, framing, headers
 from webapp.service.link.endings import Ending
 from webapp.service.link.visit import Visit
 
@@ -40,7 +41,7 @@ def prepare(blueprint: Blueprint, service: Service) -> None:
 
     @blueprint.after_request
     def add_headers(response: Response) -> Response:
-        return _with_headers(response, service)
+        return headers.add(response, service)
 
     @blueprint.errorhandler(PatchbayError)
     def fail(error: PatchbayError) -> Response:
@@ -100,6 +101,8 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
     """The page of a named ending, or its fragment for a page that polls."""
     ending = ending.at(app.name) if app else ending
     current: Visit | None = g.get("visit")
+    if current is None and framing.in_frame():
+        return _for_strangers(service, ending, str(sentence))
     uri = current.token.error_redirect_uri if current else None
     return page(
         service,
@@ -113,6 +116,20 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
         back_host=back_name(service, current, uri),
         outcome="cancelled" if ending.code == Cancelled.code else "error",
     )
+
+
+def _for_strangers(service: Service, ending: Ending, sentence: str) -> Response:
+    """The page that anybody may frame: it holds what is wrong, and nothing but Close. It is told to the page that the
+    browser names, if it does."""
+    g.for_strangers = True
+    embedder, told = framing.embedder(), sentence
+    if ending is endings.ORIGIN_NOT_ALLOWED:
+        here = gettext("The origin of this page")
+        missing = gettext("{origin} is missing from the token’s allowed origins.")
+        advice = gettext("Add it under Build, Embed, then make a new token.")
+        told = f"{missing.format(origin=embedder or here)} {advice}"
+    context = {"ending": ending, "sentence": sentence, "told": told, "embedder": embedder, "framed": True}
+    return page(service, "link/stranger.html", status=ending.status, **context)
 
 
 def see_other(url: str) -> Response:
@@ -157,31 +174,3 @@ def host_of(uri: str | None) -> str:
 def is_fragment() -> bool:
     """Whether the page's own script asks."""
     return request.headers.get("HX-Request") == "true"
-
-
-def _with_headers(response: Response, service: Service) -> Response:
-    current: Visit | None = g.get("visit")
-    origins = current.token.allowed_origins if current and current.framed else ()
-    ancestors = " ".join(origins) or "'none'"
-    nonce = g.get("csp_nonce")
-    style = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
-    response.headers["Content-Security-Policy"] = "; ".join(
-        (
-            "default-src 'none'",
-            "script-src 'self'",
-            f"style-src {style}",
-            f"img-src 'self' data: {service.settings.public_url}",
-            "font-src 'self'",
-            "connect-src 'self'",
-            "form-action 'self'",
-            "base-uri 'none'",
-            f"frame-ancestors {ancestors}",
-        )
-    )
-    if not origins:
-        response.headers["X-Frame-Options"] = "DENY"
-    response.headers["Referrer-Policy"] = "no-referrer"
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Vary"] = "HX-Request, Sec-Fetch-Dest"
-    return response

@@ -72,6 +72,14 @@ COOKIE_GONE = Ending(
     icon="lock",
     status=403,
 )
+ORIGIN_NOT_ALLOWED = Ending(
+    "origin_not_allowed",
+    _("Accounts can’t be connected from this site"),
+    _("Nothing was sent or changed."),
+    _("Please tell the people who run it."),
+    step="close",
+    status=403,
+)
 NO_SUCH_APP = Ending(
     "app_not_found",
     _("There is no such app"),

@@ -4,8 +4,6 @@ The waiting page asks the server and never the window, which may lie about being
 changes nothing on the page; the outcome comes as a fragment, which has no trigger and so ends the asking.
 """
 
-import json
-
 from flask import Blueprint, Response, g, request
 
 from webapp.service.domain.accounts import attempts
@@ -28,9 +26,15 @@ def route(blueprint: Blueprint, service: Service) -> None:
             attempt = attempts.latest(service, current.session.id)
         if attempt is None or attempt.token_hash != current.token.token_hash:
             raise AttemptUnknown
-        if attempt.status in ("open", "started", "asking", "exchanging") and answers.is_fragment():
+        if answers.is_fragment() and _is_shown(attempt):
             return Response(status=204)
         return show(service, attempt, secret=secret)
+
+
+def _is_shown(attempt: Attempt) -> bool:
+    """Whether the page that asks shows what is: one that still offers the sign-in may have begun it in another tab."""
+    under_way = attempt.status in ("started", "asking", "exchanging")
+    return attempt.status == "open" or (under_way and request.form.get("shown") != "ask")
 
 
 def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
@@ -42,7 +46,8 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
     if attempt.status == "asking" and attempt.binding_hash is None:
         return _asked(service, attempt, "/_static/connect/answer", secret)
     if attempt.status != "connected":
-        return answers.page(service, "link/waiting.html", app=service.app(attempt.app), secret=secret)
+        template = "link/_waiting.html" if answers.is_fragment() else "link/waiting.html"
+        return answers.page(service, template, app=service.app(attempt.app), secret=secret)
     token = attempts.token_of(service.store, attempt)
     account = visit.account_of(service, token, attempt.result_account_id or "")
     return answers.page(
@@ -50,7 +55,6 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
         "link/_connected.html" if answers.is_fragment() else "link/connected.html",
         app=service.app(attempt.app),
         account=account,
-        origins=json.dumps(token.allowed_origins),
         back=answers.with_parameter(token.success_redirect_uri, "account_id", account.id),
         back_host=answers.back_name(service, g.get("visit"), token.success_redirect_uri),
     )

@@ -59,7 +59,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 def show(service: Service, current: Visit) -> Response:
     """The page where ``current`` stands: an outcome, a choice of apps, or an app."""
     if current.token.linked_by is not None:
-        return _used(service, current.token.linked_by)
+        return _used(service, current)
     if request.values.get("cancelled"):
         return ended(service, endings.CANCELLED, endings.CANCELLED.sentence)
     last = _last_attempt(service, current)
@@ -146,10 +146,14 @@ def _account(service: Service, current: Visit) -> Account | None:
     return account
 
 
-def _used(service: Service, attempt_id: str) -> Response:
-    """What came of it, for the browser that finished it. Raises :class:`LinkUsed` for everybody else."""
-    attempt = attempts.by_id(service, attempt_id)
-    if attempt is None or attempt.session_id is None or not visit.holds(service, request, attempt.session_id):
+def _used(service: Service, current: Visit) -> Response:
+    """What came of it, where it was finished: in the browser with its session's cookie, or in a frame, which has none
+    and shows the same token again. Raises :class:`LinkUsed` for everybody else."""
+    attempt = attempts.by_id(service, current.token.linked_by or "")
+    if attempt is None:
+        raise LinkUsed
+    finished_here = visit.holds(service, request, attempt.session_id) if attempt.session_id else current.framed
+    if not finished_here:
         raise LinkUsed
     return outcomes.show(service, attempt)
 

@@ -25,6 +25,7 @@ from webapp.service.domain.base.failures import LinkExpired
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Project
+from webapp.service.link import framing
 from webapp.service.link.endings import (
     COOKIE_GONE,
     NO_SUCH_ACCOUNT,
@@ -114,7 +115,7 @@ def cookie_name(service: Service, session_id: str) -> str:
 def arriving(service: Service, request: Request) -> tuple[str, ConnectToken, dict[str, str]]:
     """The token of a link that is opened, and its parameters.
 
-    Raises :class:`Ended` for a missing or unknown token, :class:`LinkExpired`.
+    Raises :class:`Ended` for a missing or unknown token and for a stranger's frame, :class:`LinkExpired`.
     """
     raw = request.args.get("token", "")
     token = _token(service, raw)
@@ -195,6 +196,7 @@ def _token(service: Service, raw: str, *, late: bool = False) -> ConnectToken:
     if token is None:
         raise Ended(TOKEN_UNKNOWN)
     framed(service, raw, token, {})
+    framing.admit(service, token)
     if token.expires_at <= service.clock() and not late:
         raise LinkExpired
     return token

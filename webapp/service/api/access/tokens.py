@@ -90,7 +90,7 @@ def validate_token(call: Call) -> Response:
     try:
         token = tokens.verify(call.service, ctok)
         if origin and not cors.admits(call.service, origin, ctok):
-            raise cors.refuse(origin)
+            raise cors.refuse(call.service, origin, ctok)
         return answer({"success": True, **_validity(call.service, token, call.query(ValidityQuery))})
     except (Unauthorized, NotFound) as error:
         return answer({"success": False, "error": error.message})

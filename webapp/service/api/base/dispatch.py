@@ -85,7 +85,7 @@ def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -
     caller = callers.authenticate(service, bearer())
     origin = request.environ.get("HTTP_ORIGIN")
     if origin and not cors.admits(service, origin, bearer()):
-        raise cors.refuse(origin)
+        raise cors.refuse(service, origin, bearer())
     if not operation.connect:
         caller.require_oauth()
     if not operation.user_key:

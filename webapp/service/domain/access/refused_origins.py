@@ -1,0 +1,64 @@
+"""Origins that were refused (table ``refused_origins``): pages that showed a Connect token which does not allow them.
+
+Whoever builds such a page learns here what to add to ``allowed_origins``. The last few of a project's environment are
+kept, with nothing about who visited the page.
+"""
+
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+
+from webapp.errors import Unavailable
+from webapp.kit.clock import DAY, MINUTE
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects.projects import Scene
+
+MAX_KEPT = 20
+MAX_LENGTH = 300
+REMEMBERED = 30 * DAY
+_SEEN_AGAIN = MINUTE  # later than this a repetition is written down
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedOrigin:
+    """One origin, and when it was refused last (epoch milliseconds)."""
+
+    origin: str
+    seen_at: int
+
+
+def note(service: Service, scene: Scene, origin: str) -> None:
+    """Remember that a page of ``origin`` was refused; the log names it once. Never fails a request."""
+    now = service.clock()
+    known = {refused.origin: refused.seen_at for refused in latest(service, scene)}
+    if len(origin) > MAX_LENGTH or now - known.get(origin, 0) < _SEEN_AGAIN:
+        return
+    if origin not in known:
+        log.warning(
+            "A page of %s showed a Connect token that does not allow it; make tokens with it in allowed_origins.",
+            origin,
+        )
+    with suppress(Unavailable), service.store.write() as tx:
+        tx.run(
+            "INSERT INTO refused_origins (project_id, environment, origin, seen_at) "
+            "VALUES (:project, :environment, :origin, :now) "
+            "ON CONFLICT (project_id, environment, origin) DO UPDATE SET seen_at = excluded.seen_at",
+            {**scene.params, "origin": origin, "now": now},
+        )
+        tx.run(
+            "DELETE FROM refused_origins WHERE project_id = :project AND environment = :environment "
+            "AND origin NOT IN (SELECT origin FROM refused_origins WHERE project_id = :project "
+            "AND environment = :environment ORDER BY seen_at DESC, origin LIMIT :kept)",
+            {**scene.params, "kept": MAX_KEPT},
+        )
+
+
+def latest(service: Service, scene: Scene) -> list[RefusedOrigin]:
+    """The origins that were refused within 30 days, the latest first."""
+    rows = service.store.all(
+        "SELECT origin, seen_at FROM refused_origins WHERE project_id = :project AND environment = :environment "
+        "AND seen_at > :since ORDER BY seen_at DESC, origin",
+        {**scene.params, "since": service.clock() - REMEMBERED},
+    )
+    return [RefusedOrigin(row["origin"], row["seen_at"]) for row in rows]

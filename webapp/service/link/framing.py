@@ -1,0 +1,44 @@
+"""Who frames the Connect Link: pages of the token's origins, and strangers, who get a constant page.
+
+The browser says that a frame asks (``Sec-Fetch-Dest``) and, unless its page keeps that to itself, for whom
+(``Referer``). Neither is proof: they only make an answer poorer, and ``frame-ancestors`` guards the real pages.
+"""
+
+from flask import g, request
+
+from webapp.service.domain.access import origins, refused_origins
+from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.base.service import Service
+from webapp.service.link.endings import ORIGIN_NOT_ALLOWED, Ended
+
+_NO_FRAME = ("", "document", "empty")
+
+
+def admit(service: Service, token: ConnectToken) -> None:
+    """Raise :class:`Ended` in a frame of a page that ``token`` does not allow; the answer then knows no visit."""
+    if not in_frame():
+        return
+    origin = embedder()
+    if origin in token.allowed_origins or (origin is None and token.allowed_origins):
+        return
+    g.pop("visit", None)
+    if origin is not None:
+        refused_origins.note(service, token.scene, origin)
+    raise Ended(ORIGIN_NOT_ALLOWED)
+
+
+def in_frame() -> bool:
+    """Whether the browser says that a frame asks for a page."""
+    return request.headers.get("Sec-Fetch-Dest", "") not in _NO_FRAME
+
+
+def embedder() -> str | None:
+    """The origin of the page that frames this one, where the browser tells it."""
+    return origins.exact_origin(origin_of(request.headers.get("Referer", "")))
+
+
+def origin_of(url: str) -> str:
+    """``url`` without its path, query and fragment."""
+    scheme, mark, rest = url.partition("://")
+    end = min((rest.find(sign) for sign in "/?#" if sign in rest), default=len(rest))
+    return f"{scheme}{mark}{rest[:end]}"
