@@ -23,6 +23,7 @@ from webapp.dashboard import (
 )
 from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.build import invitations, logins, people
+from webapp.dashboard.build.keys import page as keys
 from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.inprocess import WSGI, InProcessAdapter
@@ -45,7 +46,7 @@ from webapp.store.contract import Store
 _NOUNS = (
     session, second_step, passkey, new_password, invitation, apps, connections, accounts, account, activity, audit,
     settings_pages, two_step, passkeys, component, runs, deploying, index, trigger, pausing, deletion, webhooks,
-    deliveries, people, logins, invitations,
+    deliveries, people, logins, invitations, keys,
 )  # fmt: skip
 
 

@@ -1,0 +1,64 @@
+"""Build → API & keys in a browser: a client is made, given another secret and deleted."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.browser.person import PASSWORD, Person
+from webapp.people import users
+from webapp.service.domain.access import clients
+
+pytestmark = pytest.mark.browser
+
+URL = "/build/keys"
+
+
+@pytest.fixture
+def olga(contexts: Callable[..., Any], product: Any) -> Any:
+    """A page on which the owner is signed in."""
+    service = product.service
+    users.create(service.store, service.clock, email="olga@example.com", password=PASSWORD, role="owner")
+    page = contexts(reduced_motion="reduce", viewport={"width": 360, "height": 740}).new_page()
+    Person(page, product).sign_in("olga@example.com")
+    page.wait_for_url("**/apps*")
+    return page
+
+
+def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe: Any) -> None:
+    def check(name: str) -> None:
+        for scheme in ("light", "dark"):
+            olga.emulate_media(color_scheme=scheme)
+            assert axe(olga, colours=scheme == "dark") == [], (name, scheme)
+        assert olga.evaluate("document.documentElement.scrollWidth") <= 360, name
+
+    olga.goto(product.url + URL)
+    check("empty")
+    olga.get_by_role("link", name="Make a client").click()
+    check("form")
+    olga.get_by_label("Name").fill("Billing worker")
+    olga.get_by_label("Only this:").check()
+    olga.get_by_label("Run actions").check()
+    olga.get_by_role("button", name="Make the client").click()
+    secret = olga.locator("#secret code").inner_text()
+    check("secret")
+    olga.get_by_role("button", name="I’ve kept it").click()
+    olga.locator("#secret").wait_for(state="detached")
+    (client,) = clients.every(product.service.store)
+    assert client.scope == "connect:actions:*" and clients.authenticate(product.service, client.id, secret)
+
+    olga.get_by_role("link", name="New secret of Billing worker").click()
+    olga.get_by_role("dialog").get_by_role("button", name="Make a new secret").click()
+    fresh = olga.locator("#secret code").inner_text()
+    assert all(clients.authenticate(product.service, client.id, text) for text in (secret, fresh))
+    check("two secrets")
+    olga.get_by_role("button", name="End the old one now: Billing worker").click()
+    olga.get_by_text("has ended").wait_for()
+    assert clients.authenticate(product.service, client.id, secret) is None
+
+    olga.get_by_role("link", name="Delete Billing worker").click()
+    check("deletion")
+    olga.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    olga.get_by_text(re.compile("is deleted")).wait_for()
+    assert clients.every(product.service.store) == []

@@ -1,0 +1,129 @@
+"""OAuth clients on API & keys: what each role may do, secrets shown once, the overlap, and what deleting asks."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.dashboard.embedded import Embedded
+from webapp.kit.clock import DAY, HOUR, FakeClock
+from webapp.service.domain.access import clients
+from webapp.service.domain.access.clients import Client
+
+URL = "/build/keys"
+FORM = {"name": "Billing worker", "project_id": "", "access": "some", "scopes": ["connect:actions:*"]}
+
+
+@pytest.fixture
+def client(office: Embedded) -> Client:
+    return clients.create(office.service, name="Reports", scope="connect:accounts:read connect:usage:read")[0]
+
+
+def secret_on(page: str) -> str:
+    (secret,) = re.findall(r'id="secret".*?<code>(\w{43})</code>', page, re.DOTALL)
+    return str(secret)
+
+
+def test_a_client_is_made_and_its_secret_shown_until_it_was_kept(office: Embedded) -> None:
+    browser = office.browser()
+    assert "All of Connect" in browser.get(f"{URL}/clients/new")
+    page = browser.follow(f"{URL}/clients", FORM)
+    secret = secret_on(page)
+    assert secret_on(browser.get(URL)) == secret, "a reload shows it again"
+    assert secret not in office.browser().get(f"{URL}/clients/new")
+    assert secret not in office.browser("developer").get(URL)
+    assert secret not in browser.follow(f"{URL}/secret/kept")
+    made = next(row for row in clients.every(office.service.store) if row.name == "Billing worker")
+    assert (made.scope, made.project_id) == ("connect:actions:*", None)
+    assert clients.authenticate(office.service, made.id, secret) == made
+
+
+def test_a_secret_is_not_kept_for_longer_than_minutes(office: Embedded, office_clock: FakeClock) -> None:
+    browser = office.browser()
+    secret = secret_on(browser.follow(f"{URL}/clients", FORM))
+    office_clock.advance(HOUR)
+    assert secret not in browser.get(URL)
+
+
+def test_rows_say_what_clients_may_do_and_when_they_called(
+    office: Embedded, client: Client, office_clock: FakeClock
+) -> None:
+    page = office.browser().get(URL)
+    row = re.findall(rf"<tr>(?:(?!</tr>).)*{client.id}.*?</tr>", page, re.DOTALL)[-1]
+    assert "See accounts · See usage" in row and "Every project" in row and "Not yet" in row
+    clients.verify_token(office.service, clients.issue_token(office.service, client, None).token)
+    clients.flush_uses(office.service)
+    office_clock.advance(2 * HOUR)
+    assert "2 hours ago" in office.browser().get(URL)
+
+
+def test_both_secrets_work_until_the_old_one_is_ended(office: Embedded, client: Client) -> None:
+    browser, path = office.browser(), f"{URL}/clients/{client.id}"
+    assert "A new secret for “Reports”?" in browser.get(f"{path}/rotation")
+    page = browser.follow(f"{path}/rotation", {"overlap": str(DAY // 1000)})
+    assert clients.authenticate(office.service, client.id, secret_on(page))
+    assert "Two secrets work" in page and "in 1 day" in page
+    rotated = clients.get(office.service.store, client.id)
+    assert rotated.old_secret_ends_at == rotated.rotated_at + DAY
+    page = browser.follow(f"{path}/old-secret/end")
+    assert "Two secrets work" not in page and "has ended" in page
+    assert clients.get(office.service.store, client.id).old_secret_ends_at is None
+
+
+@pytest.mark.parametrize(("overlap", "kept"), [("0", 0), ("3600", HOUR), ("7", DAY), ("", DAY)])
+def test_the_overlap_is_one_of_those_that_are_offered(
+    office: Embedded, client: Client, overlap: str, kept: int
+) -> None:
+    office.browser().send(f"{URL}/clients/{client.id}/rotation", {"overlap": overlap})
+    rotated = clients.get(office.service.store, client.id)
+    assert (rotated.old_secret_ends_at or rotated.rotated_at) - rotated.rotated_at == kept
+
+
+def test_one_that_is_in_use_is_deleted_by_somebody_who_says_that_they_know(office: Embedded, client: Client) -> None:
+    browser, path = office.browser(), f"{URL}/clients/{client.id}/removal"
+    assert "It has not called yet." in browser.get(path)
+    clients.verify_token(office.service, clients.issue_token(office.service, client, None).token)
+    clients.flush_uses(office.service)
+    assert "It is in use." in browser.get(path)
+    refused = browser.send(path)
+    assert refused.status_code == 422 and "Tick that you know" in refused.text
+    assert "is deleted" in browser.follow(path, {"known": "1"})
+    assert client.id not in browser.get(URL)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [({"name": " "}, "Give it a name"), ({"scopes": []}, "Tick at least"), ({"scopes": ["*"]}, "Tick at least")],
+)
+def test_a_form_that_lacks_something_says_so(office: Embedded, changes: dict[str, Any], sentence: str) -> None:
+    answer = office.browser().send(f"{URL}/clients", FORM | changes)
+    assert answer.status_code == 422 and sentence in answer.text
+
+
+def test_a_developer_gives_nobody_more_than_they_have(office: Embedded, client: Client) -> None:
+    """A client that may do everything could make its holder an owner."""
+    powerful, _ = clients.create(office.service, name="Root")
+    browser = office.browser("developer")
+    assert "also people" not in browser.get(f"{URL}/clients/new")
+    assert browser.send(f"{URL}/clients", FORM | {"access": "*"}).status_code == 403
+    for verb in ("rotation", "removal", "old-secret/end"):
+        assert browser.send(f"{URL}/clients/{powerful.id}/{verb}", {"known": "1"}).status_code == 403
+    assert clients.get(office.service.store, powerful.id) == powerful
+    assert browser.send(f"{URL}/clients/{client.id}/rotation").status_code == 303
+
+
+def test_members_and_absent_clients_meet_nothing(office: Embedded, client: Client) -> None:
+    member, owner = office.browser("member"), office.browser()
+    for path in ("", "/clients/new", f"/clients/{client.id}/rotation", f"/clients/{client.id}/removal"):
+        member.get(URL + path, code=404)
+    for path in ("/clients", "/secret/kept", f"/clients/{client.id}/rotation", f"/clients/{client.id}/removal"):
+        assert member.send(URL + path, FORM).status_code == 404
+    assert "API &amp; keys" not in member.get("/settings")
+    owner.get(f"{URL}/clients/absent/rotation", code=404)
+
+
+def test_the_audit_names_who_did_it(office: Embedded, client: Client) -> None:
+    office.browser("developer").send(f"{URL}/clients/{client.id}/rotation")
+    sql = "SELECT actor_kind, actor FROM audit WHERE subject_id = :id AND verb = 'rotated'"
+    (entry,) = office.service.store.all(sql, {"id": client.id})
+    assert (entry["actor_kind"], entry["actor"]) == ("person", office.people["developer"].id)

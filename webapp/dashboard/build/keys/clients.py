@@ -1,0 +1,171 @@
+"""The OAuth clients with which a product's servers call the API: listed, made, given another secret and deleted.
+
+A client of all projects that may do everything could change logins, so only an owner makes, changes or deletes one. The
+dashboard's own client, where it stands in the list, is changed where it is set.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import abort, flash, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build.keys import frame
+from webapp.dashboard.build.keys.frame import blueprint
+from webapp.dashboard.build.keys.scope_words import ALL, CONNECT, WORDS, in_words
+from webapp.dashboard.client.build.clients import Clients, OAuthClient
+from webapp.dashboard.dashboard import dashboard, viewer
+from webapp.errors import Invalid
+from webapp.kit.clock import DAY, HOUR, SECOND
+from webapp.kit.translation import gettext
+from webapp.kit.translation import lazy as _
+
+MAX_NAME = 200
+BUSY = DAY  # whoever called so lately is asked about twice
+DEFAULT_OVERLAP_S = DAY // SECOND
+OVERLAPS: Mapping[int, str] = {
+    DAY // SECOND: _("A day, so that your servers can be changed over"),
+    HOUR // SECOND: _("An hour"),
+    7 * DAY // SECOND: _("A week"),
+    0: _("No longer: it leaked, or nothing uses it"),
+}
+
+
+def context() -> dict[str, Any]:
+    """What the list is drawn with; ``clients`` is ``None`` where the service offers none."""
+    clients = _clients()
+    return {
+        "clients": clients.list(),
+        "projects": clients.project_names(),
+        "in_words": in_words,
+        "may_change": may_change,
+        "own": is_own,
+        "two_secrets": has_two_secrets,
+    }
+
+
+@blueprint.get("/clients/new")
+def new_client() -> str:
+    """Ask what a new client is called and may do."""
+    return _form({}, {})
+
+
+@blueprint.post("/clients")
+def create_client() -> AnyResponse | tuple[str, int]:
+    """Make a client; the page that follows shows its secret."""
+    form = {name: request.form.get(name, "").strip() for name in ("name", "project_id", "access")}
+    scope = _scope(form["access"])
+    errors = {} if form["name"] else {"name": gettext("Give it a name that you will know it by.")}
+    if not scope:
+        errors["scopes"] = gettext("Tick at least one thing that it may do.")
+    if _is_powerful(scope, form["project_id"]) and viewer().role != "owner":
+        abort(403)
+    if errors:
+        return _form(form, errors), 422
+    try:
+        client = _clients().create(form["name"][:MAX_NAME], scope, form["project_id"])
+    except Invalid as error:
+        return _form(form, {"name": error.message}), 422
+    sentence = gettext("“{name}” is ready. Copy its secret now; nobody can see it again.").format(name=client.name)
+    frame.show_once(sentence, client.secret)
+    return frame.back("clients")
+
+
+@blueprint.get("/clients/<client_id>/rotation")
+def ask_rotation(client_id: str) -> str:
+    """Ask how long the old secret shall work beside the new one."""
+    client = _changeable(client_id)
+    return frame.question("dashboard/build/keys/rotation.html", client=client, overlaps=OVERLAPS)
+
+
+@blueprint.post("/clients/<client_id>/rotation")
+def rotate_client(client_id: str) -> AnyResponse:
+    """Make a new secret; the page that follows shows it."""
+    client, overlap = _changeable(client_id), request.form.get("overlap", "")
+    overlap_s = int(overlap) if overlap in map(str, OVERLAPS) else DEFAULT_OVERLAP_S
+    rotated = _clients().rotate(client.id, overlap_s)
+    sentence = gettext("This is the new secret of “{name}”. Copy it now; nobody can see it again.")
+    frame.show_once(sentence.format(name=client.name), rotated.secret)
+    return frame.back("clients")
+
+
+@blueprint.post("/clients/<client_id>/old-secret/end")
+def end_old_secret(client_id: str) -> AnyResponse:
+    """End the overlap."""
+    client = _changeable(client_id)
+    _clients().end_old_secret(client.id)
+    flash(gettext("The old secret of “{name}” has ended.").format(name=client.name), "ok")
+    return frame.back("clients")
+
+
+@blueprint.get("/clients/<client_id>/removal")
+def ask_removal(client_id: str) -> str:
+    """Say what stops before a client is deleted."""
+    return _removal(_changeable(client_id))
+
+
+@blueprint.post("/clients/<client_id>/removal")
+def delete_client(client_id: str) -> AnyResponse | tuple[str, int]:
+    """Delete a client; one that is busy only by somebody who ticked that they know."""
+    client = _changeable(client_id)
+    if is_busy(client) and not request.form.get("known"):
+        return _removal(client, gettext("Tick that you know what stops.")), 422
+    _clients().delete(client.id)
+    flash(gettext("“{name}” is deleted. Its tokens have ended.").format(name=client.name), "ok")
+    return frame.back("clients")
+
+
+def may_change(client: OAuthClient) -> bool:
+    """Whether the viewer may give it another secret or delete it."""
+    return not is_own(client) and (viewer().role == "owner" or not _is_powerful(client.scope, client.project_id))
+
+
+def is_own(client: OAuthClient) -> bool:
+    """Whether the dashboard itself calls with it."""
+    return client.id == dashboard().settings.connect_client_id
+
+
+def is_busy(client: OAuthClient) -> bool:
+    """Whether it called within the last day."""
+    return client.last_used is not None and dashboard().clock() - client.last_used < BUSY
+
+
+def has_two_secrets(client: OAuthClient) -> bool:
+    """Whether its old secret still works."""
+    return client.old_secret_ends is not None and client.old_secret_ends > dashboard().clock()
+
+
+def _clients() -> Clients:
+    return Clients(viewer().client)
+
+
+def _changeable(client_id: str) -> OAuthClient:
+    client = _clients().get(client_id)
+    return client if may_change(client) else abort(403)
+
+
+def _is_powerful(scope: str, project_id: str | None) -> bool:
+    return ALL in scope.split() and not project_id
+
+
+def _scope(access: str) -> str:
+    """The scopes that the form asks for; "" when nothing is ticked."""
+    if access in (ALL, CONNECT):
+        return access
+    return " ".join(scope for scope in WORDS if scope in request.form.getlist("scopes"))
+
+
+def _form(form: Mapping[str, str], errors: Mapping[str, str]) -> str:
+    return frame.question(
+        "dashboard/build/keys/new_client.html",
+        form=form,
+        errors=errors,
+        ticked=request.form.getlist("scopes"),
+        words=WORDS,
+        projects=_clients().project_names(),
+        is_owner=viewer().role == "owner",
+    )
+
+
+def _removal(client: OAuthClient, error: str = "") -> str:
+    return frame.question("dashboard/build/keys/removal.html", client=client, busy=is_busy(client), error=error)

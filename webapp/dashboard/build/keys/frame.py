@@ -1,0 +1,51 @@
+"""What the parts of "API & keys" share: the blueprint, a secret that is shown once, and questions before a step."""
+
+from typing import Any, NamedTuple
+
+from flask import render_template, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build.page import blueprint as build_blueprint
+from webapp.dashboard.dashboard import dashboard, viewer
+from webapp.dashboard.pages import go
+
+blueprint = build_blueprint("keys")
+
+
+class Secret(NamedTuple):
+    """Something that was just made and is shown to nobody again: a sentence, and the thing itself."""
+
+    sentence: str
+    text: str
+
+
+def show_once(sentence: str, text: str) -> None:
+    """Have the page show ``text`` to this viewer, until they say that they kept it, for five minutes at most."""
+    dashboard().shown_once.put(_name(), Secret(sentence, text))
+
+
+def shown_now() -> Secret | None:
+    """What is to be shown now; a reload of the page shows it again."""
+    kept = dashboard().shown_once.get(_name())
+    return Secret(*kept) if kept else None
+
+
+@blueprint.post("/secret/kept")
+def keep_secret() -> AnyResponse:
+    """The person copied it: show it no more."""
+    dashboard().shown_once.drop(_name())
+    return back()
+
+
+def question(template: str = "dashboard/build/keys/question.html", **context: Any) -> str:
+    """A question before a step, as a page; a script shows it in a dialog."""
+    return render_template(template, back_url=url_for("dashboard.build_keys.page"), **context)
+
+
+def back(anchor: str = "") -> AnyResponse:
+    """To the page, at one of its parts."""
+    return go(url_for("dashboard.build_keys.page", _anchor=anchor or None))
+
+
+def _name() -> str:
+    return f"{viewer().key} build_keys"

@@ -1,0 +1,13 @@
+"""Build → API & keys: how a product's own servers talk to the service."""
+
+from flask import render_template
+
+from webapp.dashboard.build.keys import clients, frame
+
+blueprint = frame.blueprint
+
+
+@blueprint.get("")
+def page() -> str:
+    """The page."""
+    return render_template("dashboard/build/keys/page.html", secret=frame.shown_now(), **clients.context())
