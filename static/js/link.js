@@ -29,7 +29,7 @@
   function succeed(outcome) {
     tell({ type: "success", authProvisionId: outcome.dataset.account });
     tellClose();
-    if (outcome.dataset.next && !framed) setTimeout(() => location.assign(outcome.dataset.next), 900);
+    if (outcome.dataset.next) setTimeout(() => location.assign(outcome.dataset.next), 900);
   }
 
   /* The sign-in's own window, at its end. */

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask, request
 
 from webapp.kit.clock import HOUR
-from webapp.service.domain.access import tokens
+from webapp.service.domain.access import link_sessions, tokens
 from webapp.service.domain.accounts import app_overrides
 from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.base.failures import LinkExpired
@@ -88,3 +88,75 @@ def test_an_override_that_is_gone_or_of_another_app_ends_the_link(world: Any, br
     for query in (f"{override.id}&app=sandbox_keys", theirs.id, "aov_none"):
         page = browser.open(world.token(), f"&connectLink=true&appOverrideId={query}")
         assert page.status_code == 404 and "This link cannot be used" in page.text
+
+
+class TestOfAPortal:
+    """A page inside a portal, which has no cookie to rely on and connects one account after another."""
+
+    BACK = "http://localhost:8600/portal/x"
+
+    @pytest.fixture
+    def opened(self, world: Any) -> Any:
+        """What makes a page for the same token; its address."""
+        raw = world.token(allowed_origins=["https://app.acme.example"])
+
+        def make(**parameters: str) -> str:
+            parameters = {"app": "sandbox_keys", **parameters}
+            token = tokens.verify(world.service, raw)
+            ways = {link_sessions.SUCCESS: f"{self.BACK}/done", link_sessions.FAILURE: f"{self.BACK}/back"}
+            session, secret = link_sessions.create(world.service, token, {**parameters, **ways})
+            return f"/_static/connect/{session.id}.{secret}"
+
+        make.token = raw  # type: ignore[attr-defined]
+        return make
+
+    def test_its_address_is_enough(self, opened: Any, browser: Any) -> None:
+        page = browser.get(opened(), sec_fetch_dest="iframe")
+        assert page.status_code == 200 and "Set-Cookie" not in page.headers and opened.token not in page.text
+        assert "frame-ancestors https://app.acme.example" in page.headers["Content-Security-Policy"]
+        assert "X-Frame-Options" not in page.headers
+        assert f'href="{self.BACK}/back?error=access_denied"' in page.text
+
+    def test_half_of_its_address_is_nothing(self, opened: Any, browser: Any) -> None:
+        address = opened()
+        session_id = address.rpartition(".")[0]
+        for wrong in (session_id, f"{session_id}.", f"{address}x"):
+            assert browser.get(wrong).status_code == 403
+
+    def test_a_sign_in_needs_a_window_in_a_frame_alone(self, opened: Any, browser: Any) -> None:
+        address = opened(app="sandbox")
+        assert "window=1" in browser.get(address, sec_fetch_dest="iframe").text
+        alone = browser.get(address, sec_fetch_dest="document").text
+        assert "Stay in this tab instead" in alone
+
+    def test_one_token_connects_any_number(
+        self, world: Any, opened: Any, browser: Any, sandbox: Any, hidden_fields: Any
+    ) -> None:
+        for index in range(2):
+            page = browser.get(opened(), sec_fetch_dest="iframe")
+            sent = {**hidden_fields(page.text, "/_static/connect/keys"), "cf_api_key": sandbox.key(index)}
+            done = browser.post("/_static/connect/keys", sent)
+            assert done.status_code == 200 and f'data-next="{self.BACK}/done?account_id=apn_' in done.text
+        assert len(world.accounts()) == 2
+        assert tokens.verify(world.service, opened.token).linked_by is None
+
+    def test_a_link_that_is_used_up_stops_no_portal(self, world: Any, opened: Any, browser: Any) -> None:
+        token = tokens.verify(world.service, opened.token)
+        with world.service.store.write() as tx:
+            tokens.use_link(tx, token, "an attempt")
+        assert "This link has done its work" not in browser.get(opened()).text
+
+    def test_it_ends_with_its_token(self, world: Any, opened: Any, browser: Any) -> None:
+        address = opened()
+        world.clock.advance(5 * HOUR)
+        assert browser.get(address).status_code == 401
+        with world.service.store.write() as tx:
+            tokens.revoke_all(tx, project_id=world.project.id)
+        assert browser.get(address).status_code == 403
+
+    def test_a_sign_in_in_its_own_tab_leads_back(self, opened: Any, browser: Any) -> None:
+        page = browser.get(opened(app="sandbox"), sec_fetch_dest="document")
+        back = browser.callback(page)
+        assert back.headers["Location"].startswith(f"{self.BACK}/done?account_id=apn_")
+        refused = browser.callback(browser.get(opened(app="sandbox")), decision="deny")
+        assert refused.headers["Location"] == f"{self.BACK}/back?error=access_denied"

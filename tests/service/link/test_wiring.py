@@ -26,7 +26,7 @@ def test_every_address_of_the_link_is_served(world: Any) -> None:
     rules = [rule for rule in wired(world).url_map.iter_rules() if rule.endpoint.startswith("link.")]
     assert {(rule.rule, *sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})) for rule in rules} == {
         ("/_static/connect.html", "GET"),
-        ("/_static/connect/<session_id>", "GET"),
+        ("/_static/connect/<handle>", "GET"),
         ("/_static/connect", "POST"),
         ("/_static/connect/keys", "POST"),
         ("/_static/connect/status", "POST"),

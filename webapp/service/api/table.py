@@ -24,6 +24,7 @@ from webapp.service.api.accounts import (
     care,
     client_care,
     connect,
+    link_sessions,
     oauth_apps,
 )
 from webapp.service.api.base.operations import Operation
@@ -45,6 +46,7 @@ MODULES = (
     usage,
     accounts,
     connect,
+    link_sessions,
     care,
     activity,
     audit,

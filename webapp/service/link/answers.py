@@ -69,12 +69,13 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "lang": translation.language(),
         "visit": current,
         "framed": current is not None and current.framed,
+        "needs_window": current is not None and (current.framed or (current.of_portal and framing.in_frame())),
         "brand": {"name": current.project.app_name, "hue": current.project.brand_hue} if current else {},
         "product_logo": logos.address(service.store, current.project.id) if current else "",
         "minutes": max(-((service.clock() - current.token.expires_at) // MINUTE), 0) if current else 0,
         "cancel_url": cancel_url(current),
         "linked_to": _name(service, current.token.user.external_id) if current else "",
-        "returns_to": foreign_host(service, current.token.success_redirect_uri) if current else "",
+        "returns_to": foreign_host(service, current.success_uri) if current else "",
         **context,
     }
     return make_response(render_template(template, **context), status)
@@ -103,7 +104,7 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
     current: Visit | None = g.get("visit")
     if current is None and framing.in_frame():
         return _for_strangers(service, ending, str(sentence))
-    uri = current.token.error_redirect_uri if current else None
+    uri = current.error_uri if current else None
     return page(
         service,
         "link/_outcome.html" if is_fragment() else "link/ended.html",
@@ -141,7 +142,7 @@ def cancel_url(current: Visit | None) -> str | None:
     """Where a top-level page goes when the person does not want to connect."""
     if current is None or current.session is None:
         return None
-    back = with_parameter(current.token.error_redirect_uri, "error", endings.CANCELLED.code)
+    back = with_parameter(current.error_uri, "error", endings.CANCELLED.code)
     return back or f"{current.url}?cancelled=1"
 
 

@@ -96,6 +96,7 @@ def wish(
         oauth_app_id=own_id or _client_id(service, current, app, account),
         account_id=account.id if account else None,
         session_id=current.session.id if current.session else None,
+        of_portal=current.of_portal,
         fields=fields or {},
     )
 

@@ -22,7 +22,7 @@ def add(response: Response, service: Service) -> Response:
     ]
     if not g.get("for_strangers"):
         current: Visit | None = g.get("visit")
-        origins = current.token.allowed_origins if current and current.framed else ()
+        origins = current.token.allowed_origins if current and (current.framed or current.of_portal) else ()
         policy.append("frame-ancestors " + (" ".join(origins) or "'none'"))
         if not origins:
             response.headers["X-Frame-Options"] = "DENY"

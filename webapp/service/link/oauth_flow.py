@@ -265,9 +265,12 @@ def _back_to_product(service: Service, attempt: Attempt) -> Response | None:
     if attempt.mode != "tab" or attempt.status == "asking":
         return None
     token = attempts.token_of(service.store, attempt)
+    success, failure = token.success_redirect_uri, token.error_redirect_uri
+    if attempt.of_portal:
+        current = visit.of_attempt(service, token, attempt.session_id)
+        success, failure = current.success_uri, current.error_uri
     if attempt.status == "connected":
-        back = with_parameter(token.success_redirect_uri, "account_id", attempt.result_account_id or "")
+        back = with_parameter(success, "account_id", attempt.result_account_id or "")
     else:
-        code = attempt.error_code or endings.INTERNAL.code
-        back = with_parameter(token.error_redirect_uri, "error", code)
+        back = with_parameter(failure, "error", attempt.error_code or endings.INTERNAL.code)
     return see_other(back) if back else None

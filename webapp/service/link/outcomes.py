@@ -12,6 +12,7 @@ from webapp.service.domain.accounts.questions import Question
 from webapp.service.domain.base.failures import AttemptUnknown
 from webapp.service.domain.base.service import Service
 from webapp.service.link import answers, endings, visit
+from webapp.service.link.visit import Visit
 
 
 def route(blueprint: Blueprint, service: Service) -> None:
@@ -48,15 +49,17 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
     if attempt.status != "connected":
         template = "link/_waiting.html" if answers.is_fragment() else "link/waiting.html"
         return answers.page(service, template, app=service.app(attempt.app), secret=secret)
+    current: Visit | None = g.get("visit")
     token = attempts.token_of(service.store, attempt)
+    uri = current.success_uri if current else token.success_redirect_uri
     account = visit.account_of(service, token, attempt.result_account_id or "")
     return answers.page(
         service,
         "link/_connected.html" if answers.is_fragment() else "link/connected.html",
         app=service.app(attempt.app),
         account=account,
-        back=answers.with_parameter(token.success_redirect_uri, "account_id", account.id),
-        back_host=answers.back_name(service, g.get("visit"), token.success_redirect_uri),
+        back=answers.with_parameter(uri, "account_id", account.id),
+        back_host=answers.back_name(service, current, uri),
     )
 
 

@@ -47,9 +47,9 @@ def route(blueprint: Blueprint, service: Service) -> None:
         session, secret = link_sessions.create(service, token, parameters)
         return _with_cookie(service, session, secret)
 
-    @blueprint.get("/_static/connect/<session_id>")
-    def of_session(session_id: str) -> Response:
-        return show(service, visit.of_session(service, request, session_id))
+    @blueprint.get("/_static/connect/<handle>")
+    def of_session(handle: str) -> Response:
+        return show(service, visit.of_session(service, request, handle))
 
     @blueprint.post("/_static/connect")
     def of_form() -> Response:
@@ -58,7 +58,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
 
 def show(service: Service, current: Visit) -> Response:
     """The page where ``current`` stands: an outcome, a choice of apps, or an app."""
-    if current.token.linked_by is not None:
+    if current.token.linked_by is not None and not current.of_portal:
         return _used(service, current)
     if request.values.get("cancelled"):
         return ended(service, endings.CANCELLED, endings.CANCELLED.sentence)

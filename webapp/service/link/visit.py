@@ -2,7 +2,8 @@
 
 A framed page has no cookies to rely on: its Connect token travels in a hidden field and is credential and CSRF
 proof at once. A top-level page has moved its token out of the URL: a link session stands for it, and a proof derived
-from the session's id goes with its forms.
+from the session's id goes with its forms. A page inside a portal has neither token nor cookie: its session's secret
+follows its id in the address, after a dot.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from flask import Request, g
 from webapp.errors import NotFound
 from webapp.kit.crypto import same
 from webapp.service.domain.access import link_sessions, tokens
-from webapp.service.domain.access.link_sessions import LinkSession
+from webapp.service.domain.access.link_sessions import FAILURE, SUCCESS, LinkSession
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts, app_overrides
 from webapp.service.domain.accounts.accounts import Account
@@ -52,14 +53,15 @@ MAX_PARAMETER = 300
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """One visitor's page. ``raw_token`` is set on framed pages, ``session`` on top-level ones; the callback's have
-    neither when they were started from a frame."""
+    """One visitor's page. ``raw_token`` is set on framed pages, ``session`` on top-level ones and inside a portal, with
+    the ``handle`` that names it; the callback's have neither when they were started from a frame."""
 
     token: ConnectToken
     project: Project
     parameters: Mapping[str, str]
     raw_token: str | None = field(default=None, repr=False)
     session: LinkSession | None = None
+    handle: str = field(default="", repr=False)
     proof: str = field(default="", repr=False)
     override: AppOverride | None = None
 
@@ -95,16 +97,31 @@ class Visit:
         return self.parameters.get("hideClose", "").lower() not in ("true", "1")
 
     @property
+    def of_portal(self) -> bool:
+        """Whether a portal leads here: its token's link is not used up, and the way back leads into it."""
+        return self.session is not None and self.session.of_portal
+
+    @property
+    def success_uri(self) -> str | None:
+        """Where it leads after a success."""
+        return self.parameters.get(SUCCESS) or self.token.success_redirect_uri
+
+    @property
+    def error_uri(self) -> str | None:
+        """Where it leads after a failure."""
+        return self.parameters.get(FAILURE) or self.token.error_redirect_uri
+
+    @property
     def url(self) -> str:
         """Where this visit's page is: fetched with GET by a session, with POST and the hidden fields when framed."""
-        return f"{COOKIE_PATH}/{self.session.id}" if self.session else COOKIE_PATH
+        return f"{COOKIE_PATH}/{self.handle}" if self.session else COOKIE_PATH
 
     @property
     def hidden(self) -> dict[str, str]:
         """The fields that prove this visit in a form that posts."""
         if self.session is None:
             return {**self.parameters, "token": self.raw_token or ""}
-        return {"session": self.session.id, "proof": self.proof}
+        return {"session": self.handle, "proof": self.proof}
 
 
 def cookie_name(service: Service, session_id: str) -> str:
@@ -127,16 +144,19 @@ def framed(service: Service, raw: str, token: ConnectToken, parameters: Mapping[
     return _here(service, token, parameters, raw_token=raw, override=_override(service, token, parameters))
 
 
-def of_session(service: Service, request: Request, session_id: str, *, late: bool = False) -> Visit:
-    """The visit of a top-level page, by its cookie. Raises :class:`Ended`, :class:`LinkExpired`."""
-    session = link_sessions.find(service.store, session_id, request.cookies.get(cookie_name(service, session_id)))
+def of_session(service: Service, request: Request, handle: str, *, late: bool = False) -> Visit:
+    """The visit of a top-level page, by its cookie, or of a portal's, by its whole ``handle``.
+
+    Raises :class:`Ended`, :class:`LinkExpired`.
+    """
+    session = _session(service, request, handle)
     token = tokens.by_hash(service.store, session.token_hash) if session else None
     if session is None or token is None:
         raise Ended(COOKIE_GONE)
     narrowed = {name: value for name, value in _parameters(request.args).items() if name in ("app", "picked")}
     parameters = {**session.parameters, **narrowed}
-    proof, override = session_proof(service, session_id), _override(service, token, parameters)
-    visit = _here(service, token, parameters, session=session, proof=proof, override=override)
+    proof, override = session_proof(service, handle), _override(service, token, parameters)
+    visit = _here(service, token, parameters, session=session, handle=handle, proof=proof, override=override)
     if token.expires_at <= service.clock() and not late:
         raise LinkExpired
     return visit
@@ -148,16 +168,24 @@ def holds(service: Service, request: Request, session_id: str) -> bool:
     return link_sessions.find(service.store, session_id, cookie) is not None
 
 
+def _session(service: Service, request: Request, handle: str) -> LinkSession | None:
+    """The session of ``handle``, with the secret of its cookie, or with the one that follows its id."""
+    session_id, dot, secret = handle.partition(".")
+    return link_sessions.find(
+        service.store, session_id, secret if dot else request.cookies.get(cookie_name(service, session_id))
+    )
+
+
 def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
     """The visit behind a form that was posted; ``late`` lets one whose token has just expired ask how it went.
 
     Raises :class:`Ended`, :class:`LinkExpired`.
     """
-    session_id = request.form.get("session")
-    if session_id:
-        if not same(request.form.get("proof", ""), session_proof(service, session_id)):
+    handle = request.form.get("session")
+    if handle:
+        if not same(request.form.get("proof", ""), session_proof(service, handle)):
             raise Ended(COOKIE_GONE)
-        return of_session(service, request, session_id, late=late)
+        return of_session(service, request, handle, late=late)
     raw = request.form.get("token", "")
     token = _token(service, raw, late=late)
     return framed(service, raw, token, _parameters(request.form))
@@ -166,7 +194,8 @@ def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
 def of_attempt(service: Service, token: ConnectToken, session_id: str | None) -> Visit:
     """The visit of a sign-in that came back to the browser it was started in."""
     session = link_sessions.by_id(service.store, session_id) if session_id else None
-    return _here(service, token, session.parameters if session else {}, session=session)
+    handle = session.id if session else ""
+    return _here(service, token, session.parameters if session else {}, session=session, handle=handle)
 
 
 def account_of(service: Service, token: ConnectToken, account_id: str) -> Account:
@@ -177,10 +206,10 @@ def account_of(service: Service, token: ConnectToken, account_id: str) -> Accoun
         raise Ended(NO_SUCH_ACCOUNT) from error
 
 
-def session_proof(service: Service, session_id: str) -> str:
+def session_proof(service: Service, handle: str) -> str:
     """What a form of this session carries, so that no other site can post it (the cookie alone would not do)."""
     key = service.keys.derive("link-forms")
-    return hmac.new(key, session_id.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+    return hmac.new(key, handle.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
 
 
 def _here(service: Service, token: ConnectToken, parameters: Mapping[str, str], **more: Any) -> Visit:

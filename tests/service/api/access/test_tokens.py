@@ -126,7 +126,8 @@ class TestValidate:
         projects.update(world.service, project, brand_hue=165)
         token, ends = world.frontend(), iso(world.clock() + 14_400 * SECOND)
         brand = {"project_brand_hue": 165, "project_logo_url": "", "expires_at": ends, "link_used": False}
-        assert self.get(world, token, extensions="true").json == self.get(world, token).json | brand
+        shown = self.get(world, token, extensions="true").json
+        assert shown == shown | self.get(world, token).json | brand
         with world.service.store.write() as tx:
             tokens.use_link(tx, tokens.verify(world.service, token), "attempt")
         assert self.get(world, token, extensions="true").json["link_used"] is True
@@ -172,3 +173,14 @@ def test_what_is_empty_is_as_good_as_absent(world: Any) -> None:
     assert answer.status_code == 200, answer.json
     validity = world.get(f"/v1/connect/tokens/{answer.json['token']}/validate").json
     assert (validity["success"], validity["success_redirect_uri"], validity["app"]) == (True, None, None)
+
+
+def test_with_extensions_a_token_says_whose_it_is_and_what_it_may(world: Any) -> None:
+    scope = "connect:accounts:read connect:accounts:write"
+    token = world.frontend(scope=scope, allowed_origins=["https://a.example"], expires_in=60)
+    path = f"/v1/connect/tokens/{token}/validate"
+    shown = world.get(f"{path}?extensions=true").json
+    assert (shown["external_user_id"], shown["scope"]) == ("alice", scope)
+    assert shown["allowed_origins"] == ["https://a.example"] and shown["user_id"].startswith("exu_")
+    assert parse_iso(shown["expires_at"]) == world.clock() + 60 * SECOND
+    assert "external_user_id" not in world.get(path).json

@@ -52,6 +52,10 @@ class TokenValidity(Answer):
     oauth_app_id: str | None = None
     project_brand_hue: int = Field(0, description="When `extensions` were asked for, as what follows.")
     project_logo_url: str = ""
+    external_user_id: str = ""
+    user_id: str = Field("", examples=["exu_7Rt2Mw"])
+    allowed_origins: list[str] = Field([])
+    scope: str = ""
     expires_at: DateTime = Field("", description="Until when it works.")
     link_used: bool = Field(False, description="Whether its Connect Link is used up.")
 

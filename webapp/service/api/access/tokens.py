@@ -20,11 +20,10 @@ from webapp.service.domain.accounts import accounts, provider_clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import logos, projects
+from webapp.service.domain.projects.projects import Project
 
-operations = Operations(
-    Group("Connect tokens", "A short-lived token for one of your users, which a browser may hold."),
-    PathParameter("ctok", "The Connect token.", "$CTOK"),
-)
+TOKENS = Group("Connect tokens", "A short-lived token for one of your users, which a browser may hold.")
+operations = Operations(TOKENS, PathParameter("ctok", "The Connect token.", "$CTOK"))
 
 
 class NewToken(Body):
@@ -143,12 +142,6 @@ def _validity(service: Service, token: ConnectToken, query: ValidityQuery) -> di
     if query.account_id:
         accounts.get(service.store, token.scene, query.account_id, user=token.user)
     project = projects.get(service.store, token.scene.project_id)
-    further = {
-        "project_brand_hue": project.brand_hue,
-        "project_logo_url": logos.url(service, project.id),
-        "expires_at": iso(token.expires_at),
-        "link_used": token.linked_by is not None,
-    }
     return {
         "app": orjson.Fragment(app.with_client(oauth_app_id)) if app else None,
         "project_id": project.id,
@@ -158,5 +151,19 @@ def _validity(service: Service, token: ConnectToken, query: ValidityQuery) -> di
         "success_redirect_uri": token.success_redirect_uri,
         "error_redirect_uri": token.error_redirect_uri,
         "oauth_app_id": oauth_app_id,
-        **(further if query.extensions else {}),
+        **(_extensions(service, token, project) if query.extensions else {}),
+    }
+
+
+def _extensions(service: Service, token: ConnectToken, project: Project) -> dict[str, Any]:
+    """What a page must know to be drawn for the token's user."""
+    return {
+        "project_brand_hue": project.brand_hue,
+        "project_logo_url": logos.url(service, project.id),
+        "external_user_id": token.user.external_id,
+        "user_id": token.user.id,
+        "allowed_origins": token.allowed_origins,
+        "scope": token.scope,
+        "expires_at": iso(token.expires_at),
+        "link_used": token.linked_by is not None,
     }

@@ -47,7 +47,7 @@ class NewAccount(Body):
 def create_account(call: Call) -> Response:
     """Connect an account by its keys, which are tested first."""
     body = call.body(NewAccount)
-    token = _token(call, body.connect_token)
+    token = token_of(call, body.connect_token)
     app = _app(call, body.app_slug)
     values = {**fields.parse_cfmap(body.cfmap_json), **_preset(call, app, body.app_override_id)}
     try:
@@ -60,8 +60,11 @@ def create_account(call: Call) -> Response:
     return answer(accounts.to_json(call.service, account))
 
 
-def _token(call: Call, text: str) -> ConnectToken:
-    """The Connect token in the body, which names the user. It must be of this scene, and the caller's own user."""
+def token_of(call: Call, text: str) -> ConnectToken:
+    """The Connect token in the body, which names the user. It must be of this scene, and the caller's own user.
+
+    Raises :class:`Invalid`, :class:`Forbidden`.
+    """
     try:
         token = tokens.verify(call.service, text)
     except Unauthorized as error:

@@ -78,3 +78,10 @@ class AccountUse(Answer):
     name: str = Field(examples=["New issue"])
     app: str | None = Field(examples=["github"])
     active: bool
+
+
+class LinkSession(Answer):
+    """A page of the Connect Link, for one connection."""
+
+    url: str = Field(examples=["https://connect.example.com/_static/connect/ls_5Hq8Vb.…"])
+    expires_at: DateTime

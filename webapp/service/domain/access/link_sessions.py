@@ -1,7 +1,8 @@
-"""Link sessions (table ``link_sessions``): a top-level Connect Link page whose token left the URL for a cookie.
+"""Link sessions (table ``link_sessions``): a Connect Link page whose token left the URL.
 
-The cookie holds a secret of the session alone; here its hash stands beside the token's. A session ends with its
-token, and is remembered as long as the token's row, so that a late visitor reads "expired" and not "unknown".
+A top-level page holds the secret of its session in a cookie, a page inside a portal, which has none, in its address;
+here its hash stands beside the token's. A session ends with its token, and is remembered as long as the token's row, so
+that a late visitor reads "expired" and not "unknown".
 """
 
 import secrets as random
@@ -15,10 +16,13 @@ from webapp.service.domain.base.service import Service
 from webapp.store.contract import Reader
 from webapp.store.table import Table
 
+SUCCESS, FAILURE = "successRedirectUri", "errorRedirectUri"
+
 
 @dataclass(frozen=True, slots=True)
 class LinkSession:
-    """One page: its id stands in the URL, its parameters are the link's own query."""
+    """One page: its id stands in the URL, its parameters are the link's own query; those of a portal's page also hold
+    where it leads afterwards (:data:`SUCCESS`, :data:`FAILURE`)."""
 
     id: str
     secret_hash: str = field(repr=False)
@@ -26,6 +30,11 @@ class LinkSession:
     parameters: Mapping[str, str]
     created_at: int
     expires_at: int
+
+    @property
+    def of_portal(self) -> bool:
+        """Whether it is one of the many connections of a portal, which do not use the token's link up."""
+        return SUCCESS in self.parameters
 
 
 _SESSIONS = Table("link_sessions", LinkSession)

@@ -43,7 +43,8 @@ _BROKEN_OFF = {
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One attempt. ``id`` is the hash of its secret; ``mode`` is 'tab' or 'window'."""
+    """One attempt. ``id`` is the hash of its secret; ``mode`` is 'tab' or 'window'. One ``of_portal`` leaves the
+    link of its token unused, and does not mind that it was used."""
 
     id: str
     token_hash: str
@@ -65,6 +66,7 @@ class Attempt:
     error_sentence: str | None = None
     state_hash: str | None = field(default=None, repr=False)
     binding_hash: str | None = field(default=None, repr=False)
+    of_portal: bool = False
 
 
 SEALED = SealedColumn(
@@ -142,7 +144,7 @@ def record_connected(attempt: Attempt) -> Callable[[Tx, str], None]:
     def record(tx: Tx, account_id: str) -> None:
         if not _finish(tx, attempt, "connected", result_account_id=account_id):
             raise AttemptUnknown
-        if not tokens.use_link(tx, token_of(tx, attempt), attempt.id):
+        if not attempt.of_portal and not tokens.use_link(tx, token_of(tx, attempt), attempt.id):
             raise LinkUsed
         end_others(tx, attempt)
 
@@ -204,7 +206,7 @@ def move(tx: Tx, attempt: Attempt, *allowed: Status, **changes: Any) -> bool:
 
 def begin(tx: Tx, attempt: Attempt) -> None:
     """Let ``attempt`` be the one that goes on: another that was begun with its token ends. Raises :class:`LinkUsed`."""
-    if token_of(tx, attempt).linked_by is not None:
+    if not attempt.of_portal and token_of(tx, attempt).linked_by is not None:
         raise LinkUsed
     end_others(tx, attempt)
 

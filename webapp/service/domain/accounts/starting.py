@@ -26,6 +26,7 @@ class AttemptRequest:
     oauth_app_id: str | None = None
     account_id: str | None = None
     session_id: str | None = None
+    of_portal: bool = False
     fields: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -46,7 +47,8 @@ def create(service: Service, token: ConnectToken, request: AttemptRequest) -> tu
     attempt_id, what = hash_token(secret), (request.app, request.oauth_app_id, request.account_id, request.session_id)
     with service.store.write() as tx:
         sealed = _seal(service, tx, token, attempt_id, fields=request.fields) if request.fields else None
-        attempt = Attempt(attempt_id, token.token_hash, *what, service.clock(), token.expires_at, sealed)
+        times = service.clock(), token.expires_at
+        attempt = Attempt(attempt_id, token.token_hash, *what, *times, sealed, of_portal=request.of_portal)
         attempts.insert(tx, attempt)
     return attempt, secret
 
