@@ -22,6 +22,7 @@ from webapp.service.domain.instance.belongings import EmbeddedBelongings
 from webapp.service.domain.instance.opening import open_service
 from webapp.service.domain.instance.two_step import TotpSealer
 from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.first_project import FirstProject
 from webapp.service.inbound import wiring as inbound
 from webapp.service.link import wiring as link
 from webapp.settings import Settings
@@ -69,7 +70,8 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
         clock=clock,
         client_id=settings.connect_client_id or client_id,
         client_secret=settings.connect_client_secret or client_secret,
-        project=lambda: settings.project or _first_project(service),
+        project=lambda: projects.default(service),
+        first_project=None if settings.connect_url else FirstProject(service),
         wsgi=lambda: app.wsgi_app,
         totp_sealer=TotpSealer(service),
         belongings=EmbeddedBelongings(service),
@@ -98,13 +100,6 @@ def _choose_language() -> None:
     if request.path.startswith("/v1/") or crypto.REQUEST_ENVIRON in request.environ:
         return  # the API, which a page may be asking
     translation.speak(request.accept_languages.best_match(tuple(translation.LANGUAGES)) or translation.DEFAULT)
-
-
-def _first_project(service: Service) -> str:
-    project = projects.first(service.store)
-    if project is None:
-        project = projects.create(service, name="My project")
-    return project.id
 
 
 def _protecting(settings: Settings) -> Callable[[Response], Response]:

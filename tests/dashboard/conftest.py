@@ -25,10 +25,13 @@ from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring
 from webapp.dashboard.client.inprocess import InProcessAdapter
 from webapp.dashboard.dashboard import KEY, Viewer
+from webapp.errors import Detail
 from webapp.kit import assets
 from webapp.kit.clock import HOUR, MINUTE, FakeClock, iso
 from webapp.people import users
+from webapp.people.start_tokens import ProjectNames
 from webapp.settings import Settings
+from webapp.store.contract import Tx
 from webapp.store.sqlite import SQLiteStore
 
 PROJECT = "proj_Fake1"
@@ -265,6 +268,23 @@ class Unsealed:
 
 
 @dataclass
+class NamedProject:
+    """Stands in for the service's first project: what it is called, and what it was told to be called."""
+
+    known: ProjectNames = field(default_factory=lambda: ProjectNames("", ""))
+    saved: list[ProjectNames] = field(default_factory=list)
+
+    def names(self) -> ProjectNames:
+        return self.known
+
+    def problems(self, names: ProjectNames) -> list[Detail]:
+        return [] if "@" in names.support_email else [Detail("support_email", "That is no address.")]
+
+    def save(self, _: Tx, names: ProjectNames) -> None:
+        self.saved.append(names)
+
+
+@dataclass
 class Stage:
     """The dashboard, its service, its people's store and its clock."""
 
@@ -273,6 +293,7 @@ class Stage:
     store: SQLiteStore
     clock: FakeClock
     alice: users.User
+    first_project: NamedProject
 
     def browser(self) -> "Browser":
         return Browser(self.app.test_client())
@@ -323,7 +344,7 @@ def make_stage(tmp_path: Path, migrated: Path) -> Iterator[Callable[..., Stage]]
         store = SQLiteStore(Path(shutil.copy(migrated, tmp_path / f"stage{len(stores)}.db")))
         stores.append(store)
         settings = Settings.from_env(env or {"PATCHBAY_PUBLIC_URL": PUBLIC})
-        connect = FakeConnect(clock, settings.public_url)
+        connect, first_project = FakeConnect(clock, settings.public_url), NamedProject()
         app = Flask(
             "webapp",
             template_folder=str(assets.templates_dir()),
@@ -334,10 +355,11 @@ def make_stage(tmp_path: Path, migrated: Path) -> Iterator[Callable[..., Stage]]
         wiring.register(
             app, settings=settings, store=store, clock=clock, client_id="client", client_secret="secret",
             project=lambda: PROJECT, wsgi=lambda: connect.wsgi,
-            totp_sealer=Unsealed(), belongings=Belongings(),
+            first_project=None if settings.connect_url else first_project, totp_sealer=Unsealed(),
+            belongings=Belongings(),
         )  # fmt: skip
         alice = users.create(store, clock, email="alice@example.com", password=PASSWORD, role="owner")
-        return Stage(app, connect, store, clock, alice)
+        return Stage(app, connect, store, clock, alice, first_project)
 
     yield make
     for store in stores:

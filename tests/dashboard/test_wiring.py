@@ -11,8 +11,7 @@ from webapp.dashboard.shell import BUILD
 NOUNS = {
     "account", "accounts", "activity", "apps", "audit", "component", "components", "connections", "deletion",
     "deliveries", "deploying", "invitation", "new_password", "passkey", "passkeys", "pausing", "runs", "second_step",
-    "session",
-    "settings", "start", "trigger", "triggers", "two_step", "webhooks",
+    "session", "settings", "start", "trigger", "triggers", "two_step", "webhooks",
 }  # fmt: skip
 
 

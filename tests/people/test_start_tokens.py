@@ -1,10 +1,14 @@
 """With the start token, and only with it, the first visitor becomes the owner; once."""
 
+from typing import Any
+
 import pytest
 
-from webapp.errors import Forbidden, Invalid
+from webapp.errors import Detail, Forbidden, Invalid
 from webapp.kit.clock import FakeClock
 from webapp.people import start_tokens, users
+from webapp.people.start_tokens import ProjectNames
+from webapp.store.contract import Tx
 from webapp.store.sqlite import SQLiteStore
 
 PASSWORD = "a long password"
@@ -50,6 +54,34 @@ def test_a_mistake_leaves_the_token_usable(people_store: SQLiteStore, people_clo
     with pytest.raises(Invalid):
         owner(people_store, people_clock, token, password="short")
     assert owner(people_store, people_clock, token).email == "alice@example.com"
+
+
+class Named:
+    """A project that keeps its names, unless the transaction comes to nothing."""
+
+    def names(self) -> ProjectNames:
+        return ProjectNames("", "")
+
+    def problems(self, names: ProjectNames) -> list[Detail]:
+        return [] if names.app_name else [Detail("app_name", "Say what it is called.")]
+
+    def save(self, tx: Tx, names: ProjectNames) -> None:
+        tx.run("INSERT INTO settings_kept VALUES (:name)", {"name": names.app_name})
+
+
+def test_the_project_is_named_with_the_owner_or_not_at_all(people_store: SQLiteStore, people_clock: FakeClock) -> None:
+    token = start_tokens.issue(people_store, people_clock)
+    new: dict[str, Any] = {"token": token, "email": "alice@example.com", "password": PASSWORD, "project": Named()}
+    with pytest.raises(Invalid) as caught:
+        start_tokens.create_owner(people_store, people_clock, **{**new, "email": "alice"})
+    assert [detail.field for detail in caught.value.details] == ["app_name", "email"]
+    with pytest.raises(Exception, match="settings_kept"):  # the table is not there: naming fails
+        start_tokens.create_owner(people_store, people_clock, **new, names=ProjectNames("Acme", ""))
+    assert not users.any_user(people_store)
+    with people_store.write() as tx:
+        tx.run("CREATE TABLE settings_kept (name TEXT)")
+    start_tokens.create_owner(people_store, people_clock, **new, names=ProjectNames("Acme", ""))
+    assert people_store.all("SELECT name FROM settings_kept") == [{"name": "Acme"}]
 
 
 def test_a_user_made_elsewhere_voids_the_token(people_store: SQLiteStore, people_clock: FakeClock) -> None:

@@ -82,7 +82,8 @@ class Story:
         self.browser.visit("/start?token=canary-person-no-such-token")
         page = f"/start?token={quote(str(token))}"
         self.browser.form(page, "/start", token=str(token), email="nobody", password=PASSWORD)
-        made = self.browser.form(page, "/start", token=str(token), email="ada@example.com", password=PASSWORD)
+        names = {"app_name": "Acme Desk", "support_email": "help@acme.example"}
+        made = self.browser.form(page, "/start", token=str(token), email="ada@example.com", password=PASSWORD, **names)
         assert made.status == 303, made.text
         self.browser.visit(page)
         self._know_cookies()

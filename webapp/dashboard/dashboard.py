@@ -21,6 +21,7 @@ from webapp.dashboard.client.triggers import TriggerClient
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
 from webapp.people.logins import Logins
+from webapp.people.start_tokens import FirstProject
 from webapp.people.totp import Totp
 from webapp.settings import Settings
 from webapp.store.contract import Store
@@ -53,6 +54,7 @@ class Dashboard:
     apps: Memory[App]
     triggers: Memory[TriggerOverview]
     shown_once: Memory[tuple[str, str]]
+    first_project: FirstProject | None
     totp: Totp
     logins: Logins
 

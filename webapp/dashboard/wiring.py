@@ -33,20 +33,22 @@ from webapp.dashboard.component import deploying, runs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import go, notice_stale
-from webapp.dashboard.sign_in import invitation, new_password, passkey, second_step, session
+from webapp.dashboard.sign_in import first_start, invitation, new_password, passkey, second_step, session
 from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
 from webapp.dashboard.trigger import page as trigger
 from webapp.kit import templates
 from webapp.kit.clock import MINUTE, SECOND, Clock
 from webapp.people.logins import Belongings, Logins
+from webapp.people.start_tokens import FirstProject
 from webapp.people.totp import Sealer, Totp
 from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, second_step, passkey, new_password, invitation, apps, connections, accounts, account, activity, audit,
-    settings_pages, two_step, passkeys, component, runs, deploying, index, trigger, pausing, deletion, webhooks,
-    deliveries, people, logins, invitations, keys,
+    session, first_start, second_step, passkey, new_password, invitation,
+    apps, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
+    component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
+    people, logins, invitations, keys,
 )  # fmt: skip
 
 
@@ -59,6 +61,7 @@ def register(
     client_id: str,
     client_secret: str,
     project: Callable[[], str],
+    first_project: FirstProject | None,
     wsgi: Callable[[], WSGI],
     totp_sealer: Sealer,
     belongings: Belongings,
@@ -68,6 +71,7 @@ def register(
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
     ``settings.connect_url``, or else the embedded one, which ``wsgi`` gives (called late: it is this very app).
     ``belongings`` are what people have at the embedded one.
+    ``first_project`` is what the first start names, where projects are ours.
     """
     templates.prepare(app.jinja_env)
     adapter: BaseAdapter | None = None if settings.connect_url else InProcessAdapter(wsgi)
@@ -96,6 +100,7 @@ def register(
         apps=Memory(clock, lifetime=5 * MINUTE),
         triggers=Memory(clock, lifetime=30 * SECOND),
         shown_once=Memory(clock, lifetime=5 * MINUTE),
+        first_project=first_project,
         totp=Totp(store, clock, totp_sealer),
         logins=Logins(store, clock, settings.public_url, theirs),
     )
@@ -118,6 +123,6 @@ def _blueprint(app: Flask) -> Blueprint:
         """The start page is the list of apps."""
         return go(url_for("dashboard.apps.index"))
 
-    for child in (*(module.blueprint for module in _NOUNS), session.first_start, apps.tabs):
+    for child in (*(module.blueprint for module in _NOUNS), apps.tabs):
         blueprint.register_blueprint(child)
     return blueprint

@@ -54,6 +54,16 @@ def test_init_works_in_the_project_of_the_setting(patchbay: Commands) -> None:
     assert patchbay.refused("init") == "Error: There is no such project."
 
 
+def test_init_names_what_end_users_read(patchbay: Commands) -> None:
+    project_id = patchbay.json("init", "--app-name", "Acme", "--support-email", "help@acme.example")["project_id"]
+    assert patchbay.json("project", "list")["projects"][0]["app_name"] == "Acme"
+    assert patchbay.refused("init", "--support-email", "nobody") == (
+        "Error: support_email is not valid: Use an e-mail address such as help@example.com."
+    )
+    assert patchbay.json("init")["project_id"] == project_id
+    assert patchbay.json("project", "update", project_id)["support_email"] == "help@acme.example"
+
+
 def test_compact_writes_the_database_anew_while_nothing_else_runs(patchbay: Commands, data: Path) -> None:
     patchbay.json("migrate")
     sizes = patchbay.json("compact")

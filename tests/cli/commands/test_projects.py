@@ -31,6 +31,14 @@ def test_a_project_is_trimmed_and_stands_in_the_list(patchbay: Commands) -> None
     }
 
 
+def test_a_project_is_changed_and_what_is_left_out_stays(patchbay: Commands) -> None:
+    acme = patchbay.json("project", "create", "--name", "Acme")
+    changes = ("--app-name", "Acme Desk", "--support-email", "help@acme.example")
+    expected = acme | {"app_name": "Acme Desk", "support_email": "help@acme.example"}
+    assert patchbay.json("project", "update", acme["id"], *changes) == expected
+    assert patchbay.refused("project", "update", "proj_absent", "--name", "x") == "Error: There is no such project."
+
+
 def test_every_project_is_listed_however_many_pages_they_are(
     patchbay: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from contextlib import closing
 
 import click
 
+from webapp.cli.commands.projects import changed
 from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.kit.clock import now
 from webapp.service.domain.access import client_changes
@@ -14,16 +15,17 @@ from webapp.store.sqlite import SQLiteStore
 
 
 @click.command()
+@click.option("--app-name", default="", help="What your product is called; end users read it.")
+@click.option("--support-email", default="", help="Where end users ask for help.")
 @JSON
-def init(as_json: bool) -> None:
+def init(app_name: str, support_email: str, as_json: bool) -> None:
     """Make a project and a client for scripts where there is none, and print what a script needs.
 
     The secret is derived from the instance key, so a second run prints the same one.
     """
     with opened() as service:
-        project_id = service.settings.project
-        existing = projects.get(service.store, project_id) if project_id else projects.first(service.store)
-        project = existing or projects.create(service, name="My project")
+        project = projects.get(service.store, projects.default(service))
+        project = changed(service, project, app_name=app_name, support_email=support_email)
         client, secret = client_changes.scripted(service)
         result = {
             "project_id": project.id,

@@ -1,4 +1,4 @@
-"""``patchbay project``: make and list projects."""
+"""``patchbay project``: make, change and list projects."""
 
 import click
 
@@ -31,6 +31,20 @@ def create(name: str, app_name: str, support_email: str, as_json: bool) -> None:
     show(new_project.to_json(), as_json, "The project was made.")
 
 
+@project.command("update")
+@click.argument("project_id")
+@click.option("--name", default="", help="What it is called here.")
+@click.option("--app-name", default="", help="The name on the Connect Link.")
+@click.option("--support-email", default="", help="Where people who get stuck can write to.")
+@JSON
+def update(project_id: str, name: str, app_name: str, support_email: str, as_json: bool) -> None:
+    """Change what a project is called; what is left out stays."""
+    with opened() as service:
+        existing = projects.get(service.store, project_id)
+        updated = changed(service, existing, name=name, app_name=app_name, support_email=support_email)
+    show(updated.to_json(), as_json, "The project now reads:")
+
+
 @project.command("list")
 @JSON
 def list_(as_json: bool) -> None:
@@ -38,6 +52,12 @@ def list_(as_json: bool) -> None:
     with opened() as service:
         rows = [{"id": project.id, "name": project.name, "app_name": project.app_name} for project in every(service)]
     table(rows, as_json, "projects", "There is no project yet; `patchbay project create --name N` makes one.")
+
+
+def changed(service: Service, existing: Project, **texts: str) -> Project:
+    """``existing`` with those of ``texts`` that are not empty. Raises :class:`Invalid`."""
+    changes = {field: text for field, text in texts.items() if text}
+    return projects.update(service, existing, **changes) if changes else existing
 
 
 def every(service: Service) -> list[Project]:

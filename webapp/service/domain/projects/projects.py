@@ -16,6 +16,7 @@ from webapp.store.table import Table, drop_counts
 
 Environment = Literal["development", "production"]
 MAX_NAME = 100
+UNNAMED = "My project"
 _EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f<>]{1,64}@[^\s@\x00-\x1f\x7f<>]{1,190}")
 ENVIRONMENTS: tuple[Environment, ...] = ("development", "production")
 
@@ -81,15 +82,38 @@ def create(
 
     Raises :class:`Invalid` with a detail per field.
     """
-    now = service.clock()
-    support_email = support_email or f"support@{urlsplit(service.settings.public_url).hostname}"
-    texts = name, app_name or name, support_email
-    project = _checked(Project(new_id("proj"), *texts, require_key_test, now, now, brand_hue))
+    project = prepare(
+        service,
+        name=name,
+        app_name=app_name,
+        support_email=support_email,
+        require_key_test=require_key_test,
+        brand_hue=brand_hue,
+    )
     with service.store.write() as tx:
-        _PROJECTS.insert(tx, project)
-        service.keys.add_project(tx, project.id)
-        _note(tx, now, project.id, "created", f"Made the project “{project.name}”.")
+        insert(service, tx, project)
     return project
+
+
+def prepare(
+    service: Service,
+    *,
+    name: str,
+    app_name: str,
+    support_email: str,
+    require_key_test: bool = True,
+    brand_hue: int = DEFAULT_HUE,
+) -> Project:
+    """A project that was checked, ready to be stored; as :func:`create`."""
+    now, texts = service.clock(), (name, app_name or name, support_email or assumed_email(service))
+    return _checked(Project(new_id("proj"), *texts, require_key_test, now, now, brand_hue))
+
+
+def insert(service: Service, tx: Tx, project: Project) -> None:
+    """Store a prepared project with its own data key."""
+    _PROJECTS.insert(tx, project)
+    service.keys.add_project(tx, project.id)
+    _note(tx, project.created_at, project.id, "created", f"Made the project “{project.name}”.")
 
 
 def update(service: Service, project: Project, **changes: Any) -> Project:
@@ -97,13 +121,23 @@ def update(service: Service, project: Project, **changes: Any) -> Project:
 
     Raises :class:`Invalid` with a detail per field.
     """
-    changed = _checked(replace(project, **changes, updated_at=service.clock()))
     with service.store.write() as tx:
-        columns = changed.to_json() | {"brand_hue": changed.brand_hue, "updated_at": changed.updated_at}
-        del columns["id"]
-        _PROJECTS.update(tx, project.id, **columns)
-        _note(tx, changed.updated_at, project.id, "updated", f"Changed the project: {', '.join(changes)}.")
-        return get(tx, project.id)
+        return change(service, tx, project, **changes)
+
+
+def change(service: Service, tx: Tx, project: Project, **changes: Any) -> Project:
+    """:func:`update` in a transaction."""
+    changed = _checked(replace(project, **changes, updated_at=service.clock()))
+    columns = changed.to_json() | {"brand_hue": changed.brand_hue, "updated_at": changed.updated_at}
+    del columns["id"]
+    _PROJECTS.update(tx, project.id, **columns)
+    _note(tx, changed.updated_at, project.id, "updated", f"Changed the project: {', '.join(changes)}.")
+    return get(tx, project.id)
+
+
+def assumed_email(service: Service) -> str:
+    """The support address of a project for which nobody gave one."""
+    return f"support@{urlsplit(service.settings.public_url).hostname}"
 
 
 def erase(service: Service, tx: Tx, project_id: str) -> None:
@@ -125,6 +159,11 @@ def get(reader: Reader, project_id: str, *, only: str | None = None) -> Project:
 def first(reader: Reader) -> Project | None:
     """The oldest project: where an installation works unless told otherwise."""
     return _PROJECTS.one(reader, "1 = 1 ORDER BY created_at, id LIMIT 1")
+
+
+def default(service: Service) -> str:
+    """The id of the project to work in unless told otherwise: the settings', else the oldest, else a new one."""
+    return service.settings.project or (first(service.store) or create(service, name=UNNAMED)).id
 
 
 def page(
