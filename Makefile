@@ -11,6 +11,9 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	--no-annotate --python-version 3.11 --custom-compile-command "make lock"
 
+EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --project Patchbay --no-location --no-wrap \
+	--sort-by-file
+
 .PHONY: run test format check bench steady ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
@@ -65,11 +68,15 @@ peer: setup-dev frontend-tests
 schemathesis: setup-dev
 	$(BIN)/python -m pytest -m schemathesis
 
-# What pages say, for translators; nothing that is kept here.
+# What pages and apps say, for translators: brings the message files of every language up to date.
 messages: setup-dev
-	@mkdir -p webapp/translations
-	$(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --keywords "lazy count_of:2,3" --project Patchbay \
-		--sort-by-file --output-file webapp/translations/patchbay.pot templates webapp
+	$(EXTRACT) --keywords "lazy count_of:2,3" --output-file webapp/translations/pages.pot templates webapp
+	$(EXTRACT) --output-file webapp/translations/apps.pot webapp/service/catalog
+	for file in $$(ls webapp/translations/*/*.po); do \
+		$(BIN)/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --omit-header --no-wrap \
+			--locale $$(basename $$(dirname $$file)) --output-file $$file \
+			--input-file webapp/translations/$$(basename $$file)t; \
+	done
 
 lock: setup-dev
 	$(LOCK) pyproject.toml --group build --output-file requirements.lock

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from webapp.kit.translation import LANGUAGES
 from webapp.settings import BOUNDS, TABLE, BadSetting, Settings
 
 MANUAL = Path(__file__).parent.parent / "templates" / "docs" / "operate.md"
@@ -32,6 +33,7 @@ GOOD: dict[str, list[tuple[str, Any]]] = {
     "WORKFLOW_DOMAIN": [("Hooks.Example.com", "hooks.example.com")],
     "PROJECT": [("proj_8sKx2QeTn0bV4c", "proj_8sKx2QeTn0bV4c")],
     "ENVIRONMENT": [("production", "production")],
+    "LANGUAGE": [("ja", "ja"), ("de", "de")],
     "SANDBOX": [("on", True), ("OFF", False)],
     "MAIL": [("off", False), ("ON", True)],
     "MAIL_HOST": [("0.0.0.0", "0.0.0.0")],
@@ -65,6 +67,7 @@ BAD: dict[str, list[str]] = {
     "WORKFLOW_DOMAIN": ["https://hooks.example.com", "*.example.com", "hooks.example.com:8443"],
     "PROJECT": ["main", "proj_", "proj_a-b"],
     "ENVIRONMENT": ["staging", "Production"],
+    "LANGUAGE": ["tlh", "de-AT"],
     "SANDBOX": ["yes", "1", "true"],
     "MAIL": ["yes", "25"],
     "MAIL_HOST": ["0.0.0.0:25", "[::1]"],
@@ -173,3 +176,8 @@ def test_the_manual_documents_every_setting_in_order() -> None:
 )
 def test_the_sandbox_is_on_this_machine_without_tls(data: Path, public_url: str, sandbox_url: str) -> None:
     assert Settings.from_env({"PATCHBAY_PUBLIC_URL": public_url}, data=data).sandbox_url == sandbox_url
+
+
+def test_every_language_of_pages_can_be_the_usual_one() -> None:
+    for language in LANGUAGES:
+        assert Settings.from_env({"PATCHBAY_LANGUAGE": language}).language == language

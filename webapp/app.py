@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from flask import Flask, Response, jsonify, request
@@ -53,7 +54,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     app.extensions["patchbay"] = service
     app.secret_key = service.keys.derive("web-sessions")
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)
-    app.before_request(_choose_language)
+    app.before_request(partial(_choose_language, settings))
     telemetry.register(app, settings, service)
     _add_probes(app, service)
     app.after_request(static_files.cache)
@@ -95,11 +96,11 @@ class _App(Flask):
         return static_files.sent(filename) or super().send_static_file(filename)
 
 
-def _choose_language() -> None:
+def _choose_language(settings: Settings) -> None:
     """Use the browser's language until a page knows its reader. A thread serves one person after another."""
     if request.path.startswith("/v1/") or crypto.REQUEST_ENVIRON in request.environ:
         return  # the API, which a page may be asking
-    translation.speak(request.accept_languages.best_match(tuple(translation.LANGUAGES)) or translation.DEFAULT)
+    translation.speak(request.accept_languages.best_match(tuple(translation.LANGUAGES)) or settings.language)
 
 
 def _protecting(settings: Settings) -> Callable[[Response], Response]:

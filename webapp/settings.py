@@ -64,6 +64,11 @@ class Settings:
     environment: str = _setting(
         "development", read.choice("development", "production"), "Environment the dashboard works in."
     )
+    language: str = _setting(
+        "en",
+        read.choice("en", "de", "fr", "es", "ja"),
+        "en, de, fr, es or ja: of pages for people whose browser asks for none of them.",
+    )
     sandbox: bool = _setting(
         None, read.switch, "on or off: the built-in third party (on while PUBLIC_URL is loopback)."
     )

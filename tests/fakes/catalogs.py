@@ -1,11 +1,11 @@
-"""Another language for tests: a catalog that is compiled into a folder, and spoken until the test is over."""
+"""Another language for tests: message files in a folder of their own, and spoken until the test is over."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog
-from babel.messages.mofile import write_mo
+from babel.messages.pofile import write_po
 
 from webapp.kit import translation
 
@@ -18,10 +18,10 @@ def teach(patch: pytest.MonkeyPatch, folder: Path, tag: str, words: Words) -> No
     catalog = Catalog(locale=tag.replace("-", "_"))
     for message, said in words.items():
         catalog.add(message, said)
-    place = folder / tag.replace("-", "_") / "LC_MESSAGES"
+    place = folder / tag.replace("-", "_")
     place.mkdir(parents=True)
-    with (place / "patchbay.mo").open("wb") as file:
-        write_mo(file, catalog)
+    with (place / "pages.po").open("wb") as file:
+        write_po(file, catalog)
     patch.setattr(translation, "_FOLDER", folder)
     patch.setitem(translation.LANGUAGES, tag, tag)
     translation._catalog.cache_clear()

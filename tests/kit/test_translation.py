@@ -122,3 +122,32 @@ def test_moment(ago_s: int, words: str) -> None:
 
 def test_moment_says_the_exact_time() -> None:
     assert translation.moment(NOW, NOW) == ("2027-01-15T08:00:00Z", "just now", "15 Jan 2027, 08:00:00 UTC")
+
+
+@pytest.mark.parametrize(("asked_for", "spoken"), [("de-AT", "de"), ("pt-BR", "pt-BR"), ("pt", "en"), ("", "en")])
+def test_a_region_that_nobody_wrote_for_gets_its_language(asked_for: str, spoken: str) -> None:
+    speak(asked_for)
+    assert language() == spoken
+
+
+def test_large_numbers_are_written_as_the_language_does() -> None:
+    said = []
+    for tag in ("en", "de"):
+        speak(tag)
+        said.append(translation.count_of(1_200, "{count} thing", "{count} things"))
+    assert said == ["1,200 things", "1.200 things"]
+
+
+def test_facts_are_translated_without_their_link() -> None:
+    fact = "Close [See the documentation](https://docs.example.com/)"
+    assert translation.translated(fact) == fact
+    speak("de")
+    assert translation.translated(fact) == "Schließen [See the documentation](https://docs.example.com/)"
+    assert [translation.translated(text) for text in ("Close", "Odd", "")] == ["Schließen", "Odd", ""]
+
+
+def test_hebrew_is_written_from_right_to_left(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert translation.direction() == "ltr"
+    monkeypatch.setitem(translation.LANGUAGES, "he", "עברית")
+    speak("he")
+    assert translation.direction() == "rtl"

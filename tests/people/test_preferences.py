@@ -15,7 +15,7 @@ def alice(store: SQLiteStore, clock: FakeClock) -> str:
 
 
 def test_nobody_has_to_choose(store: SQLiteStore, alice: str) -> None:
-    assert preferences.of_user(store, alice) == Preferences("auto", "", "en")
+    assert preferences.of_user(store, alice) == Preferences("auto", "", "")
 
 
 def test_the_last_choice_counts(store: SQLiteStore, clock: FakeClock, alice: str) -> None:
@@ -28,7 +28,7 @@ def test_what_is_no_longer_known_falls_back(store: SQLiteStore, clock: FakeClock
     preferences.save(store, clock, alice, Preferences("dark", "UTC", "en"))
     with store.write() as tx:
         tx.run("UPDATE preferences SET time_zone = 'Gone/Zone', language = 'xx'")
-    assert preferences.of_user(store, alice) == Preferences("dark", "", "en")
+    assert preferences.of_user(store, alice) == Preferences("dark", "", "")
 
 
 def test_each_field_says_what_is_wrong(store: SQLiteStore, clock: FakeClock, alice: str) -> None:

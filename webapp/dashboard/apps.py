@@ -29,7 +29,7 @@ from webapp.dashboard.dashboard import (
 from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
 from webapp.dashboard.rich import rich
 from webapp.errors import PatchbayError
-from webapp.kit.translation import gettext
+from webapp.kit.translation import gettext, translated
 from webapp.people import users
 
 blueprint = Blueprint("apps", __name__)
@@ -114,13 +114,16 @@ def permissions(app: App, only: Sequence[str] | None = None) -> list[str]:
     """What an app may do, in words; a scope that nobody has put into words is shown as it is."""
     known = app.extras.scopes if app.extras else {}
     scopes = list(known) or sorted({scope for profile in app.scope_profiles for scope in profile.scopes})
-    return [known.get(scope, scope) for scope in (only if only is not None else scopes)]
+    return [translated(known.get(scope, scope)) for scope in (only if only is not None else scopes)]
 
 
 def access(app: App) -> list[tuple[str, list[str]]]:
     """What an app may ask for, in words, by the name of the profile that asks for it; "" where there are none."""
-    profiles = [(profile.name.replace("_", " ").capitalize(), profile.scopes) for profile in app.scope_profiles]
-    by_profile = [(name, permissions(app, scopes)) for name, scopes in profiles if scopes]
+    by_profile = [
+        (translated(profile.name.replace("_", " ").capitalize()), permissions(app, profile.scopes))
+        for profile in app.scope_profiles
+        if profile.scopes
+    ]
     return by_profile or [("", words) for words in [permissions(app)] if words]
 
 

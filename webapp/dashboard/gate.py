@@ -161,7 +161,8 @@ def recognise() -> None:
         g.acting = audit.acting(Actor("person", person.id))
         g.acting.__enter__()
         g.preferences = preferences.of_user(board.store, person.id)
-        translation.speak(g.preferences.language)
+        if g.preferences.language:
+            translation.speak(g.preferences.language)
 
 
 def _to_sign_in() -> AnyResponse:

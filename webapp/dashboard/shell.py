@@ -21,7 +21,7 @@ from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound
 from webapp.kit.assets import asset_url
 from webapp.kit.clock import parse_iso
-from webapp.kit.translation import Moment, count_of, gettext, language, moment, ngettext
+from webapp.kit.translation import Moment, count_of, direction, gettext, language, moment, ngettext
 from webapp.kit.translation import lazy as _
 from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences
 from webapp.people.users import User
@@ -66,6 +66,7 @@ def context() -> dict[str, Any]:
         "theme": theme if theme in THEMES else "auto",
         "zone": chosen.time_zone if chosen else BROWSER_ZONE,
         "lang": language(),
+        "dir": direction(),
         "when": when,
         "at": _moment,
         "stale_since": lambda: _moment(g.stale_since) if g.get("stale_since") else None,

@@ -1,8 +1,8 @@
 """The words and times of pages in the language of who reads them, by gettext and Babel.
 
-English stands in the templates and modules themselves. Another language is a line in :data:`LANGUAGES` and a catalog,
-``webapp/translations/<tag, with _ for ->/LC_MESSAGES/patchbay.mo``; what a catalog lacks stays English. The JSON API,
-logs and commands speak English alone.
+English stands in the templates and modules themselves, and in the facts of apps and components. Another language is a
+line in :data:`LANGUAGES` and files of gettext, ``webapp/translations/<tag, with _ for ->/*.po``, which are read when
+somebody first speaks it; what they lack stays English. The JSON API, logs and commands speak English alone.
 
 A time stands in words that count from now, which are those of CLDR, and exactly. Browsers have the same words, so
 static/js/patchbay.js counts on alike.
@@ -19,21 +19,41 @@ from typing import Any, NamedTuple, cast
 
 from babel import Locale
 from babel.dates import format_skeleton, format_timedelta
+from babel.numbers import format_decimal
+
+from webapp.kit import message_files
 
 DEFAULT = "en"
-LANGUAGES: Mapping[str, str] = {DEFAULT: "English"}  # by BCP 47 tag; each in its own words
+# By BCP 47 tag; each in its own words.
+LANGUAGES: Mapping[str, str] = {
+    DEFAULT: "English",
+    "de": "Deutsch",
+    "fr": "Français",
+    "es": "Español",
+    "ja": "日本語",
+}
+_DOCUMENTATION = "See the documentation"  # what such links of components are called
 _FOLDER = Path(__file__).parent.parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT)
 
 
 def speak(language: str) -> None:
-    """Use ``language`` in what this thread renders from now on; English when it is not spoken here."""
-    _language.set(language if language in LANGUAGES else DEFAULT)
+    """Use ``language`` in what this thread renders from now on: itself, or without its region ("de" for "de-AT").
+
+    English when neither is spoken here.
+    """
+    spoken = (tag for tag in (language, language.partition("-")[0]) if tag in LANGUAGES)
+    _language.set(next(spoken, DEFAULT))
 
 
 def language() -> str:
     """The language that is spoken now, as a BCP 47 tag."""
     return _language.get()
+
+
+def direction() -> str:
+    """``ltr`` or ``rtl``: how the language that is spoken now is written."""
+    return _locale(_language.get()).text_direction
 
 
 def gettext(message: str) -> str:
@@ -51,7 +71,8 @@ def count_of(number: int, singular: str, plural: str, **more: object) -> str:
 
     ``more`` fills what else stands in it.
     """
-    return ngettext(singular, plural, number).format(count=f"{number:,}", **more)
+    count = str(number) if number < 1_000 else format_decimal(number, locale=_locale(_language.get()))
+    return ngettext(singular, plural, number).format(count=count, **more)
 
 
 def lazy(message: str) -> str:
@@ -67,6 +88,21 @@ def install(environment: Any) -> None:
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(gettext, ngettext, newstyle=True)
+    environment.filters["translated"] = translated
+
+
+def translated(text: str) -> str:
+    """What a fact of an app or a component says, in the language that is spoken now; English where nobody put it so."""
+    words, link = without_link(text)
+    if not words or _language.get() == DEFAULT:
+        return text
+    return f"{gettext(words)} [{gettext(_DOCUMENTATION)}]{link}" if link else gettext(words)
+
+
+def without_link(text: str) -> tuple[str, str]:
+    """A description without the link to documentation at its end, and where that leads, in parentheses."""
+    words, _, link = text.partition(f" [{_DOCUMENTATION}]")
+    return (words, link) if link.startswith("(") and link.endswith(")") else (text, "")
 
 
 class _Lazy(UserString):
@@ -80,7 +116,8 @@ class _Lazy(UserString):
 
 @functools.cache
 def _catalog(language: str) -> catalogs.NullTranslations:
-    return catalogs.translation("patchbay", _FOLDER, [language.replace("-", "_")], fallback=True)
+    files = sorted((_FOLDER / language.replace("-", "_")).glob("*.po"))
+    return message_files.read(files) if files else catalogs.NullTranslations()
 
 
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 7 * 86400

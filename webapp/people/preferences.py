@@ -9,21 +9,23 @@ from dataclasses import dataclass
 
 from webapp.errors import Detail, Invalid
 from webapp.kit.clock import Clock
-from webapp.kit.translation import DEFAULT, LANGUAGES, gettext
+from webapp.kit.translation import LANGUAGES, gettext
 from webapp.store.contract import Store
 from webapp.store.table import Table
 
 THEMES = ("auto", "light", "dark")
 BROWSER_ZONE = ""  # the zone that the browser is in
+BROWSER_LANGUAGE = ""  # the language that the browser asks for
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """A person's choices. ``time_zone`` is an IANA name, or :data:`BROWSER_ZONE`."""
+    """A person's choices. ``time_zone`` is an IANA name, or :data:`BROWSER_ZONE`; ``language`` a BCP 47 tag, or
+    :data:`BROWSER_LANGUAGE`."""
 
     theme: str = "auto"
     time_zone: str = BROWSER_ZONE
-    language: str = DEFAULT
+    language: str = BROWSER_LANGUAGE
 
 
 _PREFERENCES = Table("preferences", Preferences, key="user_id", write_only=("user_id", "updated_at"))
@@ -33,7 +35,7 @@ def of_user(store: Store, user_id: str) -> Preferences:
     """What this person chose. A language or zone that is no longer known falls back to the default."""
     chosen = _PREFERENCES.get(store, user_id) or Preferences()
     zone = chosen.time_zone if chosen.time_zone in time_zones() else BROWSER_ZONE
-    return Preferences(chosen.theme, zone, chosen.language if chosen.language in LANGUAGES else DEFAULT)
+    return Preferences(chosen.theme, zone, chosen.language if chosen.language in LANGUAGES else BROWSER_LANGUAGE)
 
 
 def save(store: Store, clock: Clock, user_id: str, chosen: Preferences) -> None:
@@ -58,6 +60,6 @@ def _problems(chosen: Preferences) -> list[Detail]:
         problems.append(Detail("theme", gettext("Choose light, dark, or the same as the system.")))
     if chosen.time_zone not in time_zones():
         problems.append(Detail("time_zone", gettext("Choose a time zone from the list.")))
-    if chosen.language not in LANGUAGES:
+    if chosen.language not in (BROWSER_LANGUAGE, *LANGUAGES):
         problems.append(Detail("language", gettext("Choose a language from the list.")))
     return problems

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from webapp.kit.translation import lazy as _
+from webapp.kit.translation import translated
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -59,9 +60,9 @@ def scopes_of(app: App, client: ProviderClient | None, profile: str) -> tuple[st
 
 
 def _label(name: str) -> str:
-    return _LABELS.get(name) or (name.replace("_", " ").capitalize() if name else _("Full access"))
+    return _LABELS.get(name) or (translated(name.replace("_", " ").capitalize()) if name else _("Full access"))
 
 
 def _words(app: App, scopes: tuple[str, ...]) -> tuple[str, ...]:
-    words = (app.scope_words(scope) for scope in scopes)
+    words = (translated(app.scope_words(scope)) for scope in scopes)
     return tuple(dict.fromkeys(word[:1].upper() + word[1:].rstrip(".") for word in words))

@@ -67,6 +67,7 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "csp_nonce": g.csp_nonce,
         "csrf_token": Undefined(),  # the dashboard's, which would set its session cookie here
         "lang": translation.language(),
+        "dir": translation.direction(),
         "visit": current,
         "framed": current is not None and current.framed,
         "needs_window": current is not None and (current.framed or (current.of_portal and framing.in_frame())),

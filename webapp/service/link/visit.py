@@ -15,6 +15,7 @@ from typing import Any
 from flask import Request, g
 
 from webapp.errors import NotFound
+from webapp.kit import translation
 from webapp.kit.crypto import same
 from webapp.service.domain.access import link_sessions, tokens
 from webapp.service.domain.access.link_sessions import FAILURE, SUCCESS, LinkSession
@@ -46,6 +47,7 @@ PARAMETERS = (
     "connectLink",
     "appOverrideId",
     "customOauthClient",
+    "language",  # ours: a BCP 47 tag, instead of what the browser asks for
     "picked",  # ours: the app was chosen here, and can be chosen again
 )
 MAX_PARAMETER = 300
@@ -214,6 +216,8 @@ def session_proof(service: Service, handle: str) -> str:
 
 def _here(service: Service, token: ConnectToken, parameters: Mapping[str, str], **more: Any) -> Visit:
     """The visit of this request; ``g`` keeps it, so that endings can name the product."""
+    if language := parameters.get("language"):
+        translation.speak(language)
     g.visit = visit = Visit(token, projects.get(service.store, token.scene.project_id), parameters, **more)
     return visit
 

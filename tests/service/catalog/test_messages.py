@@ -1,0 +1,43 @@
+from io import BytesIO
+
+from webapp.service.catalog.messages import components, facts
+
+FACTS = b"""
+name = "Acme"
+description = "Sends things."
+categories = ["crm"]
+
+[[fields]]
+name = "api_key"
+label = "API key"
+description = "Under Settings."
+
+[oauth]
+scopes = [{ scope = "read", words = "See your things" }]
+scope_profiles = [{ name = "read_only", scopes = ["read"] }]
+"""
+COMPONENT = b"""
+class Send(Action):
+    name = "Send thing"
+    description = "Send a thing. [See the documentation](https://docs.example.com/)"
+    to = string(label="To", description="Who gets it.", default="Nobody", secret=True)
+
+    def run(self, ctx):
+        ctx.log(name="quiet")
+"""
+
+
+def said(extract: object, content: bytes) -> list[str]:
+    return [text for _line, _function, text, _comments in extract(BytesIO(content), (), (), {})]  # type: ignore[operator]
+
+
+def test_facts_of_an_app_are_messages_and_names_are_not() -> None:
+    assert said(facts, FACTS) == ["Sends things.", "API key", "Under Settings.", "See your things", "Read only"]
+
+
+def test_categories_are_messages() -> None:
+    assert said(facts, b'[[categories]]\nslug = "crm"\nname = "Customers"\n') == ["Customers"]
+
+
+def test_words_of_a_component_are_messages_without_the_link_to_documentation() -> None:
+    assert sorted(said(components, COMPONENT)) == ["Send a thing.", "Send thing", "To", "Who gets it."]

@@ -1,0 +1,31 @@
+"""Reads gettext's message files (``.po``) as they are written: there is nothing to compile and to keep up to date."""
+
+from collections.abc import Sequence
+from gettext import GNUTranslations
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+
+def read(files: Sequence[Path]) -> GNUTranslations:
+    """The messages of all ``files``, which are of one language; the first one's rule of plurals holds.
+
+    Raises :class:`babel.messages.pofile.PoFileError` for a file that is none.
+    """
+    whole = _catalog(files[0])
+    for other in files[1:]:
+        for message in _catalog(other):
+            if message.id and message.id not in whole:
+                whole[message.id] = message
+    compiled = BytesIO()
+    write_mo(compiled, whole)
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+def _catalog(file: Path) -> Catalog:
+    with file.open("rb") as content:
+        return read_po(content, locale=file.parent.name, abort_invalid=True)
