@@ -181,6 +181,7 @@ def _sign_in_url(target: str) -> str:
 
 def _policy() -> str:
     origins = " ".join(dashboard().image_origins)
+    frames = (f"frame-src {g.frame_src}",) if "frame_src" in g else ()  # of a page that frames something, its origin
     return "; ".join(
         (
             "default-src 'none'",
@@ -192,5 +193,6 @@ def _policy() -> str:
             f"form-action 'self' {origins}",  # a form's redirect leads to the Connect Link
             "base-uri 'none'",
             "frame-ancestors 'none'",
+            *frames,
         )
     )

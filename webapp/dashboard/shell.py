@@ -50,6 +50,7 @@ class BuildPage:
 
 # By noun: the page is the endpoint "page" of the blueprint that ``webapp.dashboard.build.page.blueprint`` makes.
 BUILD: dict[str, BuildPage] = {
+    "embed": BuildPage(_("Embed"), "embed"),
     "keys": BuildPage(_("API & keys"), "key"),
     "people": BuildPage(_("People"), "people", OWNERS),
 }

@@ -22,6 +22,7 @@ from webapp.dashboard import (
     two_step,
 )
 from webapp.dashboard import settings as settings_pages
+from webapp.dashboard.build import embed as build_embed
 from webapp.dashboard.build import invitations, logins, people
 from webapp.dashboard.build.keys import page as keys
 from webapp.dashboard.client.belongings import RemoteBelongings
@@ -48,7 +49,7 @@ _NOUNS = (
     session, first_start, second_step, passkey, new_password, invitation,
     apps, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
     component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
-    people, logins, invitations, keys,
+    build_embed, people, logins, invitations, keys,
 )  # fmt: skip
 
 

@@ -96,6 +96,16 @@ class ConnectClient:
         self._access = AccessToken(transport, clock, client_id, client_secret)
         self._tokens: Memory[str] = Memory(clock, lifetime=0, size=USER_TOKENS)
 
+    @property
+    def project_id(self) -> str:
+        """The project that it works in."""
+        return self._project()
+
+    @property
+    def environment(self) -> str:
+        """The environment that it works in."""
+        return self._environment
+
     def create_token(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """``POST P/tokens`` (section 4.2)."""
         answer = self.as_project("POST", self.path("tokens"), body={"project_id": self._project(), **body})

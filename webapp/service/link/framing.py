@@ -6,7 +6,8 @@ The browser says that a frame asks (``Sec-Fetch-Dest``) and, unless its page kee
 
 from flask import g, request
 
-from webapp.service.domain.access import origins, refused_origins
+from webapp.kit.origins import exact_origin
+from webapp.service.domain.access import refused_origins
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.base.service import Service
 from webapp.service.link.endings import ORIGIN_NOT_ALLOWED, Ended
@@ -34,7 +35,7 @@ def in_frame() -> bool:
 
 def embedder() -> str | None:
     """The origin of the page that frames this one, where the browser tells it."""
-    return origins.exact_origin(origin_of(request.headers.get("Referer", "")))
+    return exact_origin(origin_of(request.headers.get("Referer", "")))
 
 
 def origin_of(url: str) -> str:

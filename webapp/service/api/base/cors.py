@@ -6,6 +6,7 @@ No answer allows ``*`` or credentials: the token in the Authorization header is 
 from flask import Request, Response
 
 from webapp.errors import Forbidden
+from webapp.kit.origins import exact_origin
 from webapp.service.domain.access import origins, refused_origins, tokens
 from webapp.service.domain.base.service import Service
 
@@ -38,7 +39,7 @@ def admits(service: Service, origin: str, token: str) -> bool:
 def refuse(service: Service, origin: str, token: str) -> Forbidden:
     """What to say to a page of another origin; its name is kept for whoever builds it."""
     connect_token = tokens.recall(service.store, token)
-    if connect_token is not None and (exact := origins.exact_origin(origin)):
+    if connect_token is not None and (exact := exact_origin(origin)):
         refused_origins.note(service, connect_token.scene, exact)
     return Forbidden(
         f"This token does not serve pages of {origin}; create it with that origin in allowed_origins, "

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webapp.errors import Invalid
+from webapp.kit.origins import checked_origin
 from webapp.service.domain.access.embed_findings import Finding, PageAnswer, of_address, of_answer, out_of_reach
-from webapp.service.domain.access.origins import exact_origin
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_url
@@ -36,7 +36,7 @@ def check(service: Service, url: str, allowed: Sequence[str], printed: str | Non
     parsed = parse_url(url)
     if isinstance(parsed, Failure):
         raise Invalid.of("url", parsed.sentence)
-    origin = exact_origin(f"{parsed.scheme}://{parsed.authority}") or ""
+    origin = checked_origin(f"{parsed.scheme}://{parsed.authority}")
     public_url = service.settings.public_url
     answer = _printed(str(parsed), printed) if printed else _fetched(service, str(parsed))
     findings = [*of_address(str(parsed), origin, allowed, public_url)]

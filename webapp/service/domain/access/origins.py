@@ -4,10 +4,10 @@ An origin is remembered as long as the rows of the tokens that allow it, so that
 """
 
 from collections.abc import Iterable, Sequence
-from urllib.parse import urlsplit
 
 from webapp.errors import Invalid
 from webapp.kit.clock import DAY
+from webapp.kit.origins import checked_origin
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Tx
 
@@ -19,12 +19,10 @@ def checked(texts: Sequence[str]) -> tuple[str, ...]:
     """``texts`` as exact origins, each once. Raises :class:`Invalid`."""
     if len(texts) > MAX_ORIGINS:
         raise Invalid.of("allowed_origins", f"At most {MAX_ORIGINS} origins can be allowed.")
-    exact = {text: exact_origin(text) for text in texts}
-    for text, origin in exact.items():
-        if origin is None:
-            message = f"{text[:200]!r} is not an origin such as https://app.example.com (no path, no *)."
-            raise Invalid.of("allowed_origins", message)
-    return tuple(dict.fromkeys(origin for origin in exact.values() if origin is not None))
+    try:
+        return tuple(dict.fromkeys(checked_origin(text) for text in texts))
+    except ValueError as error:
+        raise Invalid.of("allowed_origins", str(error)) from error
 
 
 def remember(tx: Tx, allowed: Iterable[str], expires_at: int) -> None:
@@ -46,23 +44,3 @@ def is_allowed(service: Service, origin: str) -> bool:
 def purge(tx: Tx, limit: int) -> None:
     """Forget origins whose last token expired before ``limit`` (epoch milliseconds)."""
     tx.run("DELETE FROM token_origins WHERE expires_at < :limit", {"limit": limit})
-
-
-def exact_origin(text: str) -> str | None:
-    """``text`` as the exact origin that a browser would send, or None when it is none (RFC 6454 section 6.1)."""
-    try:
-        parts = urlsplit(text)
-        port, host = parts.port, parts.hostname
-    except ValueError:
-        return None
-    if parts.scheme not in ("http", "https") or not host or "*" in host or parts.username is not None:
-        return None
-    if parts.path not in ("", "/") or parts.query or parts.fragment or not text.isprintable() or " " in text:
-        return None
-    try:
-        host = host.encode("idna").decode() if not host.isascii() else host
-    except UnicodeError:
-        return None
-    shown = f"[{host}]" if ":" in host else host
-    default = {"http": 80, "https": 443}[parts.scheme]
-    return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, default) else "")

@@ -1,0 +1,163 @@
+"""Build → Embed over the real service: tokens for trying, origins, the code, and what stands in a page's way."""
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from webapp.app import create_app
+from webapp.people import users
+from webapp.service.domain.access import tokens
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.settings import Settings
+
+BASE, PASSWORD, EMBED = "http://localhost:8600", "correct horse battery", "/build/embed"
+
+
+@dataclass
+class Site:
+    """The whole application."""
+
+    service: Service
+    browser: FlaskClient
+
+    def get(self, path: str) -> TestResponse:
+        return self.browser.get(path, base_url=BASE)
+
+    def post(self, path: str, **form: str) -> TestResponse:
+        proof = re.search(r'name="csrf_token" value="([^"]+)"', self.get("/settings").text)
+        assert proof
+        return self.browser.post(path, base_url=BASE, data={"csrf_token": proof[1], **form})
+
+    def token(self) -> str:
+        match = re.search(r"<code>(ctok_\w+)</code>", self.get(EMBED).text)
+        return match[1] if match else ""
+
+    def sign_in(self, role: str) -> "Site":
+        users.create(self.service.store, self.service.clock, email=f"{role}@a.example", password=PASSWORD, role=role)
+        proof = re.search(r'name="csrf_token" value="([^"]+)"', self.get("/sign-in").text)
+        assert proof
+        form = {"csrf_token": proof[1], "email": f"{role}@a.example", "password": PASSWORD}
+        assert self.browser.post("/sign-in", base_url=BASE, data=form).status_code == 303
+        return self
+
+
+@pytest.fixture
+def visitor(settings: Settings) -> Iterator[Site]:
+    service = open_service(settings)
+    yield Site(service, create_app(settings, service=service).test_client())
+    close_service(service)
+
+
+@pytest.fixture
+def site(visitor: Site) -> Site:
+    return visitor.sign_in("developer")
+
+
+def test_members_meet_nothing(visitor: Site) -> None:
+    visitor.sign_in("member")
+    absent = visitor.get("/build/nothing")
+    for path in ("", "/token", "/origins", "/check"):
+        answers = [visitor.post(EMBED + path), visitor.get(EMBED + path)]
+        assert [answer.status_code for answer in answers if answer.status_code != 405] in ([404], [404, 404])
+    assert (
+        visitor.get(EMBED).status_code == 404 == absent.status_code and 'href="/build' not in visitor.get("/apps").text
+    )
+
+
+def test_a_form_of_another_site_makes_no_token(site: Site) -> None:
+    for path in ("/token", "/origins", "/check"):
+        assert site.browser.post(EMBED + path, base_url=BASE, data={"user": "ann"}).status_code == 400
+    assert not site.token()
+
+
+def test_a_token_is_made_and_shown_until_another(site: Site) -> None:
+    first = site.get(EMBED)
+    assert "frame-src" not in first.headers["Content-Security-Policy"] and "<iframe" not in first.text
+    answer = site.post(
+        f"{EMBED}/token?way=server",
+        user="ann",
+        app="sandbox",
+        another="https://A.example/",
+        success="https://a.example/ok",
+    )
+    where = answer.headers["Location"]
+    assert answer.status_code == 303 and "ctok_" not in where and where.endswith("#preview") and "way=server" in where
+    token = tokens.verify(site.service, site.token())
+    assert (token.external_id, token.app, token.success_redirect_uri) == ("ann", "sandbox", "https://a.example/ok")
+    assert token.allowed_origins == ("https://a.example", BASE)
+    shown = site.get(where.partition("#")[0])
+    assert f"frame-src {BASE}" in shown.headers["Content-Security-Policy"]
+    assert (
+        f'<iframe src="{BASE}/_static/connect.html?token={site.token()}&amp;connectLink=true&amp;app=sandbox"'
+        in shown.text
+    )
+    assert "Not used yet" in shown.text and 'hx-trigger="every 5s"' in shown.text
+    framed = site.get(f"/_static/connect.html?token={site.token()}&app=sandbox")
+    assert framed.status_code in (200, 303)
+    with site.service.store.write() as tx:
+        tokens.use_link(tx, token, "attempt")
+    state = site.get(f"{EMBED}/token").text
+    assert "Used" in state and "hx-trigger" not in state
+
+
+def test_a_token_is_shown_to_nobody_else(site: Site) -> None:
+    site.post(f"{EMBED}/token", user="ann")
+    assert site.token()
+    site.post("/sign-out")
+    site.sign_in("owner")
+    assert not site.token() and site.get(f"{EMBED}/token").status_code == 404
+
+
+def test_a_token_that_has_ended_says_so(site: Site) -> None:
+    site.post(f"{EMBED}/token", user="ann")
+    with site.service.store.write() as tx:
+        tx.run("DELETE FROM connect_tokens")
+    page = site.get(EMBED).text
+    assert "This token has ended" in page and "<iframe" not in page
+
+
+@pytest.mark.parametrize(
+    ("form", "sentence"),
+    [
+        ({"user": ""}, "user"),
+        ({"user": "ann", "another": "a.example"}, "is not an origin such as"),
+        ({"user": "ann", "success": "javascript:1"}, "It must be an http or https address"),
+        ({"user": "ann", "app": "nothing"}, "There is no such app"),
+    ],
+)
+def test_what_the_api_refuses_stands_at_its_field(site: Site, form: dict[str, str], sentence: str) -> None:
+    answer = site.post(f"{EMBED}/token", **form)
+    assert answer.status_code == 422 and sentence in html.unescape(answer.text) and 'aria-invalid="true"' in answer.text
+    assert not site.token()
+
+
+def test_origins_are_added_and_removed(site: Site) -> None:
+    listed = "https://a.example https://b.example"
+    added = site.post(f"{EMBED}/origins", user="ann", origins="https://a.example", another="https://b.example", add="1")
+    assert added.status_code == 303 and "https%3A%2F%2Fb.example" in added.headers["Location"]
+    removed = site.post(f"{EMBED}/origins", user="ann", origins=listed, remove="https://a.example")
+    assert "a.example" not in removed.headers["Location"] and "b.example" in removed.headers["Location"]
+    refused = site.post(f"{EMBED}/origins", user="ann", origins=listed, another="https://c.example/path", add="1")
+    assert refused.status_code == 422 and 'value="https://c.example/path"' in refused.text
+
+
+def test_a_page_is_checked_against_the_origins_in_the_form(site: Site) -> None:
+    policy = "HTTP/1.1 200 OK\nContent-Security-Policy: frame-src 'none'\n\n"
+    where = f"{EMBED}/check?origins=https%3A%2F%2Fa.example"
+    answer = site.post(where, url="https://a.example/mail", printed=policy)
+    assert "The page is on the list" in answer.text and f"frame-src {BASE}" in answer.text
+    assert "curl -si" in html.unescape(site.post(where, url="http://127.0.0.1:5173/").text)
+    refused = site.post(where, url="a.example")
+    assert refused.status_code == 422 and "must begin with https://" in refused.text
+
+
+def test_an_address_that_makes_no_sense_shows_the_page(site: Site) -> None:
+    page = site.get(f"{EMBED}?way=up&size=huge&app=%3Cb%3E&origins=%22%3E%3Cscript%3E&user=%3Ci%3E")
+    assert page.status_code == 200 and "<b>" not in page.text.partition("<main")[2].partition("snippet")[0]
+    assert "<script>" not in page.text and "<i>" not in page.text

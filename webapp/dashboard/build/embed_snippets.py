@@ -1,0 +1,95 @@
+"""The code that puts the Connect Link into a product, with this project's values filled in and never a secret.
+
+Each is a text in ``templates/dashboard/build/embed/snippets``; what is secret is read from the environment.
+"""
+
+import functools
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pprint import pformat
+from string import Template
+from typing import Any
+
+from webapp.kit import assets
+from webapp.kit.translation import lazy as _
+
+ID, SECRET = "CONNECT_CLIENT_ID", "CONNECT_CLIENT_SECRET"  # the environment variables; none of Patchbay's own settings
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the code is about: the service, the project, the ``body`` of the request for a token, and the app."""
+
+    base_url: str
+    project_id: str
+    environment: str
+    body: Mapping[str, Any]
+    app: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """One text to copy, in ``language``, with a sentence about it."""
+
+    name: str
+    language: str
+    words: str
+    text: str
+
+
+# By way of embedding: the file, its language, and what to know about it.
+_SNIPPETS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
+    "link": (
+        ("link", "curl", _("For a mail or a chat: this prints an address that works once, within four hours.")),
+    ),
+    "server": (
+        ("server-curl", "curl", _("Your server makes the token. Nobody else may see the client’s secret.")),
+        ("server-python", "Python", _("The same with the library requests.")),
+        ("server-javascript", "JavaScript", _("The same with Node, without any library.")),
+    ),
+    "clients": (
+        ("clients-environment", "Environment", _("Clients that exist for this API read these variables.")),
+        ("clients-arguments", "Arguments", _("Where a client takes arguments instead, in Python and in JavaScript.")),
+    ),
+}  # fmt: skip
+
+
+def snippets(way: str, facts: Facts) -> list[Snippet]:
+    """The texts of one way, filled in."""
+    values = _values(facts)
+    return [
+        Snippet(name, language, str(words), _template(name).substitute(values))
+        for name, language, words in _SNIPPETS[way]
+    ]
+
+
+def _values(facts: Facts) -> dict[str, str]:
+    """Each value as the language of a text writes it."""
+    url = f"{facts.base_url}/v1/connect/{facts.project_id}/tokens"
+    body = json.dumps(facts.body, ensure_ascii=False, indent=2)
+    python = pformat(dict(facts.body), sort_dicts=False, width=80).replace("\n", "\n" + " " * 9)
+    chosen = json.dumps(facts.app)
+    return {
+        "base_url": facts.base_url,
+        "host": facts.base_url.partition("://")[2],
+        "project_id": facts.project_id,
+        "environment": facts.environment,
+        "sh_oauth_url": shlex.quote(f"{facts.base_url}/v1/oauth/token"),
+        "sh_tokens_url": shlex.quote(url),
+        "sh_body": shlex.quote(body),
+        "tokens_url": json.dumps(url),
+        "oauth_url": json.dumps(f"{facts.base_url}/v1/oauth/token"),
+        "python_body": python,
+        "js_body": body.replace("\n", "\n  "),
+        "js_app": f"app: {chosen}, " if facts.app else "",
+        "id": ID,
+        "secret": SECRET,
+    }
+
+
+@functools.cache
+def _template(name: str) -> Template:
+    file = assets.templates_dir() / "dashboard" / "build" / "embed" / "snippets" / f"{name}.txt"
+    return Template(file.read_text("utf-8").rstrip("\n"))

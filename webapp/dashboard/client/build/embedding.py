@@ -1,0 +1,44 @@
+"""Connect tokens for trying the Connect Link, and whether a page can show it (contract "Connect tokens")."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.dashboard.client.connect import ConnectClient, read
+from webapp.dashboard.client.models.embedding import EmbedCheck, Validity
+from webapp.dashboard.client.transport import NotTheApi
+from webapp.errors import Forbidden, NotFound
+
+CHECK_TIMEOUT_S = 20.0  # the page that is looked at may be slow
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedClient:
+    """Embedding in one project and environment."""
+
+    client: ConnectClient
+
+    def make_token(self, body: Mapping[str, Any]) -> tuple[str, str]:
+        """``POST P/tokens``: the token and its ``connect_link_url``. Raises :class:`webapp.errors.Invalid`."""
+        answer = self.client.create_token(body)
+        token, url = answer.get("token"), answer.get("connect_link_url")
+        if not isinstance(token, str) or not isinstance(url, str) or not url.startswith(("https://", "http://")):
+            raise NotTheApi
+        return token, url
+
+    def validity(self, token: str) -> Validity:
+        """``GET /v1/connect/tokens/{ctok}/validate``."""
+        path, params = f"/v1/connect/tokens/{token}/validate", {"extensions": True}
+        return read(Validity, self.client.as_project("GET", path, params=params))
+
+    def check_page(self, url: str, origins: Sequence[str], printed: str) -> EmbedCheck | None:
+        """``POST P/embed_check`` (an extension). Raises :class:`webapp.errors.Invalid`."""
+        body: dict[str, Any] = {"url": url, "allowed_origins": list(origins)}
+        path = self.client.path("embed_check")
+        try:
+            answer = self.client.as_project(
+                "POST", path, body=body | ({"printed": printed} if printed else {}), timeout=CHECK_TIMEOUT_S
+            )
+        except (NotFound, Forbidden):
+            return None
+        return read(EmbedCheck, answer)

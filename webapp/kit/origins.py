@@ -1,0 +1,31 @@
+"""Origins as browsers send them (RFC 6454 section 6.1): scheme, host, and the port where it is not the usual one."""
+
+from urllib.parse import urlsplit
+
+
+def checked_origin(text: str) -> str:
+    """``text`` as an exact origin. Raises ValueError, with a sentence, when it is none."""
+    origin = exact_origin(text)
+    if origin is None:
+        raise ValueError(f"{text[:200]!r} is not an origin such as https://app.example.com (no path, no *).")
+    return origin
+
+
+def exact_origin(text: str) -> str | None:
+    """``text`` as the exact origin that a browser would send, or None when it is none."""
+    try:
+        parts = urlsplit(text)
+        port, host = parts.port, parts.hostname
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not host or "*" in host or parts.username is not None:
+        return None
+    if parts.path not in ("", "/") or parts.query or parts.fragment or not text.isprintable() or " " in text:
+        return None
+    try:
+        host = host.encode("idna").decode() if not host.isascii() else host
+    except UnicodeError:
+        return None
+    shown = f"[{host}]" if ":" in host else host
+    default = {"http": 80, "https": 443}[parts.scheme]
+    return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, default) else "")
