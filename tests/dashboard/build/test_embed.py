@@ -147,6 +147,17 @@ def test_origins_are_added_and_removed(site: Site) -> None:
     assert refused.status_code == 422 and 'value="https://c.example/path"' in refused.text
 
 
+def test_a_page_that_was_refused_is_named_until_it_is_allowed(site: Site) -> None:
+    site.post(f"{EMBED}/token", user="ann", another="https://a.example")
+    headers = {"Authorization": f"Bearer {site.token()}", "Origin": "http://localhost:5173"}
+    assert site.browser.get("/v1/connect/accounts", base_url=BASE, headers=headers).status_code == 403
+    page = site.get(f"{EMBED}?user=ann").text
+    assert "http://localhost:5173 tried to show the Connect Link and was refused" in page and "just now" in page
+    allowed = site.post(f"{EMBED}/origins?user=ann", another="http://localhost:5173")
+    where = allowed.headers["Location"].partition("#")[0]
+    assert "user=ann" in where and "was refused" not in site.get(where).text
+
+
 def test_a_page_is_checked_against_the_origins_in_the_form(site: Site) -> None:
     policy = "HTTP/1.1 200 OK\nContent-Security-Policy: frame-src 'none'\n\n"
     where = f"{EMBED}/check?origins=https%3A%2F%2Fa.example"

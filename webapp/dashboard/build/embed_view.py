@@ -10,12 +10,13 @@ from webapp.dashboard.build.embed_state import SIZES, WAYS, EmbedQuery, Token, k
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.embedding import EmbedClient
 from webapp.dashboard.client.models.accounts import App
-from webapp.dashboard.client.models.embedding import EmbedCheck, Validity
+from webapp.dashboard.client.models.embedding import EmbedCheck, RefusedOrigin, Validity
 from webapp.dashboard.dashboard import dashboard, if_up, offers, service, viewer
 from webapp.dashboard.pages import fragment
 from webapp.kit.translation import gettext
 
 _MOST_APPS = 100
+_MOST_REFUSED = 3
 
 
 def show(
@@ -46,6 +47,7 @@ def show(
         ],
         snippets=snippets(way, _facts(query)),
         checks=offers("embed_check", _can_check),
+        refused=_refused(query),
         url=url or (query.listed or [""])[0],
         verdict=verdict,
         **_state(token),
@@ -67,6 +69,12 @@ def _state(token: Token | None) -> dict[str, Any]:
 
 def _validity(token: Token) -> Validity:
     return EmbedClient(viewer().client).validity(token.token)
+
+
+def _refused(query: EmbedQuery) -> list[RefusedOrigin]:
+    """The last pages that were refused, but for those that are allowed by now."""
+    refused = if_up(EmbedClient(viewer().client).refused_origins) or ()
+    return [row for row in refused if row.origin not in query.listed][:_MOST_REFUSED]
 
 
 def _can_check() -> EmbedCheck | None:

@@ -51,3 +51,10 @@ def test_a_page_is_checked_where_the_service_can() -> None:
         is client.check_page("https://a.example", [], "")
         is None
     )
+
+
+def test_origins_that_were_refused() -> None:
+    row = {"origin": "https://a.example", "refused_at": "2026-01-01T00:00:00Z"}
+    recorder = Recorder({"data": [row, {"origin": ""}]}, NotFound())
+    assert [refused.origin for refused in EmbedClient(recorder).refused_origins()] == ["https://a.example"]
+    assert EmbedClient(recorder).refused_origins() == () and recorder.calls[0][1:3] == ("GET", "P/refused_origins")

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from webapp.kit.clock import iso
+
 PAGE = "HTTP/1.1 200 OK\ncross-origin-opener-policy: same-origin\n\n"
 
 
@@ -24,3 +26,12 @@ def test_bad_input_is_refused(world: Any) -> None:
         answer = world.post("P/embed_check", world.server(), json=body)
         assert answer.status_code == 400 and answer.json["details"]
     assert world.post("P/embed_check", world.frontend(), json={"url": "https://a.example"}).status_code == 403
+
+
+def test_origins_that_were_refused_are_listed(world: Any) -> None:
+    token = world.frontend(allowed_origins=["https://a.example"])
+    assert world.get("P/accounts", token, headers={"Origin": "http://localhost:5173"}).status_code == 403
+    listed = world.get("P/refused_origins", world.server("connect:projects:read")).json["data"]
+    assert listed == [{"origin": "http://localhost:5173", "refused_at": iso(world.clock())}]
+    assert world.get("P/refused_origins", token).status_code == 403
+    assert world.get("P/refused_origins", world.server(), env="production").json["data"] == []

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp.dashboard.client.connect import ConnectClient, read
-from webapp.dashboard.client.models.embedding import EmbedCheck, Validity
+from webapp.dashboard.client.models.embedding import EmbedCheck, RefusedOrigin, Validity
+from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.transport import NotTheApi
 from webapp.errors import Forbidden, NotFound
 
@@ -42,3 +43,11 @@ class EmbedClient:
         except (NotFound, Forbidden):
             return None
         return read(EmbedCheck, answer)
+
+    def refused_origins(self) -> tuple[RefusedOrigin, ...]:
+        """``GET P/refused_origins`` (an extension), the latest first; none where the service does not tell."""
+        try:
+            answer = self.client.as_project("GET", self.client.path("refused_origins"))
+        except (NotFound, Forbidden):
+            return ()
+        return PageOf[RefusedOrigin].model_validate(answer).items

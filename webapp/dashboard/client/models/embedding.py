@@ -33,3 +33,10 @@ class EmbedCheck(Lenient):
     looked_at: str = ""
     findings: tuple[Finding, ...] = ()
     checked_at: str | None = None
+
+
+class RefusedOrigin(Lenient):
+    """The origin of a page that showed a token which does not allow it."""
+
+    origin: NonEmpty
+    refused_at: str | None = None

@@ -11,11 +11,12 @@ from webapp.service.api.access import models
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body, Data
 from webapp.service.api.base.operations import Example, Group, Operations
-from webapp.service.domain.access import embedding
+from webapp.service.domain.access import embedding, refused_origins
 from webapp.service.domain.base import scopes
 
 operations = Operations(
     Group("Embedding", "Whether your own pages can show the Connect Link."),
+    read=(scopes.PROJECTS_READ,),
     write=(scopes.PROJECTS_READ,),
     connect=False,
     extension=True,
@@ -50,3 +51,10 @@ def check_embedding(call: Call) -> Response:
     body = call.body(PageToCheck)
     check = embedding.check(call.service, body.url, body.allowed_origins, body.printed or None)
     return answer({"data": {**asdict(check), "checked_at": iso(call.service.clock())}})
+
+
+@operations.get("P/refused_origins", answer=Data[list[models.RefusedOrigin]])
+def list_refused_origins(call: Call) -> Response:
+    """Origins of pages that showed a Connect token which does not allow them, in 30 days, the latest first."""
+    refused = refused_origins.latest(call.service, call.scene)
+    return answer({"data": [{"origin": row.origin, "refused_at": iso(row.seen_at)} for row in refused]})

@@ -79,6 +79,13 @@ class EmbedCheck(Answer):
     checked_at: DateTime
 
 
+class RefusedOrigin(Answer):
+    """The origin of a page that showed a Connect token which does not allow it."""
+
+    origin: str = Field(examples=["http://localhost:5173"])
+    refused_at: DateTime
+
+
 class LimitToken(Answer):
     """The token of a custom rate limit, for the header `x-pd-rate-limit`."""
 
