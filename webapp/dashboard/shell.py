@@ -52,6 +52,7 @@ class BuildPage:
 BUILD: dict[str, BuildPage] = {
     "embed": BuildPage(_("Embed"), "embed"),
     "keys": BuildPage(_("API & keys"), "key"),
+    "project": BuildPage(_("Project"), "settings"),
     "people": BuildPage(_("People"), "people", OWNERS),
 }
 
@@ -147,7 +148,7 @@ def _navigation() -> list[dict[str, Any]]:
 
 def _item(noun: str, label: str, endpoint: str = "index", **more: Any) -> dict[str, Any]:
     here = (request.endpoint or "").split(".")
-    current = len(here) > 2 and here[1] in (noun, *_BELOW.get(noun, ()))
+    current = len(here) > 2 and (here[1] in (noun, *_BELOW.get(noun, ())) or here[1].startswith(f"{noun}_"))
     url = url_for(f"dashboard.{noun}.{endpoint}")
     return {"label": label, "url": url, "icon": noun, "current": current, **more}
 

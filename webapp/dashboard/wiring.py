@@ -25,6 +25,9 @@ from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.build import embed as build_embed
 from webapp.dashboard.build import invitations, logins, people
 from webapp.dashboard.build.keys import page as keys
+from webapp.dashboard.build.project import brand
+from webapp.dashboard.build.project import deletion as project_deletion
+from webapp.dashboard.build.project import page as project_page
 from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.inprocess import WSGI, InProcessAdapter
@@ -50,6 +53,7 @@ _NOUNS = (
     apps, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
     component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
     build_embed, people, logins, invitations, keys,
+    project_page, brand, project_deletion,
 )  # fmt: skip
 
 

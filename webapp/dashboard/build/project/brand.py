@@ -1,0 +1,62 @@
+"""The brand of a project on Build: its colour, whose contrast is told as it is chosen, and its logo."""
+
+from flask import flash as say
+from flask import request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build import page as build
+from webapp.dashboard.build.project.page import for_owners, load, projects, show
+from webapp.dashboard.pages import fragment, go
+from webapp.errors import Invalid
+from webapp.kit import contrast, images
+from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
+from webapp.kit.images import Image
+from webapp.kit.translation import gettext
+
+blueprint = build.blueprint("project", "brand", "/brand")
+
+MAX_LOGO_BYTES = 1024 * 1024
+LEAST_PIXELS = 128
+
+
+@blueprint.post("")
+def save() -> AnyResponse:
+    """Keep the colour, and the logo where a file was chosen."""
+    for_owners()
+    project, hue = load(), request.form.get("brand_hue", "")
+    logo = request.files["logo"].stream.read(MAX_LOGO_BYTES + 1) if "logo" in request.files else b""
+    try:
+        image = _image(logo) if logo else None
+        projects().update(project.id, {"brand_hue": _hue(hue)})
+        if image:
+            projects().set_logo(project.id, logo, image.media_type)
+    except Invalid as error:
+        return show(project, {detail.field: detail.message for detail in error.details}, 422)
+    say(gettext("Your brand is saved."), "ok")
+    return go(url_for("dashboard.build_project.page", _anchor="brand"))
+
+
+@blueprint.get("/contrast")
+def readable() -> str:
+    """How well the colour that is being chosen can be read."""
+    hue = request.args.get("brand_hue", type=int, default=DEFAULT_HUE)
+    return fragment("dashboard/build/project/_contrast.html", contrast=contrast.of_hue(hue % (MAX_HUE + 1)))
+
+
+def _hue(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text[:4]) <= MAX_HUE):
+        raise Invalid.of("brand_hue", gettext("Choose a colour from the bar."))
+    return int(text)
+
+
+def _image(logo: bytes) -> Image:
+    """What was chosen as logo. Raises :class:`Invalid`."""
+    if len(logo) > MAX_LOGO_BYTES:
+        raise Invalid.of("logo", gettext("This file is too large. Choose one of at most 1 MB."))
+    image = images.measured(logo)
+    if image is None:
+        raise Invalid.of("logo", gettext("This is no PNG, JPEG or WebP image. Choose another file."))
+    if min(image.width, image.height) < LEAST_PIXELS:
+        sentence = gettext("This image has {width} × {height} pixels. Choose one of at least {least} × {least}.")
+        raise Invalid.of("logo", sentence.format(width=image.width, height=image.height, least=LEAST_PIXELS))
+    return image

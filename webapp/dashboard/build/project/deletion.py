@@ -1,0 +1,48 @@
+"""Deleting the project that the viewer works in: the question with what goes, and the deletion.
+
+The one that the dashboard works in unless told otherwise stays, and with it the last one.
+"""
+
+from flask import Response, abort, flash, make_response, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build import page as build
+from webapp.dashboard.build.project.page import for_owners, load, projects
+from webapp.dashboard.client.build.projects import Project
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.pages import go
+from webapp.errors import Conflict
+from webapp.kit.translation import gettext
+
+blueprint = build.blueprint("project", "deletion", "/deletion")
+
+
+@blueprint.get("")
+def page() -> Response:
+    """Ask, and say what goes."""
+    return _ask(_loaded())
+
+
+@blueprint.post("")
+def delete() -> AnyResponse:
+    """Delete it, once its name was typed; the dashboard then works in the other one."""
+    project = _loaded()
+    if request.form.get("name", "").strip() != project.name:
+        return _ask(project, gettext("Type the name exactly as it stands here: {name}").format(name=project.name))
+    try:
+        projects().delete(project.id)
+    except Conflict as error:
+        return _ask(project, error.message)
+    flash(gettext("“{name}” is deleted.").format(name=project.name), "ok")
+    return go(url_for("dashboard.build_project.page"))
+
+
+def _loaded() -> Project:
+    for_owners()
+    project = load()
+    return abort(404) if project.id == dashboard().client.project_id else project
+
+
+def _ask(project: Project, error: str = "") -> Response:
+    page = render_template("dashboard/build/project/deletion.html", project=project, error=error)
+    return make_response(page, 422 if error else 200)
