@@ -1,8 +1,11 @@
-"""How the processes of this project take memory from the system."""
+"""How the processes of this project take memory from the system, and how often they look for garbage."""
 
 import ctypes
+import gc
 
 ARENAS = 2
+YOUNG = 10_000
+"""So many more objects are looked at for garbage; a page makes thousands, and nearly all are gone by then."""
 _M_ARENA_MAX = -8  # malloc.h of the GNU C library
 
 
@@ -16,3 +19,14 @@ def limit_arenas() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
         mallopt(_M_ARENA_MAX, ARENAS)
+
+
+def collect_rarely() -> None:
+    """Let this process, and those it forks, look for garbage once :data:`YOUNG` objects are new."""
+    gc.set_threshold(YOUNG, *gc.get_threshold()[1:])
+
+
+def settle() -> None:
+    """What there is now stays: no later look for garbage goes through it. To be called once all is put together."""
+    gc.collect()
+    gc.freeze()

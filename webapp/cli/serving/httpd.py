@@ -131,20 +131,25 @@ def _raise_file_limit(connections: int) -> None:
 
 
 class _Dispatcher(ThreadedTaskDispatcher):
-    """Gives requests to ``threads``, and those for :data:`ALIVE` to one more, which waits for nothing."""
+    """Gives requests to at most ``threads``, and those for :data:`ALIVE` to one more, which waits for nothing.
+
+    A thread begins when all others are at work: few are warmer, and hold less memory, than many that take turns.
+    """
 
     def __init__(self, threads: int) -> None:
         super().__init__()
+        self._threads = threads
         self._alive = ThreadedTaskDispatcher()
         self._alive.set_thread_count(1)
-        self.set_thread_count(threads)
 
     def add_task(self, task: Any) -> None:
         path = getattr(task.requests[0], "path", None)  # which a request that could not be parsed has not
         if path == ALIVE:
             self._alive.add_task(task)
-        else:
-            super().add_task(task)
+            return
+        if len(self.threads) < self._threads and self.active_count + len(self.queue) >= len(self.threads):
+            self.set_thread_count(len(self.threads) + 1)
+        super().add_task(task)
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
         self._alive.shutdown(cancel_pending, timeout)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from webapp.cli.options import sentence_of
+from webapp.cli.serving import allocation
 from webapp.cli.serving.logs import on_hang_up
 from webapp.cli.serving.stopping import Stop
 from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
@@ -70,6 +71,7 @@ def web(
         try:
             app = create_app(settings, service=service)
             watch.start()
+            allocation.settle()
             bounds, proxies = settings.quotas, settings.trusted_proxies
             serve(app, sockets, threads=settings.threads, stop=stop, bounds=bounds, proxies=proxies)
         finally:

@@ -101,6 +101,7 @@ def _begin(port: int | None) -> Settings:
     settings = settings_from_env(port)
     configure(settings.log_level, form=settings.log_format)
     allocation.limit_arenas()
+    allocation.collect_rarely()
     return settings
 
 
