@@ -24,7 +24,7 @@ MEMORY_TARGET_MB, IDLE_TARGET = 250.0, 1.0
 PROCESSES = ("runner", "web", "worker", "sandbox")  # in the order in which they are started
 PORTS = (0, 1, 25)  # dashboard and API, sandbox, mail
 SETTLED_S = 1.0
-PATIENCE_S = 120.0
+PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,12 @@ class Listener:
         return int(json.loads(client.ask(Request("GET", path, self.scenery.headers)))["data"]["delivered"])
 
     def wait(self, client: Client, count: int) -> None:
-        """Until ``count`` events have arrived. Raises ``RuntimeError`` when they do not."""
-        ends = time.monotonic() + PATIENCE_S
-        while self.delivered(client) < count:
-            if time.monotonic() > ends:
+        """Until ``count`` events have arrived. Raises ``RuntimeError`` when none do for :data:`PATIENCE_S` seconds."""
+        before, ends = -1, 0.0
+        while (arrived := self.delivered(client)) < count:
+            if arrived > before:
+                before, ends = arrived, time.monotonic() + PATIENCE_S
+            elif time.monotonic() > ends:
                 raise RuntimeError("the events were not delivered")
             time.sleep(0.2)
 

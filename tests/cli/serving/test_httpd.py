@@ -186,18 +186,25 @@ def test_whoever_hangs_up_leaves_no_address_in_the_log(
 def test_a_thread_begins_only_when_all_others_are_at_work() -> None:
     dispatcher = httpd._Dispatcher(2)
     begun, go_on = threading.Semaphore(0), threading.Event()
-    task = type("Task", (), {"requests": [None], "service": lambda self: (begun.release(), go_on.wait(5))})
+
+    class Task:
+        requests = (None,)
+
+        def service(self) -> None:
+            begun.release()
+            go_on.wait(5)
+
     try:
         assert not dispatcher.threads
         for threads in (1, 2, 2):
-            dispatcher.add_task(task())
+            dispatcher.add_task(Task())
             assert len(dispatcher.threads) == threads
         assert begun.acquire(timeout=5) and begun.acquire(timeout=5), "two at once"
         go_on.set()
         assert begun.acquire(timeout=5), "the third, by one of the two"
         while dispatcher.active_count:
             time.sleep(0.001)
-        dispatcher.add_task(task())
+        dispatcher.add_task(Task())
         assert len(dispatcher.threads) == 2
     finally:
         dispatcher.shutdown()

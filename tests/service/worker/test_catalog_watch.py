@@ -1,5 +1,6 @@
 """What the operator changes reaches a service that runs."""
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from webapp.service.catalog.sources import Places
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import opening
+from webapp.service.worker import catalog_watch
 from webapp.service.worker.catalog_watch import CatalogWatch
 
 GREET = """from webapp.service.components.authoring import Action
@@ -126,3 +128,27 @@ def test_its_thread_looks_and_ends(service: Service, file: Path) -> None:
         time.sleep(0.02)
     watch.stop(1.0)
     assert name_of(service) == "Greet"
+
+
+def test_looks_that_take_long_are_taken_less_often(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+
+    def wait(_: object, pause: float) -> bool:
+        pauses.append(pause)
+        return len(pauses) > 2
+
+    monkeypatch.setattr(threading.Event, "wait", wait)
+    monkeypatch.setattr(catalog_watch, "_signature", lambda _: sum(range(2_000_000)))
+    watch = CatalogWatch(service)
+    watch._run()
+    assert pauses[2] == catalog_watch.SHARE * watch.look_s > catalog_watch.EVERY_S
+
+
+def test_a_look_sees_each_file_that_may_be_built_and_no_other(service: Service) -> None:
+    places = Places.of(service.settings.data)
+    (own,) = places.own
+    for name in ("one/app.toml", "one/actions/go/0.0.1.py", "one/notes.txt"):
+        (own / name).parent.mkdir(parents=True, exist_ok=True)
+        (own / name).write_text("x")
+    names = {str(own / name) for name in ("one/app.toml", "one/actions/go/0.0.1.py")}
+    assert {name for name, _, _ in catalog_watch._signature(places) if name.startswith(str(own / "one"))} == names

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -84,6 +85,7 @@ def test_run_stops_when_told_and_wakes_at_once(bench: Any, monkeypatch: pytest.M
         turned.set()
 
     monkeypatch.setattr(loop, "turn", count)
+    monkeypatch.setattr(loop, "RUNG_S", 0.0)
     stop, (near, far) = threading.Event(), os.pipe()
     thread = threading.Thread(target=loop.run, args=(bench.service.settings, stop, near))
     thread.start()
@@ -100,6 +102,30 @@ def test_run_stops_when_told_and_wakes_at_once(bench: Any, monkeypatch: pytest.M
         os.close(near)
         os.close(far)
     assert not thread.is_alive()
+
+
+def test_whoever_rings_wakes_the_engines_at_once_and_the_accounts_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "RUNG_S", 0.05)
+    stop, (near, far) = threading.Event(), os.pipe()
+    woken: list[float] = []
+
+    def wake() -> None:
+        woken.append(time.monotonic())
+        if len(woken) < 5:
+            os.write(far, b"!")
+
+    os.write(far, b"!")
+    began = time.monotonic()
+    loop._rest(stop, near, 30.0, wake)
+    assert len(woken) == 5 and woken[-1] - began < 0.05 <= time.monotonic() - began < 5
+    os.close(near)
+    os.close(far)
+
+
+def test_a_turn_with_nothing_due_takes_no_write_lock(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.connect()
+    monkeypatch.setattr(type(bench.service.store), "write", lambda _: pytest.fail("something was written"))
+    one_turn(bench, [])
 
 
 def test_a_clock_that_is_set_back_puts_no_chore_and_no_account_off(bench: Any) -> None:

@@ -47,6 +47,17 @@ def turned(engine: TriggerEngine) -> None:
     until(lambda: not engine.busy)
 
 
+def test_a_turn_with_nothing_due_takes_no_write_lock(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = TriggerEngine(service)
+    deploy(service, scene, "schedule-custom-interval", given={"cron": {"intervalSeconds": 60}})
+    deploy(service, scene)
+    turned(engine)  # the first look at the source
+    monkeypatch.setattr(type(service.store), "write", lambda _: pytest.fail("something was written"))
+    turned(engine)
+
+
 def test_timers_polls_and_requests_are_run(service: Service, scene: Scene, clock: FakeClock) -> None:
     engine = TriggerEngine(service)
     timer = deploy(service, scene, "schedule-custom-interval", given={"cron": {"intervalSeconds": 1}})

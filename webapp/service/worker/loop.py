@@ -8,6 +8,7 @@ import logging
 import os
 import select
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from webapp.service.worker.trigger_engine import TriggerEngine
 from webapp.settings import Settings
 
 LONGEST_SLEEP_S = 15.0
+RUNG_S = 1.0
 REFRESHES_AT_ONCE = 8
 GRACE_S = 8.0  # less than the supervisor gives us
 log = logging.getLogger(__name__)
@@ -106,8 +108,7 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
                 if monitor.is_set_back(service.clock()):
                     _logged("realign accounts", lambda: lifecycle.realign(service))
                 turn(service, due, pool)
-                if _sleep(stop, wake_fd, pause_s(service)):
-                    wake()
+                _rest(stop, wake_fd, pause_s(service), wake)
     finally:
         _end(engines)
         close_service(service)
@@ -162,6 +163,17 @@ def pause_s(service: Service) -> float:
     if not due:
         return LONGEST_SLEEP_S
     return min(max((min(due) - service.clock()) / SECOND, 0.2), LONGEST_SLEEP_S)
+
+
+def _rest(stop: threading.Event, wake_fd: int | None, seconds: float, wake: Callable[[], None]) -> None:
+    """Sleep for ``seconds``; whoever rings wakes the engines at once. Accounts may have changed then, so it ends soon,
+    but :data:`RUNG_S` after it began at the earliest: each event rings, and concerns no account."""
+    began = time.monotonic()
+    ends = began + seconds
+    while not stop.is_set() and (left := ends - time.monotonic()) > 0:
+        if _sleep(stop, wake_fd, left):
+            wake()
+            ends = min(ends, began + RUNG_S)
 
 
 def _sleep(stop: threading.Event, wake_fd: int | None, seconds: float) -> bool:

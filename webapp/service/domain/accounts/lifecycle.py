@@ -135,13 +135,17 @@ def claim_refresh(service: Service, account: Account) -> Account | None:
         return accounts.get(tx, account.scene, account.id) if claimed else None
 
 
+_WANTS_CHECK = "SELECT id FROM accounts WHERE next_check_at IS NOT NULL AND next_check_at <= :now AND dead = 0"
+
+
 def claim_checks(service: Service, limit: int) -> list[Account]:
     """Accounts that want a check now, each claimed for 10 minutes, so that no other process takes it too."""
     now = service.clock()
+    if service.store.one(f"{_WANTS_CHECK} LIMIT 1", {"now": now}) is None:
+        return []  # an idle worker takes no write lock
     with service.store.write() as tx:
         rows = tx.all(
-            "UPDATE accounts SET next_check_at = :later, checked_by = :holder WHERE id IN (SELECT id FROM accounts "
-            "WHERE next_check_at IS NOT NULL AND next_check_at <= :now AND dead = 0 "
+            f"UPDATE accounts SET next_check_at = :later, checked_by = :holder WHERE id IN ({_WANTS_CHECK} "  # noqa: S608
             "ORDER BY next_check_at LIMIT :limit) RETURNING id, project_id, environment",
             {"now": now, "later": now + CHECK_CLAIM, "holder": service.generation, "limit": limit},
         )

@@ -31,6 +31,10 @@ _KEPT = (  # what no change writes
     "created_at", "turn",
 )  # fmt: skip
 DUE = f"next_run_at <= :now AND active = 1 AND deployed = 1 AND {FREE}"
+_CLAIMABLE = (
+    f"SELECT id FROM deployed_triggers WHERE emitter = 'source' AND {DUE} "  # noqa: S608
+    "AND lease_until NOT BETWEEN :now + 1 AND :now + :lease"
+)
 
 
 def insert(tx: Tx, trigger: DeployedTrigger, *, endpoint_key: str | None, busy_until: int, holder: int = 0) -> None:
@@ -121,13 +125,14 @@ def switch_off(tx: Tx, service: Service, trigger: DeployedTrigger, reason: str) 
 
 def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
     """Sources whose tick is due, the longest waiting first, each claimed for this caller alone by a lease."""
+    due = {"now": service.clock(), "lease": LEASE, "busy": BUSY, "limit": limit}
+    if service.store.one(f"{_CLAIMABLE} LIMIT 1", due) is None:
+        return []  # an idle worker takes no write lock
     with service.store.write() as tx:
         rows = tx.tuples(
             "UPDATE deployed_triggers SET lease_until = :now + :lease, holder = :holder, turn = turn + 1 "  # noqa: S608
-            f"WHERE id IN (SELECT id FROM deployed_triggers WHERE emitter = 'source' AND {DUE} AND "
-            "lease_until NOT BETWEEN :now + 1 AND :now + :lease ORDER BY next_run_at LIMIT :limit) "
-            f"RETURNING {_TRIGGERS.columns}",
-            {"now": service.clock(), "lease": LEASE, "busy": BUSY, "holder": service.generation, "limit": limit},
+            f"WHERE id IN ({_CLAIMABLE} ORDER BY next_run_at LIMIT :limit) RETURNING {_TRIGGERS.columns}",
+            {**due, "holder": service.generation},
         )
     return sorted(map(_TRIGGERS.make, rows), key=lambda trigger: trigger.next_run_at or 0)
 

@@ -13,7 +13,9 @@ POLLS_LOOKED_AT = 64  # more than run side by side, so that one of them is free
 
 def fire_timers(service: Service) -> int:
     """Fire native timers that are due, at most :data:`BATCH`, in one transaction; how many there were."""
-    now = service.clock()
+    now, next_at = service.clock(), next_timer_at(service)
+    if next_at is None or next_at > now:
+        return 0  # an idle worker takes no write lock
     with service.store.write() as tx:
         due = deployed_triggers.ROWS.all(
             tx,
