@@ -169,6 +169,9 @@ def _over_the_api(made: Workspace) -> None:
     trigger = f"deployed-triggers/{made.names['TRIGGER_ID']}"
     made.call("POST", f"{trigger}/test_event", params=owner, json={"event": {"n": 1}})
     made.names["WEBHOOK_ID"] = made.call("GET", f"{trigger}/webhooks", params=owner).json()["webhooks"][0]["id"]
+    for name in ("GENERAL_WEBHOOK_ID", "GENERAL_WEBHOOK_TO_DELETE_ID"):
+        general = {"url": WEBHOOK, "name": name, "description": ""}
+        made.names[name] = made.call("POST", "/v1/webhooks", params=general).json()["data"]["id"]
     sent = made.call("GET", f"{trigger}/deliveries", params=owner).json()["data"]
     made.names["DELIVERY_ID"] = sent[0]["id"]
     made.names["TASK_64"] = _task(made)

@@ -23,7 +23,7 @@ KNOWN = {
     "path.oauth_app_id": "OAUTH_APP_ID", "path.app_override_id": "APP_OVERRIDE_ID", "path.project_id": "PROJECT_ID",
     "path.ticket": "TICKET", "query.account_id": "ACCOUNT_ID", "query.s3_key": "S3_KEY", "body.connect_token": "CTOK",
     "path.user_id": "OTHER_LOGIN_ID", "path.client_id": "OTHER_CLIENT_ID",
-    "path.invitation_id": "INVITATION_ID",
+    "path.invitation_id": "INVITATION_ID", "path.general_webhook_id": "GENERAL_WEBHOOK_ID",
     "body.client_id": "CLIENT_ID", "body.client_secret": "CLIENT_SECRET",
 }  # fmt: skip
 WORDS = {
@@ -53,6 +53,7 @@ REMOVED = {
     "share_oauth_app": {"path.oauth_app_id": "GOOGLE_OAUTH_APP_ID"},
     "delete_oauth_client": {"path.client_id": "CLIENT_TO_DELETE_ID"},
     "rotate_oauth_client": {"path.client_id": "OTHER_CLIENT_ID"},
+    "delete_general_webhook": {"path.general_webhook_id": "GENERAL_WEBHOOK_TO_DELETE_ID"},
     "delete_user": {"path.external_user_id": "user-to-delete"},
     "proxy_delete": {"path.url_64": "TASK_64"},
 }

@@ -56,3 +56,20 @@ def test_a_bad_url_is_refused(world: World, url: str) -> None:
     query = urlencode({"url": url, "name": "Ops", "description": "x"})
     refused = world.post(f"/v1/webhooks?{query}", world.server("*"))
     assert (refused.status_code, refused.get_json()["details"][0]["field"]) == (400, "url")
+
+
+def test_the_key_is_shown_to_whoever_may_change_it(world: World) -> None:
+    shown = world.get("P/webhook/signing_key", world.server("connect:projects:write"))
+    assert shown.get_json() == {"data": {"signing_key": signing_keys.of_scene(world.service, world.scene)}}
+    for token in (world.server("connect:projects:read"), world.frontend()):
+        assert world.get("P/webhook/signing_key", token).status_code == 403
+
+
+def test_how_it_does_is_an_extension(world: World) -> None:
+    server = world.server()
+    assert world.get("P/webhook?extensions=true", server).get_json() == {"data": None}
+    world.call("PUT", "P/webhook", server, json={"url": URL})
+    plain = world.get("P/webhook", server).get_json()["data"]
+    shown = world.get("P/webhook?extensions=true", server).get_json()["data"]
+    assert shown.keys() - plain.keys() == {"active", "delivery_state"}
+    assert (shown["active"], shown["delivery_state"]["state"]) == (True, "happy")

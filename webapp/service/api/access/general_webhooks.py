@@ -1,29 +1,37 @@
-"""``POST /v1/webhooks`` (contract "General webhooks"): a webhook of the workspace, or of the client's own project.
+"""``/v1/webhooks`` (contract "General webhooks"): webhooks of the workspace, or of the client's own project.
 
-It is told of connections that were made or failed, of accounts that died and of triggers that were switched off. Its
-parameters stand in the query string. Notifications name Connect tokens of every user, so a person with the role member,
-who is one of those users, may not make one.
+They are told of connections that were made or failed, of accounts that died and of triggers that were switched off. The
+parameters of a new one stand in the query string. Notifications name Connect tokens of every user, so a person with the
+role member, who is one of those users, may not look after any. A client of one project sees that project's alone.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from flask import Response
 from pydantic import Field
 
-from webapp.errors import Forbidden
+from webapp.errors import Forbidden, NotFound
 from webapp.kit.clock import SECOND
 from webapp.people import users
 from webapp.service.api.access import me, models
-from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Data, Query
-from webapp.service.api.base.operations import Example, Group, Operations
+from webapp.service.api.base.call import Call, answer, no_content
+from webapp.service.api.base.models import Data, ProjectId, Query
+from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
+from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base import scopes
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import endpoint_state, endpoints, general_webhooks, stats
 from webapp.service.domain.deliveries.endpoints import Endpoint
+from webapp.service.domain.projects import projects
+from webapp.service.domain.projects.projects import Scene
 
 operations = Operations(
-    Group("General webhooks", "Webhooks of the whole workspace: for connections, and for what stopped by itself.")
+    Group("General webhooks", "Webhooks of the whole workspace: for connections, and for what stopped by itself."),
+    PathParameter("general_webhook_id", "The webhook's id (`wh_…`).", "$GENERAL_WEBHOOK_ID"),
+    read=(scopes.ALL,),
+    write=(scopes.ALL,),
+    connect=False,
 )
+ALL, ONE = "/v1/webhooks", "/v1/webhooks/<general_webhook_id>"
 
 
 class NewWebhook(Query):
@@ -34,11 +42,27 @@ class NewWebhook(Query):
     description: Annotated[str, Field(max_length=2_000)] = Field(description="What it is for.")
 
 
+class Tested(Query):
+    """In which project and environment the test happens: its key signs it."""
+
+    project_id: ProjectId | None = Field(
+        None, description="The project; the webhook's own, or the oldest, unless it is given."
+    )
+    environment: Literal["development", "production"] = Field("development", description="The environment.")
+
+
+@operations.get(ALL, answer=Data[list[models.GeneralWebhookState]], user_key=True, extension=True)
+def list_general_webhooks(call: Call) -> Response:
+    """Every general webhook, oldest first, with how it does."""
+    _refuse_members(call)
+    rows = general_webhooks.every(call.store, call.caller.project_id)
+    of_late = stats.of_late(call.store, None, rows)
+    return answer({"data": [_state_to_json(call, webhook) | of_late[webhook.id] for webhook in rows]})
+
+
 @operations.post(
-    "/v1/webhooks",
+    ALL,
     answer=Data[models.GeneralWebhook],
-    scopes=(scopes.ALL,),
-    connect=False,
     user_key=True,
     query=NewWebhook,
     example=Example(
@@ -66,6 +90,54 @@ def create_webhook(call: Call) -> Response:
     return answer({"data": _to_json(call, webhook)})
 
 
+@operations.delete(
+    ONE, user_key=True, extension=True, example=Example({"general_webhook_id": "$GENERAL_WEBHOOK_TO_DELETE_ID"})
+)
+def delete_general_webhook(call: Call) -> Response:
+    """Remove a general webhook; what waits for it is not sent any more."""
+    webhook = _load(call)
+    with call.store.write() as tx:
+        endpoint_state.remove(tx, webhook, call.service.clock())
+    return no_content()
+
+
+@operations.post(f"{ONE}/reset_delivery_state", answer=Data[models.GeneralWebhookState], user_key=True, extension=True)
+def reset_general_webhook(call: Call) -> Response:
+    """Begin anew with a general webhook that failed or was switched off: what waits for it is sent."""
+    webhook = endpoint_state.reset(call.service, _load(call))
+    return answer({"data": _state_to_json(call, webhook) | stats.of_late(call.store, None, [webhook])[webhook.id]})
+
+
+@operations.post(f"{ONE}/test_event", query=Tested, user_key=True, extension=True)
+def test_general_webhook(call: Call) -> Response:
+    """Send a general webhook a notification of the kind `TEST`."""
+    webhook, query = _load(call), call.query(Tested)
+    notifications.test(call.service, webhook, _scene(call, webhook, query))
+    return no_content()
+
+
+def _load(call: Call) -> Endpoint:
+    """The webhook in the path, as its owner has it."""
+    _refuse_members(call)
+    return general_webhooks.get(call.store, call.path["general_webhook_id"], call.caller.project_id)
+
+
+def _scene(call: Call, webhook: Endpoint, query: Tested) -> Scene:
+    """Where a test happens. Raises :class:`NotFound` for a project that the webhook does not hear of."""
+    project_id = query.project_id or webhook.project_id
+    if project_id is None:
+        project = projects.first(call.store)
+        if project is None:
+            raise NotFound("There is no project yet.")
+        project_id = project.id
+    projects.get(call.store, project_id, only=webhook.project_id)
+    return Scene(project_id, query.environment)
+
+
+def _state_to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:
+    return {**_to_json(call, webhook), "project_id": webhook.project_id, **endpoint_state.to_json(webhook)}
+
+
 def _to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:
     return {
         "id": webhook.id,
@@ -83,4 +155,4 @@ def _refuse_members(call: Call) -> None:
     """Raise :class:`Forbidden` for the API key of a person who may not see what concerns other users."""
     person = users.by_id(call.store, call.caller.person_id) if call.caller.person_id is not None else None
     if person is not None and person.role == "member":
-        raise Forbidden("Webhooks of the workspace hear of every user, so only an owner or developer may make one.")
+        raise Forbidden("Webhooks of the workspace hear of every user, so only owners and developers look after them.")

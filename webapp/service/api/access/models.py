@@ -5,7 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from webapp.service.api.accounts.app_models import App
-from webapp.service.api.base.models import Answer, Body, DateTime, Seconds
+from webapp.service.api.base.models import Answer, Body, DateTime, Milliseconds, Seconds
+from webapp.service.api.triggers.models import DeliveryState
 
 
 class TokenRequest(Body):
@@ -170,3 +171,13 @@ class GeneralWebhook(Answer):
     active: bool
     created_at: Seconds
     updated_at: Seconds
+
+
+class GeneralWebhookState(GeneralWebhook):
+    """A webhook of the workspace with how it does; `project_id` is null when it hears of every project."""
+
+    project_id: str | None = Field(examples=["proj_8Fw3ZsKd"])
+    delivery_state: DeliveryState
+    last_success_at: Milliseconds | None = Field(description="When something arrived there last.")
+    median_ms: int | None = Field(description="How long an answer usually takes, of the newest that arrived.")
+    next_attempt_at: Milliseconds | None = Field(description="When what waits is tried next.")

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from webapp.service.api.base.models import Answer, DateTime, Seconds, identifier
+from webapp.service.api.triggers.models import DeliveryState
 
 
 class Project(Answer):
@@ -31,6 +32,12 @@ class ExternalUser(Answer):
     external_id: str = Field(examples=["user-123"])
     created_at: DateTime
     updated_at: DateTime
+
+
+class SigningKey(Answer):
+    """The key that signs what goes to an environment's webhooks."""
+
+    signing_key: str = Field(examples=["whsec_…"])
 
 
 class UsageHour(Answer):
@@ -88,3 +95,10 @@ class ProjectWebhook(Answer):
     created_at: Seconds = 0
     updated_at: Seconds = 0
     signing_key: str = Field("", description="Shown once.")
+
+
+class ProjectWebhookState(ProjectWebhook):
+    """The same; the last two are there when `extensions` were asked for."""
+
+    active: bool = True
+    delivery_state: DeliveryState | None = None

@@ -1,8 +1,8 @@
 """The webhook of a project's environment (contract "Project webhook").
 
 It gets the events of triggers that have no webhook of their own. Its signing key is the environment's: Connect
-notifications are signed with it too. The key is shown when the webhook is made and when it is regenerated, and never
-again.
+notifications are signed with it too. The key is shown when the webhook is made, when it is regenerated, and by an
+extension to whoever may change it.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from pydantic import Field
 
 from webapp.kit.clock import SECOND
 from webapp.service.api.base.call import Call, answer, no_content
-from webapp.service.api.base.models import Body, Data
+from webapp.service.api.base.models import Body, Data, Extensions, Query
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.projects import models
 from webapp.service.domain.base import scopes
@@ -33,11 +33,19 @@ class NewWebhook(Body):
     url: str = Field(description="Where it leads; `http` or `https`, with a host.")
 
 
-@operations.get("P/webhook", answer=Data[models.ProjectWebhook | None])
+class Shown(Query):
+    """``extensions`` adds how the webhook does."""
+
+    extensions: Extensions = False
+
+
+@operations.get("P/webhook", answer=Data[models.ProjectWebhookState | None], query=Shown)
 def get_project_webhook(call: Call) -> Response:
     """The webhook, or null."""
-    webhook = endpoints.of_project(call.store, call.scene)
-    return answer({"data": _to_json(call, webhook) if webhook else None})
+    webhook, extensions = endpoints.of_project(call.store, call.scene), call.query(Shown).extensions
+    if webhook is None:
+        return answer({"data": None})
+    return answer({"data": _to_json(call, webhook) | (endpoint_state.to_json(webhook) if extensions else {})})
 
 
 @operations.put(
@@ -73,6 +81,14 @@ def delete_project_webhook(call: Call) -> Response:
         if webhook is not None:
             endpoint_state.remove(tx, webhook, call.service.clock())
     return no_content()
+
+
+@operations.get(
+    "P/webhook/signing_key", answer=Data[models.SigningKey], scopes=(scopes.PROJECTS_WRITE,), extension=True
+)
+def get_project_key(call: Call) -> Response:
+    """The environment's signing key: the project webhook, general webhooks and notifications are signed with it."""
+    return answer({"data": {"signing_key": signing_keys.of_scene(call.service, call.scene)}})
 
 
 @operations.post("P/webhook/regenerate_signing_key", answer=Data[models.ProjectWebhook])

@@ -28,6 +28,8 @@ VARIABLES: Mapping[str, str] = {
     "TRIGGER_ID": "the id of a deployed trigger of the user",
     "OTHER_TRIGGER_ID": "the id of another deployed trigger of the user",
     "WEBHOOK_ID": "the id of a webhook of the trigger",
+    "GENERAL_WEBHOOK_ID": "the id of a general webhook",
+    "GENERAL_WEBHOOK_TO_DELETE_ID": "the id of a general webhook that is to go",
     "DELIVERY_ID": "the id of a delivery of the trigger",
     "S3_KEY": "the key of a stashed file",
     "TICKET": "the last part of a file's link",

@@ -153,20 +153,9 @@ def to_json(call: Call, endpoint: Endpoint) -> dict[str, Any]:
     data: dict[str, Any] = {"id": endpoint.id, "url": url, "signing_key_set": True}
     if call.caller.connect is None:
         data["signing_key"] = endpoints.key_of(call.service, endpoint)
-    return data | _state_to_json(endpoint)
+    return data | endpoint_state.to_json(endpoint)
 
 
 def workflow_to_json(endpoint: Endpoint) -> dict[str, Any]:
     """A workflow as those see it whose events go there: its name and how it does, not where it is."""
-    return {"id": endpoint.id, "name": endpoint.name, **_state_to_json(endpoint)}
-
-
-def _state_to_json(endpoint: Endpoint) -> dict[str, Any]:
-    state = {
-        "state": endpoint.state,
-        "since": endpoint.state_since // SECOND,
-        "last_error": endpoint.last_error,
-        "consecutive_failures": endpoint.consecutive_failures,
-        "sheds": endpoint.sheds,
-    }
-    return {"active": endpoint.active, "delivery_state": state}
+    return {"id": endpoint.id, "name": endpoint.name, **endpoint_state.to_json(endpoint)}

@@ -2,6 +2,7 @@
 
     CONNECTION_SUCCESS, CONNECTION_ERROR   to the Connect token's webhook_uri, and to general webhooks
     ACCOUNT_DEAD, TRIGGER_DEACTIVATED      to general webhooks
+    TEST                                   to one general webhook, as a person wishes
 
 Each is written in the transaction that makes it true, and delivered like any other event; the caller commits and
 then calls ``service.wake()``. Never with credentials. A body that names a Connect token is sealed.
@@ -25,7 +26,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.store.contract import Tx
 
 SUCCESS, ERROR = "CONNECTION_SUCCESS", "CONNECTION_ERROR"
-DEAD, DEACTIVATED = "ACCOUNT_DEAD", "TRIGGER_DEACTIVATED"
+DEAD, DEACTIVATED, TEST = "ACCOUNT_DEAD", "TRIGGER_DEACTIVATED", "TEST"
 
 
 def connected(tx: Tx, service: Service, token: ConnectToken, account: Account) -> None:
@@ -55,6 +56,13 @@ def trigger_deactivated(tx: Tx, service: Service, trigger: TriggerReference, rea
     """The system switched a trigger off."""
     facts = {"trigger": {"id": trigger.id}, "error": reason}
     _tell(tx, service, trigger.scene, DEACTIVATED, facts, endpoints.general(tx, trigger.scene.project_id), sealed=False)
+
+
+def test(service: Service, endpoint: Endpoint, scene: Scene) -> None:
+    """Send something to ``endpoint`` that means nothing, signed with the key of ``scene`` as all that happens there."""
+    with service.store.write() as tx:
+        _tell(tx, service, scene, TEST, {"message": "This is a test."}, [endpoint], sealed=False)
+    service.wake()
 
 
 def _about_connection(tx: Tx, service: Service, token: ConnectToken, kind: str, **facts: Any) -> None:

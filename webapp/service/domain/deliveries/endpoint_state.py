@@ -10,8 +10,9 @@ goes out beside them. For a deactivated endpoint everything is put off until a p
 """
 
 from collections.abc import Sequence
+from typing import Any
 
-from webapp.kit.clock import DAY
+from webapp.kit.clock import DAY, SECOND
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import deliveries, endpoints, retry
 from webapp.service.domain.deliveries.endpoints import Endpoint
@@ -94,6 +95,18 @@ def let_go(tx: Tx, endpoint_id: str, now: int) -> None:
     """Begin to send what was put off for an endpoint that is well, oldest first."""
     deliveries.put_untried_off(tx, endpoint_id, now, _MANY)  # so that nothing younger comes before
     _let_part_go(tx, endpoint_id, now)
+
+
+def to_json(endpoint: Endpoint) -> dict[str, Any]:
+    """How an endpoint does, as the API shows it; times in seconds."""
+    state = {
+        "state": endpoint.state,
+        "since": endpoint.state_since // SECOND,
+        "last_error": endpoint.last_error,
+        "consecutive_failures": endpoint.consecutive_failures,
+        "sheds": endpoint.sheds,
+    }
+    return {"active": endpoint.active, "delivery_state": state}
 
 
 def _let_part_go(tx: Tx, endpoint_id: str, now: int) -> None:

@@ -50,8 +50,11 @@ def day(service: Service, trigger_id: str) -> dict[str, Any]:
     return {**of_day, **(seen or {}), "last_error": _last_error(service.store, trigger_id)}
 
 
-def of_late(reader: Reader, trigger_id: str, webhooks: Sequence[Endpoint]) -> dict[str, dict[str, Any]]:
-    """For each of a trigger's webhooks: when something arrived last, how long that usually takes, and the next try."""
+def of_late(reader: Reader, trigger_id: str | None, webhooks: Sequence[Endpoint]) -> dict[str, dict[str, Any]]:
+    """For each of a trigger's webhooks: when something arrived last, how long that usually takes, and the next try.
+
+    Without a trigger, the same of webhooks that notifications go to.
+    """
     newest = _arrived(reader, trigger_id)
     facts = {}
     for webhook in webhooks:
@@ -70,10 +73,11 @@ def _totals(hours: Sequence[Mapping[str, int]]) -> dict[str, int]:
     return {status: sum(hour[status] for hour in hours) for status in counts.STATUSES}
 
 
-def _arrived(reader: Reader, trigger_id: str, before: int | None = None) -> Mapping[str, list[tuple[int, int]]]:
+def _arrived(reader: Reader, trigger_id: str | None, before: int | None = None) -> Mapping[str, list[tuple[int, int]]]:
     """When, and after how many milliseconds, the newest deliveries arrived that were made ``before``, by webhook."""
+    of_trigger = "trigger_id IS NULL" if trigger_id is None else "trigger_id = :trigger"
     rows = reader.tuples(
-        "SELECT endpoint_id, last_at, took_ms FROM deliveries WHERE trigger_id = :trigger AND status = 'delivered' "
+        f"SELECT endpoint_id, last_at, took_ms FROM deliveries WHERE {of_trigger} AND status = 'delivered' "  # noqa: S608
         "AND created_at <= :before ORDER BY created_at DESC, id DESC LIMIT :newest",
         {"trigger": trigger_id, "before": 1 << 62 if before is None else before, "newest": NEWEST},
     )

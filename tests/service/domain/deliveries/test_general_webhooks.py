@@ -1,0 +1,22 @@
+"""General webhooks as those have them who look after them."""
+
+import pytest
+
+from webapp.errors import NotFound
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import endpoints, general_webhooks
+from webapp.service.domain.projects.projects import Scene
+
+
+def test_a_project_has_its_own_alone(service: Service, scene: Scene) -> None:
+    with service.store.write() as tx:
+        shared = endpoints.add(tx, service, "general", "https://a.example", scene=None)
+        own = endpoints.add(tx, service, "general", "https://b.example", scene=None, project_id=scene.project_id)
+        webhook = endpoints.add(tx, service, "project", "https://c.example", scene=scene)
+    reader = service.store
+    assert [row.id for row in general_webhooks.every(reader)] == [shared.id, own.id]
+    assert general_webhooks.every(reader, scene.project_id) == [own]
+    assert general_webhooks.get(reader, shared.id) == shared
+    for webhook_id, only in ((shared.id, scene.project_id), (webhook.id, None), ("wh_absent", None)):
+        with pytest.raises(NotFound):
+            general_webhooks.get(reader, webhook_id, only)
