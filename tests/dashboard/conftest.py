@@ -20,6 +20,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.dashboard import fake_triggers
+from tests.dashboard.build import fake_oauth_apps
+from tests.dashboard.build.fake_oauth_apps import Registry
 from tests.dashboard.fake_triggers import Watchtower
 from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring
@@ -120,7 +122,7 @@ def _service(fake: FakeConnect) -> Flask:
             return None
         if request.path == base + "/tokens":
             return None if bearer in fake.oauth else problem(401, "Send a valid token.")
-        if request.path == base + "/audit":  # shows what everybody did
+        if request.path.startswith((base + "/audit", base + "/oauth_apps", base + "/app_overrides")):  # everybody's
             return None if bearer in fake.oauth else problem(403, "Not with this token.")
         if bearer not in fake.tokens:
             return problem(401, "Send a valid token.")
@@ -433,3 +435,9 @@ def elsewhere(make_stage: Callable[..., Stage]) -> Stage:
 def tower(stage: Stage) -> Watchtower:
     """Deployed triggers at the service, none so far."""
     return fake_triggers.install(stage.connect)
+
+
+@pytest.fixture
+def registry(stage: Stage) -> Registry:
+    """The project's own OAuth clients at the service, none so far."""
+    return fake_oauth_apps.install(stage.connect)

@@ -9,9 +9,9 @@ from webapp.dashboard.dashboard import KEY
 from webapp.dashboard.shell import BUILD
 
 NOUNS = {
-    "account", "accounts", "activity", "apps", "audit", "component", "components", "connections", "deletion",
-    "deliveries", "deploying", "invitation", "new_password", "passkey", "passkeys", "pausing", "runs", "second_step",
-    "session", "settings", "start", "trigger", "triggers", "two_step", "webhooks",
+    "account", "accounts", "activity", "app_setup", "apps", "audit", "component", "components", "connections",
+    "deletion", "deliveries", "deploying", "invitation", "new_password", "passkey", "passkeys", "pausing", "runs",
+    "second_step", "session", "settings", "start", "trigger", "triggers", "two_step", "webhooks",
 }  # fmt: skip
 
 

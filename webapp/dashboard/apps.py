@@ -12,6 +12,7 @@ from pydantic import StringConstraints
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import app_groups, words
+from webapp.dashboard.build import app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Component, Kind
@@ -24,13 +25,11 @@ from webapp.dashboard.dashboard import (
     known_accounts,
     service,
     uses_by_account,
-    viewer,
 )
 from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
 from webapp.dashboard.rich import rich
 from webapp.errors import PatchbayError
-from webapp.kit.translation import gettext, translated
-from webapp.people import users
+from webapp.kit.translation import translated
 
 blueprint = Blueprint("apps", __name__)
 tabs = Blueprint("components", __name__)
@@ -92,9 +91,9 @@ def show(slug: str) -> str:
         "dashboard/apps/show.html",
         app=app,
         accounts=accounts,
-        trouble=words.ending(code, app.name, set_up_by()) if code else None,
+        trouble=words.ending(code, app.name, app_setup.set_up_by()) if code else None,
         access=access(app),
-        set_up_by=set_up_by(),
+        setup=None if app.ready else app_setup.view(app),
         starters=starters(app) if app.ready else [],
     )
 
@@ -136,16 +135,6 @@ def starters(app: App) -> list[Component]:
     return [component for components_of_kind in mild for component in components_of_kind[:STARTERS]]
 
 
-def set_up_by() -> str:
-    """Who can set an app up, in words for a member; "" for an owner, who can."""
-    if viewer().role == "owner":
-        return ""
-    owners = [owner.email for owner in users.of_role(dashboard().store, "owner", 3)]
-    if not 0 < len(owners) < 3:
-        return gettext("An owner")
-    return gettext("{one} or {other}").format(one=owners[0], other=owners[1]) if len(owners) == 2 else owners[0]
-
-
 def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any]:
     user, known = service(), _overview(fresh=fresh)
     catalog = _catalog(user)
@@ -173,7 +162,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         "overview": known,
         "badges": known.badges() if known else {},
         "using": (uses_by_account() or {}) if known and known.needing else {},
-        "set_up_by": set_up_by(),
+        "set_up_by": app_setup.set_up_by(),
     }
 
 

@@ -28,7 +28,7 @@ from webapp.people.users import User
 
 # What stands below each item of the navigation.
 _BELOW: Mapping[str, tuple[str, ...]] = {
-    "apps": ("components", "component", "runs", "deploying"),
+    "apps": ("app_setup", "components", "component", "runs", "deploying"),
     "accounts": ("account", "connections"),
     "triggers": ("trigger", "deliveries", "webhooks", "deletion", "pausing"),
     "activity": ("audit",),

@@ -48,6 +48,7 @@ def test_a_client_that_is_not_known_is_not_kept(world: Any, asked: list[Any]) ->
     asked[-1] = ClientVerdict("unchecked", "It could not be checked.")
     kept = world.post("P/oauth_apps", server, json=NEW | {"check": True})
     assert kept.status_code == 200
+    assert kept.json["check"] == {"verdict": "unchecked", "sentence": "It could not be checked."}
     asked[-1] = ClientVerdict("redirect_uri", "Enter it.")
     one, change = f"P/oauth_apps/{kept.json['id']}", {"client_secret": "canary-new", "check": True}
     refused = world.call("PUT", one, server, json=change)
@@ -73,9 +74,9 @@ def test_a_client_is_shared_within_its_family(world: Any, gmail: Any) -> None:
         answer = world.post(share, server, json={"app": app})
         assert (answer.status_code, answer.json["details"][0]["field"]) == (400, "app")
     listed = world.get("P/oauth_apps?extensions=true", server).json["data"]
-    assert [(each["name_slug"], each["patchbay"]["shared_with"]) for each in listed] == [
-        ("gmail", ["google_drive"]), ("google_drive", ["gmail"]),
-    ]  # fmt: skip
+    assert {each["name_slug"]: each["patchbay"]["shared_with"] for each in listed} == {
+        "gmail": ["google_drive"], "google_drive": ["gmail"],
+    }  # fmt: skip
     use = world.get(f"P/oauth_apps/{gmail['id']}?extensions=true", server).json["patchbay"]
     assert use == {
         "app_name": "Gmail", "accounts": 0, "shared_with": ["google_drive"], "used_for_new": True,

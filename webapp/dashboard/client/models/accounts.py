@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field, TypeAdapter
 
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty
+from webapp.dashboard.client.models.set_up import SetUp
 
 State = Literal["working", "retrying", "needs-you"]
 
@@ -27,14 +28,6 @@ class ScopeInWords(Lenient):
 
     scope: NonEmpty
     words: NonEmpty
-
-
-class SetUp(Lenient):
-    """What whoever adds an app's OAuth client needs to know."""
-
-    redirect_uri: str = ""
-    console_url: str | None = Field(default=None, pattern="^https?://")
-    steps: tuple[str, ...] = ()
 
 
 class Extras(Lenient):

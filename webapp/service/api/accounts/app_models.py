@@ -160,6 +160,12 @@ class ClientVerdict(Answer):
     sentence: str = Field(examples=["GitHub knows this client."])
 
 
+class CheckedOAuthApp(OAuthApp):
+    """An OAuth client; `check` is there when that was asked for."""
+
+    check: ClientVerdict | None = None
+
+
 class AppOverride(Answer):
     """Named preset values for an app's fields."""
 

@@ -17,6 +17,7 @@ from webapp.service.api.base.models import AppName, Body, Extensions, Page, Page
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import apps, client_checks, project_clients, provider_clients
+from webapp.service.domain.accounts.client_checks import ClientVerdict
 from webapp.service.domain.accounts.project_clients import Filter
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base import scopes
@@ -89,7 +90,7 @@ def list_oauth_apps(call: Call) -> Response:
 
 @operations.post(
     ALL,
-    answer=app_models.OAuthApp,
+    answer=app_models.CheckedOAuthApp,
     body=NewOAuthApp,
     example=Example(body={"app": "github", "client_id": "Iv1.0123456789abcdef", "client_secret": "secret"}),
 )
@@ -100,9 +101,8 @@ def create_oauth_app(call: Call) -> Response:
     if app is None or app.auth_type != "oauth":
         message = "There is no such app." if app is None else f"{app.name} is not connected by OAuth."
         raise Invalid.of("app", message)
-    if body.check:
-        uri = provider_clients.new_redirect_uri(call.service, app.slug)
-        _refuse_unknown(call.service, app, body.client_id, body.client_secret, uri)
+    uri = provider_clients.new_redirect_uri(call.service, app.slug)
+    verdict = _checked(call.service, app, body.client_id, body.client_secret, uri) if body.check else None
     client = provider_clients.add(
         call.service,
         app=app.slug,
@@ -114,7 +114,7 @@ def create_oauth_app(call: Call) -> Response:
         scopes=body.scopes or (),
         additional_scopes=body.additional_scopes or (),
     )
-    return _answer(call, client)
+    return _answer(call, client, verdict)
 
 
 @operations.get(ONE, answer=app_models.ExtendedOAuthApp, query=OAuthAppOptions)
@@ -125,26 +125,20 @@ def get_oauth_app(call: Call) -> Response:
 
 @operations.put(
     ONE,
-    answer=app_models.OAuthApp,
+    answer=app_models.CheckedOAuthApp,
     body=OAuthAppChange,
     example=Example(body={"name": "Our GitHub client"}),
 )
 def update_oauth_app(call: Call) -> Response:
     """Change a client; another client id is refused while accounts use this one."""
     client, body = load(call), call.body(OAuthAppChange)
-    changed = replace(
-        client,
-        name=client.name if body.name is None else body.name,
-        description=client.description if body.description is None else body.description,
-        client_id=body.client_id or client.client_id,
-        scopes=client.scopes if body.scopes is None else tuple(body.scopes),
-        additional_scopes=client.additional_scopes if body.additional_scopes is None else tuple(body.additional_scopes),
-    )
+    changed, secret = _changed(client, body), body.client_secret
+    verdict = None
     if body.check:
-        secret = body.client_secret or provider_clients.secret(call.service, client)
+        known = secret or provider_clients.secret(call.service, client)
         uri = provider_clients.redirect_uri(call.service, client)
-        _refuse_unknown(call.service, call.service.app(client.app), changed.client_id, secret, uri)
-    return _answer(call, provider_clients.update(call.service, changed, client_secret=body.client_secret))
+        verdict = _checked(call.service, call.service.app(client.app), changed.client_id, known, uri)
+    return _answer(call, provider_clients.update(call.service, changed, client_secret=secret), verdict)
 
 
 @operations.delete(ONE)
@@ -181,12 +175,26 @@ def to_json(service: Service, client: ProviderClient, *, extensions: bool = Fals
     return document
 
 
-def _answer(call: Call, client: ProviderClient) -> Response:
-    return answer(to_json(call.service, client))
+def _changed(client: ProviderClient, body: OAuthAppChange) -> ProviderClient:
+    """``client`` with all of ``body`` but the secret."""
+    return replace(
+        client,
+        name=client.name if body.name is None else body.name,
+        description=client.description if body.description is None else body.description,
+        client_id=body.client_id or client.client_id,
+        scopes=client.scopes if body.scopes is None else tuple(body.scopes),
+        additional_scopes=client.additional_scopes if body.additional_scopes is None else tuple(body.additional_scopes),
+    )
 
 
-def _refuse_unknown(service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str) -> None:
-    """Raise :class:`Invalid` if the provider of ``app`` says that nobody could connect with this client."""
+def _answer(call: Call, client: ProviderClient, verdict: ClientVerdict | None) -> Response:
+    document = to_json(call.service, client)
+    return answer({**document, "check": asdict(verdict)} if verdict else document)
+
+
+def _checked(service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str) -> ClientVerdict:
+    """What the provider of ``app`` says of a client. Raises :class:`Invalid` if nobody could connect with it."""
     verdict = client_checks.check(service, app, client_id, client_secret, redirect_uri, {})
     if verdict.refused:
         raise Invalid.of("redirect_uri" if verdict.verdict == "redirect_uri" else "client_id", verdict.sentence)
+    return verdict
