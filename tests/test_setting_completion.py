@@ -80,3 +80,16 @@ def test_loopback(host: str) -> None:
 @pytest.mark.parametrize("host", ["", "localhost.example.com", "10.0.0.1", "::2", "0.0.0.0"])
 def test_not_loopback(host: str) -> None:
     assert not is_loopback(host)
+
+
+@pytest.mark.parametrize("missing", ["ISSUER", "CLIENT_ID", "CLIENT_SECRET"])
+def test_a_provider_for_signing_in_is_named_wholly_or_not_at_all(missing: str) -> None:
+    names = {"ISSUER": "https://id.example.com:8443/acme", "CLIENT_ID": "client", "CLIENT_SECRET": "secret"}
+    env = {f"PATCHBAY_OIDC_{name}": value for name, value in names.items()}
+    settings = Settings.from_env({**env, "PATCHBAY_OIDC_REQUIRED": "on"})
+    assert settings.oidc_name == "id.example.com:8443" and settings.oidc_required
+    with pytest.raises(BadSetting, match="together"):
+        Settings.from_env({name: value for name, value in env.items() if not name.endswith(missing)})
+    for further in ({"PATCHBAY_OIDC_REQUIRED": "on"}, {"PATCHBAY_OIDC_ROLES": "a=owner"}):
+        with pytest.raises(BadSetting, match="need PATCHBAY_OIDC_ISSUER"):
+            Settings.from_env(further)

@@ -18,6 +18,11 @@ REMOTE = {
     "PATCHBAY_PROJECT": "proj_1",
 }
 
+OIDC = {
+    "PATCHBAY_OIDC_ISSUER": "https://id.example.com",
+    "PATCHBAY_OIDC_CLIENT_ID": "client",
+    "PATCHBAY_OIDC_CLIENT_SECRET": "secret",
+}
 GOOD: dict[str, list[tuple[str, Any]]] = {
     "HOST": [("0.0.0.0", "0.0.0.0"), ("::1", "::1")],
     "PORT": [("1", 1), ("65534", 65534), (" 8000 ", 8000)],
@@ -50,6 +55,14 @@ GOOD: dict[str, list[tuple[str, Any]]] = {
     "CONNECT_URL": [("https://api.example.com/v1x/", "https://api.example.com/v1x")],
     "CONNECT_CLIENT_ID": [("client", "client")],
     "CONNECT_CLIENT_SECRET": [("secret", "secret")],
+    "OIDC_ISSUER": [("https://Id.example.com/", "https://Id.example.com/")],
+    "OIDC_CLIENT_ID": [("client", "client")],
+    "OIDC_CLIENT_SECRET": [("secret", "secret")],
+    "OIDC_NAME": [("Acme ID", "Acme ID")],
+    "OIDC_SCOPES": [("openid email", ("openid", "email")), ("openid,groups", ("openid", "groups"))],
+    "OIDC_GROUPS_CLAIM": [("realm_access.roles", "realm_access.roles")],
+    "OIDC_ROLES": [("a b=owner, c=d=member,*=member", (("a b", "owner"), ("c=d", "member"), ("*", "member")))],
+    "OIDC_REQUIRED": [("on", True)],
 }
 BAD: dict[str, list[str]] = {
     "HOST": ["local host", "http://localhost", "localhost:80", "[::1]"],
@@ -84,11 +97,19 @@ BAD: dict[str, list[str]] = {
     "CONNECT_URL": ["api.example.com", "ftp://x", "https://x?y", "https://[::1"],
     "CONNECT_CLIENT_ID": [],
     "CONNECT_CLIENT_SECRET": [],
+    "OIDC_ISSUER": ["id.example.com", "https://id.example.com?x"],
+    "OIDC_CLIENT_ID": [],
+    "OIDC_CLIENT_SECRET": [],
+    "OIDC_NAME": [],
+    "OIDC_SCOPES": ["email profile"],
+    "OIDC_GROUPS_CLAIM": [],
+    "OIDC_ROLES": ["admins", "admins=king", "=owner"],
+    "OIDC_REQUIRED": ["yes"],
 }  # fmt: skip
 
 
 def read(name: str, given: str) -> Settings:
-    env = dict(REMOTE) if name.startswith("CONNECT_") else {}
+    env = dict(REMOTE) if name.startswith("CONNECT_") else dict(OIDC) if name.startswith("OIDC_") else {}
     return Settings.from_env({**env, "PATCHBAY_" + name: given})
 
 
@@ -151,6 +172,7 @@ def test_the_defaults() -> None:
 
 def test_secrets_stay_out_of_the_representation() -> None:
     env = {**REMOTE, "PATCHBAY_CONNECT_CLIENT_SECRET": "canary-1" * 4, "PATCHBAY_SECRET_KEY": "canary-2" * 4}
+    env |= {**OIDC, "PATCHBAY_OIDC_CLIENT_SECRET": "canary-3"}
     assert "canary" not in repr(Settings.from_env(env))
 
 

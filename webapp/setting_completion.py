@@ -39,6 +39,7 @@ def complete(values: dict[str, Any]) -> dict[str, Any]:
     if values["sandbox"] and values["sandbox_port"] > LAST_PORT:
         raise BadSetting("PATCHBAY_SANDBOX_PORT is PATCHBAY_PORT + 1 unless you set it, and that port does not exist.")
     _complete_mail(values)
+    _complete_oidc(values)
     remote = [name for name in ("connect_url", "connect_client_id", "connect_client_secret") if values[name]]
     if remote and (len(remote) < 3 or not values["project"]):
         raise BadSetting(
@@ -47,6 +48,22 @@ def complete(values: dict[str, Any]) -> dict[str, Any]:
         )
     values["data"] = Path(values["data"]).expanduser().absolute()
     return values
+
+
+def _complete_oidc(values: dict[str, Any]) -> None:
+    """The provider at which people sign in: named wholly, or not at all."""
+    parts = [name for name in ("oidc_issuer", "oidc_client_id", "oidc_client_secret") if values[name]]
+    if parts and len(parts) < 3:
+        raise BadSetting(
+            "For people to sign in at an OpenID provider, set PATCHBAY_OIDC_ISSUER, PATCHBAY_OIDC_CLIENT_ID and "
+            "PATCHBAY_OIDC_CLIENT_SECRET together."
+        )
+    if not parts and (values["oidc_required"] or values["oidc_roles"]):
+        raise BadSetting("PATCHBAY_OIDC_REQUIRED and PATCHBAY_OIDC_ROLES need PATCHBAY_OIDC_ISSUER.")
+    if "openid" not in values["oidc_scopes"]:
+        raise BadSetting("PATCHBAY_OIDC_SCOPES must have openid among its scopes.")
+    if values["oidc_name"] is None:
+        values["oidc_name"] = urlsplit(values["oidc_issuer"] or "").netloc
 
 
 def _complete_mail(values: dict[str, Any]) -> None:

@@ -101,6 +101,26 @@ def base_url(name: str, value: str) -> str:
     return value.rstrip("/")
 
 
+def issuer(name: str, value: str) -> str:
+    """As it was entered: a provider's name is compared letter by letter (OpenID Connect Discovery section 4.3)."""
+    base_url(name, value)
+    return value
+
+
+def words(_: str, value: str) -> tuple[str, ...]:
+    return tuple(re.split(r"[,\s]+", value))
+
+
+def roles(name: str, value: str) -> tuple[tuple[str, str], ...]:
+    entries = []
+    for entry in filter(None, map(str.strip, value.split(","))):
+        group, _, role = map(str.strip, entry.rpartition("="))
+        if not group or role not in ("owner", "developer", "member"):
+            raise BadSetting(f"{name} has {entry!r}; each entry must be group=owner, group=developer or group=member.")
+        entries.append((group, role))
+    return tuple(entries)
+
+
 def key(name: str, value: str) -> str:
     if len(value) < 32:
         raise BadSetting(f"{name} must be at least 32 characters long; `openssl rand -hex 32` makes a good one.")

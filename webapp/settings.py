@@ -97,6 +97,20 @@ class Settings:
     )
     connect_client_id: str | None = _setting(None, read.text, "OAuth client id at that service.")
     connect_client_secret: str | None = _setting(None, read.text, "OAuth client secret at that service.", secret=True)
+    oidc_issuer: str | None = _setting(
+        None, read.issuer, "OpenID provider at which people may sign in, by the name that it gives itself."
+    )
+    oidc_client_id: str | None = _setting(None, read.text, "OAuth client id at that provider.")
+    oidc_client_secret: str | None = _setting(None, read.text, "OAuth client secret at that provider.", secret=True)
+    oidc_name: str = _setting(None, read.text, "What people call the provider (the host of OIDC_ISSUER).")
+    oidc_scopes: tuple[str, ...] = _setting(
+        ("openid", "email", "profile"), read.words, "Scopes to ask the provider for, openid among them."
+    )
+    oidc_groups_claim: str = _setting("groups", read.text, "Claim that holds a person's groups at the provider.")
+    oidc_roles: tuple[tuple[str, str], ...] = _setting(
+        (), read.roles, "Roles of groups: group=role, ...; the group * is everybody."
+    )
+    oidc_required: bool = _setting(False, read.switch, "on or off: people sign in at the provider alone.")
     quotas: Mapping[str, int] = field(default_factory=lambda: {row.name: row.default for row in BOUNDS}, hash=False)
     """The number of each row of :data:`webapp.quotas.TABLE` and :data:`webapp.deadlines.TABLE`, by its name."""
 

@@ -81,12 +81,12 @@ def test_set_password_replaces_the_old_one(people_store: SQLiteStore, people_clo
     alice = make(people_store, people_clock)
     people_clock.advance(5)
     with people_store.write() as tx:
-        users.set_password(tx, people_clock(), alice.id, users.prepare_password("another fine one"))
+        users.set_password(tx, people_clock(), alice.id, passwords.prepared("another fine one"))
     assert users.authenticate(people_store, email=alice.email, password=GOOD) is None
     assert users.has_password(people_store, alice.id, "another fine one")
     assert not users.has_password(people_store, "u_nobody", GOOD)
     with pytest.raises(Invalid):
-        users.prepare_password("short")
+        passwords.prepared("short")
 
 
 Change = Callable[[Tx, users.User], object]

@@ -19,7 +19,7 @@ from webapp.dashboard.sign_in import challenge
 from webapp.errors import Invalid
 from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
-from webapp.people import api_keys, attempts, passkeys, preferences, recovery_codes, sessions, totp, users
+from webapp.people import api_keys, attempts, passkeys, passwords, preferences, recovery_codes, sessions, totp, users
 from webapp.people.attempts import Source
 from webapp.people.preferences import Preferences
 
@@ -72,7 +72,7 @@ def password() -> AnyResponse:
     if problem:
         return show({"current": problem}, 422)
     try:
-        chosen_hash = users.prepare_password(request.form.get("password", ""))
+        chosen_hash = passwords.prepared(request.form.get("password", ""))
     except Invalid as error:
         return show({detail.field: detail.message for detail in error.details}, 422)
     with board.store.write() as tx:

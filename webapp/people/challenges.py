@@ -14,12 +14,15 @@ def new() -> bytes:
     return secrets.token_bytes(32)
 
 
-def spend(tx: Tx, now: int, challenge: bytes) -> bool:
-    """Use ``challenge`` up; False where it was before. Those that are too old to be answered are forgotten."""
+def spend(tx: Tx, now: int, challenge: bytes, lifetime: int = LIFETIME) -> bool:
+    """Use ``challenge`` up; False where it was before. Those that are too old to be answered are forgotten.
+
+    ``lifetime`` is how long, at most, whoever gave it takes an answer, in milliseconds.
+    """
     tx.run("DELETE FROM spent_challenges WHERE until <= :now", {"now": now})
     return bool(
         tx.run(
             "INSERT INTO spent_challenges (challenge_hash, until) VALUES (:hash, :until) ON CONFLICT DO NOTHING",
-            {"hash": hashlib.sha256(challenge).hexdigest(), "until": now + LIFETIME},
+            {"hash": hashlib.sha256(challenge).hexdigest(), "until": now + lifetime},
         )
     )

@@ -12,7 +12,7 @@ from webapp.audit import Actor
 from webapp.errors import Conflict, Forbidden
 from webapp.kit.clock import DAY, Clock
 from webapp.kit.crypto import hash_token
-from webapp.people import sessions, users
+from webapp.people import passwords, sessions, users
 from webapp.people.users import User
 from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
@@ -60,7 +60,7 @@ def redeem(store: Store, clock: Clock, *, token: str, password: str) -> User:
     """
     if whose(store, clock, token) is None:  # before the slow hash
         raise Forbidden
-    password_hash = users.prepare_password(password)
+    password_hash = passwords.prepared(password)
     with store.write() as tx:
         user = whose(tx, clock, token)
         if user is None:

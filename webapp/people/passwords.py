@@ -10,10 +10,11 @@ import unicodedata
 from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
-from webapp.errors import Detail
+from webapp.errors import Detail, Invalid
 from webapp.kit.translation import gettext
 
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
+NONE = ""  # in place of a hash: no password is right
 
 # OWASP's Password Storage Cheat Sheet: Argon2id with 19 MiB, two passes, one lane. Two at a time bound the memory.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
@@ -40,6 +41,14 @@ def checked(password: str) -> tuple[str, list[Detail]]:
     return password, []
 
 
+def prepared(password: str) -> str:
+    """The hash of a password that somebody chose. Raises :class:`Invalid`. Slow, as :func:`hashed` is."""
+    password, problems = checked(password)
+    if problems:
+        raise Invalid(problems[0].message, problems)
+    return hashed(password)
+
+
 def hashed(password: str) -> str:
     """The hash of a :func:`checked` password. It is slow on purpose: ask for it outside transactions."""
     with _turns:
@@ -51,7 +60,7 @@ def matches(stored: str | None, password: str) -> bool:
     password = unicodedata.normalize("NFKC", password)[:MAX_PASSWORD] if _encodes(password) else ""
     with _turns:
         try:
-            return _hasher.verify(stored or _DUMMY, password) and stored is not None
+            return _hasher.verify(stored or _DUMMY, password) and bool(stored)
         except VerificationError:
             return False
 

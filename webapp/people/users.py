@@ -90,17 +90,14 @@ def authenticate(store: Store, *, email: str, password: str) -> User | None:
     return user if right else None
 
 
+def has_any_password(reader: Reader, user_id: str) -> bool:
+    """Whether a person can sign in with a password, and not only elsewhere."""
+    return bool(_password_hash(reader, by_id(reader, user_id)))
+
+
 def has_password(store: Store, user_id: str, password: str) -> bool:
     """Whether ``password`` is this person's; asked again before it is changed."""
     return passwords.matches(_password_hash(store, by_id(store, user_id)), password)
-
-
-def prepare_password(password: str) -> str:
-    """Check and hash a password that somebody chose; for :func:`set_password`. Raises :class:`Invalid`."""
-    password, problems = passwords.checked(password)
-    if problems:
-        raise Invalid(problems[0].message, problems)
-    return passwords.hashed(password)
 
 
 def set_password(tx: Tx, now: int, user_id: str, password_hash: str) -> None:
@@ -114,7 +111,7 @@ def set_role(tx: Tx, now: int, user: User, role: str) -> User:
     roles.check(role)
     if role == user.role:
         return user
-    _keep_an_owner(tx, user)
+    keep_an_owner(tx, user)
     _USERS.update(tx, user.id, role=role, updated_at=now)
     audit.write(tx, now, "person", user.id, "role_changed", f"Made a person {role}, who was {user.role} before.")
     return replace(user, role=role, updated_at=now)
@@ -126,7 +123,7 @@ def set_enabled(tx: Tx, now: int, user: User, enabled: bool) -> User:
         return user
     disabled_at = None if enabled else now
     if not enabled:
-        _keep_an_owner(tx, user)
+        keep_an_owner(tx, user)
     _USERS.update(tx, user.id, disabled_at=disabled_at, updated_at=now)
     verb, sentence = ("enabled", "Let a person sign in again.") if enabled else ("disabled", "Disabled a login.")
     audit.write(tx, now, "person", user.id, verb, sentence)
@@ -140,7 +137,7 @@ def saw(tx: Tx, now: int, user_id: str) -> None:
 
 def remove(tx: Tx, now: int, user: User) -> None:
     """Remove a person with their sessions, key and preferences. Raises :class:`Conflict` for the last owner."""
-    _keep_an_owner(tx, user)
+    keep_an_owner(tx, user)
     _USERS.delete(tx, user.id)
     audit.write(tx, now, "person", user.id, "deleted", f"Removed the login of a person, who was {user.role}.")
 
@@ -183,14 +180,14 @@ def any_user(reader: Store | Tx) -> bool:
     return reader.one("SELECT 1 FROM users LIMIT 1") is not None
 
 
-def _keep_an_owner(tx: Tx, user: User) -> None:
+def keep_an_owner(tx: Tx, user: User) -> None:
     """Raise :class:`Conflict` where nobody but ``user`` could do what owners do."""
     others = _USERS.count(tx, "role = 'owner' AND disabled_at IS NULL AND id <> :id", {"id": user.id})
     if user.role == "owner" and user.enabled and not others:
         raise Conflict(f"{user.email} is the only owner who can sign in; make somebody else an owner first.")
 
 
-def _password_hash(store: Store, user: User | None) -> str | None:
+def _password_hash(reader: Reader, user: User | None) -> str | None:
     """What a password is checked against; nothing for nobody."""
-    row = store.one("SELECT password_hash FROM users WHERE id = :id", {"id": user.id if user else ""})
+    row = reader.one("SELECT password_hash FROM users WHERE id = :id", {"id": user.id if user else ""})
     return str(row["password_hash"]) if row else None
