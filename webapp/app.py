@@ -15,6 +15,7 @@ from webapp.kit import assets, crypto, heartbeat, translation
 from webapp.kit.clock import Clock, now
 from webapp.kit.routing import LazyRule
 from webapp.manual import wiring as manual
+from webapp.people.oidc.provider import OpenIdProvider
 from webapp.service.api import wiring as api
 from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.domain.access import clients
@@ -76,6 +77,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
         wsgi=lambda: app.wsgi_app,
         totp_sealer=TotpSealer(service),
         belongings=EmbeddedBelongings(service),
+        oidc=OpenIdProvider(service.outbound, settings, clock) if settings.oidc_issuer else None,
     )
     service.catalog.when_refreshed(app.extensions[KEY].forget_apps)
     app.wsgi_app = trusted(collapse_slashes(app.wsgi_app), settings)  # type: ignore[method-assign, assignment]

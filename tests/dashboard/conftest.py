@@ -23,6 +23,7 @@ from tests.dashboard import fake_triggers
 from tests.dashboard.build import fake_oauth_apps
 from tests.dashboard.build.fake_oauth_apps import Registry
 from tests.dashboard.fake_triggers import Watchtower
+from tests.people.oidc.openid import FakeOpenId
 from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring
 from webapp.dashboard.client.inprocess import InProcessAdapter
@@ -31,6 +32,7 @@ from webapp.errors import Detail
 from webapp.kit import assets
 from webapp.kit.clock import HOUR, MINUTE, FakeClock, iso
 from webapp.people import users
+from webapp.people.oidc.provider import OpenIdProvider
 from webapp.people.start_tokens import ProjectNames
 from webapp.settings import Settings
 from webapp.store.contract import Tx
@@ -296,6 +298,7 @@ class Stage:
     clock: FakeClock
     alice: users.User
     first_project: NamedProject
+    openid: FakeOpenId
 
     def browser(self) -> "Browser":
         return Browser(self.app.test_client())
@@ -354,14 +357,16 @@ def make_stage(tmp_path: Path, migrated: Path) -> Iterator[Callable[..., Stage]]
             static_url_path="/static",
         )
         app.secret_key = "only a test"
+        openid = FakeOpenId(clock)
         wiring.register(
             app, settings=settings, store=store, clock=clock, client_id="client", client_secret="secret",
             project=lambda: PROJECT, wsgi=lambda: connect.wsgi,
             first_project=None if settings.connect_url else first_project, totp_sealer=Unsealed(),
             belongings=Belongings(),
+            oidc=OpenIdProvider(openid.client, settings, clock) if settings.oidc_issuer else None,
         )  # fmt: skip
         alice = users.create(store, clock, email="alice@example.com", password=PASSWORD, role="owner")
-        return Stage(app, connect, store, clock, alice, first_project)
+        return Stage(app, connect, store, clock, alice, first_project, openid)
 
     yield make
     for store in stores:

@@ -107,18 +107,8 @@ class Meeting:
 @pytest.fixture
 def meeting(data: Path) -> Iterator[Meeting]:
     """Both, running; the provider's client is the project's own."""
-    node = _node()
     port, clock = free_port(), FakeClock(now())
-    redirect_uri = f"http://127.0.0.1:{port}/connect/oauth/callback"
-    client = {
-        "client_id": CLIENT_ID,
-        "client_secret": CLIENT_SECRET,
-        "redirect_uris": [redirect_uri],
-        "grant_types": ["authorization_code", "refresh_token"],
-        "response_types": ["code"],
-        "token_endpoint_auth_method": "client_secret_basic",
-    }
-    with _process(node, {"clients": [client]}) as peer:
+    with peer_for(f"http://127.0.0.1:{port}/connect/oauth/callback") as peer:
         write_app(data, "oidc", APP.format(issuer=peer.issuer))
         allowed = peer.issuer.removeprefix("http://")
         installation = Installation(data, clock=clock, port=port, PATCHBAY_ALLOW_HOSTS=allowed).start()
@@ -130,6 +120,21 @@ def meeting(data: Path) -> Iterator[Meeting]:
             yield Meeting(installation, peer, clock)
         finally:
             installation.stop()
+
+
+@contextmanager
+def peer_for(redirect_uri: str) -> Iterator[Peer]:
+    """The provider, which knows the installation's client."""
+    client = {
+        "client_id": CLIENT_ID,
+        "client_secret": CLIENT_SECRET,
+        "redirect_uris": [redirect_uri],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "client_secret_basic",
+    }
+    with _process(_node(), {"clients": [client]}) as peer:
+        yield peer
 
 
 @contextmanager

@@ -18,6 +18,7 @@ const clock = Date.now;
 Date.now = () => clock() + ahead;
 
 const events = [];
+const ada = { email: "ada@example.com", email_verified: true, groups: ["staff"] };
 const server = createServer();
 await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
 const issuer = `http://127.0.0.1:${server.address().port}`;
@@ -37,8 +38,8 @@ const provider = new Provider(issuer, {
   rotateRefreshToken: true,
   issueRefreshToken: async () => true,
   ttl: { AccessToken: 60, AuthorizationCode: 60, IdToken: 60, RefreshToken: 86400, Grant: 86400, Session: 86400, Interaction: 600 },
-  claims: { openid: ["sub"], profile: ["name"] },
-  findAccount: async (_, id) => ({ accountId: id, claims: async () => ({ sub: id, name: "Ada" }) }),
+  claims: { openid: ["sub"], profile: ["name"], email: ["email", "email_verified"], groups: ["groups"] },
+  findAccount: async (_, id) => ({ accountId: id, claims: async () => ({ sub: id, name: "Ada", ...ada }) }),
   features: { devInteractions: { enabled: false }, revocation: { enabled: true } },
   interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
 });

@@ -21,6 +21,7 @@ from webapp.dashboard.client.triggers import TriggerClient
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
 from webapp.people.logins import Logins
+from webapp.people.oidc.provider import OpenIdProvider
 from webapp.people.start_tokens import FirstProject
 from webapp.people.totp import Totp
 from webapp.settings import Settings
@@ -57,6 +58,7 @@ class Dashboard:
     first_project: FirstProject | None
     totp: Totp
     logins: Logins
+    oidc: OpenIdProvider | None
 
     def forget_apps(self) -> None:
         """Ask anew for what is known of apps: the catalog changed."""

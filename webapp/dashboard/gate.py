@@ -19,6 +19,7 @@ from webapp.audit import Actor
 from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import Viewer, dashboard
 from webapp.dashboard.pages import VARY, go, safe_next
+from webapp.dashboard.ways_in import BY_PASSWORD, OPEN
 from webapp.kit import translation
 from webapp.kit.clock import SECOND
 from webapp.people import preferences, sessions, users
@@ -27,23 +28,6 @@ from webapp.people.sessions import Session
 from webapp.people.users import User
 from webapp.settings import Settings
 
-# What somebody who is not signed in may open.
-OPEN = frozenset(
-    {
-        "dashboard.start.page",
-        "dashboard.start.create",
-        "dashboard.session.page",
-        "dashboard.session.create",
-        "dashboard.second_step.page",
-        "dashboard.second_step.create",
-        "dashboard.passkey.options",
-        "dashboard.passkey.create",
-        "dashboard.new_password.page",
-        "dashboard.new_password.save",
-        "dashboard.invitation.page",
-        "dashboard.invitation.accept",
-    }
-)
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -63,6 +47,8 @@ def check() -> AnyResponse | None:
     if request.host != board.public_host and request.method in ("GET", "HEAD"):
         return redirect(board.settings.public_url + request.full_path.rstrip("?"), 302)
     recognise()
+    if board.settings.oidc_required and request.endpoint in BY_PASSWORD:
+        return go(url_for("dashboard.session.page"))
     if g.person is None and request.endpoint not in OPEN:
         return _to_sign_in()
     # Here and not by Flask-WTF's own before_request, which comes first: somebody whose session has ended shall be led

@@ -19,9 +19,21 @@ from webapp.dashboard.sign_in import challenge
 from webapp.errors import Invalid
 from webapp.kit.translation import LANGUAGES, gettext, speak
 from webapp.kit.translation import lazy as _
-from webapp.people import api_keys, attempts, passkeys, passwords, preferences, recovery_codes, sessions, totp, users
+from webapp.people import (
+    api_keys,
+    attempts,
+    identities,
+    passkeys,
+    passwords,
+    preferences,
+    recovery_codes,
+    sessions,
+    totp,
+    users,
+)
 from webapp.people.attempts import Source
 from webapp.people.preferences import Preferences
+from webapp.people.users import User
 
 blueprint = Blueprint("settings", __name__)
 
@@ -131,6 +143,8 @@ def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: s
         passkeys=passkeys.of_user(board.store, person().id),
         passkeys_offered=challenge.relying_party() is not None,
         this_browser=browser(request.headers.get("User-Agent", "")),
+        signs_in_by=_provider_of(person()),
+        has_password=users.has_any_password(board.store, person().id) and not board.settings.oidc_required,
         two_step=totp.is_on(board.store, person().id),
         codes_left=recovery_codes.left(board.store, person().id),
         errors=errors or {},
@@ -141,6 +155,13 @@ def show(errors: Mapping[str, str] | None = None, code: int = 200, *, api_key: s
         zone_options=_zone_options(chosen().time_zone),
     )
     return make_response(page, code)
+
+
+def _provider_of(user: User) -> str:
+    """What the provider is called at which this person signs in, too; "" for none."""
+    board = dashboard()
+    bound = board.oidc and identities.of_user(board.store, board.oidc.issuer, user.id)
+    return board.oidc.name if board.oidc and bound else ""
 
 
 @functools.lru_cache(maxsize=64)  # hundreds of options, which change with the choice alone

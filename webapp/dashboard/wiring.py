@@ -38,18 +38,20 @@ from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import go, notice_stale
 from webapp.dashboard.sign_in import first_start, invitation, new_password, passkey, second_step, session
+from webapp.dashboard.sign_in import oidc as oidc_pages
 from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
 from webapp.dashboard.trigger import page as trigger
 from webapp.kit import templates
 from webapp.kit.clock import MINUTE, SECOND, Clock
 from webapp.people.logins import Belongings, Logins
+from webapp.people.oidc.provider import OpenIdProvider
 from webapp.people.start_tokens import FirstProject
 from webapp.people.totp import Sealer, Totp
 from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, first_start, second_step, passkey, new_password, invitation,
+    session, first_start, second_step, passkey, new_password, invitation, oidc_pages,
     apps, app_setup, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
     component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
     build_embed, people, logins, invitations, keys,
@@ -70,12 +72,13 @@ def register(
     wsgi: Callable[[], WSGI],
     totp_sealer: Sealer,
     belongings: Belongings,
+    oidc: OpenIdProvider | None,
 ) -> None:
     """Serve the dashboard from ``app``.
 
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
     ``settings.connect_url``, or else the embedded one, which ``wsgi`` gives (called late: it is this very app).
-    ``belongings`` are what people have at the embedded one.
+    ``belongings`` are what people have at the embedded one, ``oidc`` is where they sign in, too.
     ``first_project`` is what the first start names, where projects are ours.
     """
     templates.prepare(app.jinja_env)
@@ -107,6 +110,7 @@ def register(
         shown_once=Memory(clock, lifetime=5 * MINUTE),
         first_project=first_project,
         totp=Totp(store, clock, totp_sealer),
+        oidc=oidc,
         logins=Logins(store, clock, settings.public_url, theirs),
     )
     app.register_blueprint(_blueprint(app))

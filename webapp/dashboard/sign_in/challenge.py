@@ -31,8 +31,13 @@ def take() -> bytes | None:
 
 
 def relying_party() -> RelyingParty | None:
-    """This site; none where browsers offer no passkeys: at a bare address, and without https but on this machine."""
+    """This site; none where browsers offer no passkeys: at a bare address, and without https but on this machine.
+
+    None either where they let nobody in.
+    """
     settings = dashboard().settings
+    if settings.oidc_required:
+        return None
     host = urlsplit(settings.public_url).hostname or ""
     named = host == "localhost" or host.endswith(".localhost")
     try:

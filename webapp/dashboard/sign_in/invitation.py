@@ -7,7 +7,7 @@ from flask import Blueprint, Response, flash, make_response, render_template, re
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
-from webapp.dashboard.sign_in import devices
+from webapp.dashboard.sign_in import devices, oidc
 from webapp.dashboard.sign_in.success import sign_in, too_many
 from webapp.dashboard.words import ROLES
 from webapp.errors import Conflict, Forbidden, Invalid
@@ -70,6 +70,8 @@ def _form(invitation: Invitation, token: str, error: str = "", code: int = 200) 
         host=dashboard().public_host,
         token=token,
         error=error,
+        oidc=oidc.offered(),
+        only_oidc=dashboard().settings.oidc_required,
     )
     return make_response(page, code)
 

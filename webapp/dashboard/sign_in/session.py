@@ -11,11 +11,11 @@ from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import session_now
 from webapp.dashboard.pages import go, safe_next
-from webapp.dashboard.sign_in import challenge, devices, second_step
+from webapp.dashboard.sign_in import challenge, devices, oidc, second_step
 from webapp.dashboard.sign_in.success import DISABLED, sign_in, too_many
 from webapp.kit.translation import gettext
 from webapp.kit.translation import lazy as _
-from webapp.people import attempts, emails, sessions, totp, users
+from webapp.people import attempts, emails, identities, sessions, totp, users
 
 blueprint = Blueprint("session", __name__)
 
@@ -52,16 +52,19 @@ def create() -> AnyResponse:
 @blueprint.post("/sign-out")
 def end() -> AnyResponse:
     """End this session."""
-    sessions.end(dashboard().store, user_id=session_now().user_id, session_id=session_now().id)
+    board, mine = dashboard(), session_now()
+    sessions.end(board.store, user_id=mine.user_id, session_id=mine.id)
+    there = board.oidc and identities.of_user(board.store, board.oidc.issuer, mine.user_id)
     g.person = g.person_session = None
     session.clear()
     flash(gettext("You are signed out."), "ok")
-    response = make_response(go(url_for("dashboard.session.page")))
+    response = make_response(go(url_for("dashboard.session.page", left=1 if there else None)))
     cookies.drop_token(response)
     return response
 
 
 def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait: int = 0) -> Response:
+    provider = dashboard().oidc
     first = not users.any_user(dashboard().store)
     page = render_template(
         "dashboard/session/page.html",
@@ -70,6 +73,9 @@ def _form(next_url: str, email: str = "", error: str = "", code: int = 200, wait
         next_url=next_url,
         first=first,
         passkeys=challenge.relying_party() is not None,
+        oidc=oidc.offered(next_url if next_url != "/" else ""),
+        only_oidc=dashboard().settings.oidc_required,
+        ended_at=provider.sign_out_url() if provider and request.args.get("left") else None,
     )
     response = make_response(page, code)
     if wait:
