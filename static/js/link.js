@@ -7,12 +7,17 @@
   const framed = window.parent !== window;
   let popup = null;
 
-  /* Messages to the embedding page: once for each origin that the token allows, never to just anyone. */
+  /* Messages to the product's page, around the frame or behind the window that it opened: once for each origin that the
+     token allows, never to just anyone. A page that isolates itself (COOP) is not there, and asks the server. */
   const origins = JSON.parse($("#link")?.dataset.origins || "[]");
+  const product = framed ? window.parent : window.opener;
   function tell(message) {
-    if (framed) origins.forEach((origin) => window.parent.postMessage(message, origin));
+    origins.forEach((origin) => product?.postMessage(message, origin));
   }
-  const tellClose = () => tell({ type: "close" });
+  function tellClose() {
+    tell({ type: "close" });
+    if (!framed && origins.length) window.close();
+  }
 
   /* What the page shows in the end; each outcome is told once. */
   function settle() {
@@ -212,6 +217,7 @@
       });
     $("[role=alert][data-focus]")?.focus();
     countDown();
+    if ($("#link[data-ready]")) tell({ type: "ready" });
     leaveWindow();
     settle();
     waitAsWell();

@@ -31,7 +31,7 @@ def messages(page: Any) -> list[Any]:
 def test_closing_posts_a_bare_close(page: Any, product: Any, embedder: Any, way: str) -> None:
     page.goto(around(embedder, link(product, embedder, "close@example.com")))
     frame = page.frame_locator("iframe")
-    frame.get_by_role("link", name="Continue to Sandbox Tasks").wait_for()
+    frame.get_by_role("link", name="Continue to Sandbox Tasks").first.wait_for()
     page.frames[1].wait_for_function("document.documentElement.classList.contains('ready')")
     if way == "button":
         frame.get_by_role("button", name="Close").click()
@@ -64,7 +64,7 @@ def test_the_card_stands_in_the_middle_and_the_page_is_seen_behind(
     page = contexts(color_scheme=scheme, viewport={"width": width, "height": 800}).new_page()
     page.goto(around(embedder, link(product, embedder, "card@example.com")))
     frame = page.frame_locator("iframe")
-    frame.get_by_role("link", name="Continue to Sandbox Tasks").wait_for()
+    frame.get_by_role("link", name="Continue to Sandbox Tasks").first.wait_for()
     card = frame.locator("main").bounding_box()
     assert card["width"] <= 460 and abs(card["x"] + card["width"] / 2 - width / 2) < 1
     assert abs(card["y"] + card["height"] / 2 - 400) < 2

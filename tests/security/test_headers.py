@@ -22,7 +22,7 @@ NOBODY = {
 }  # fmt: skip
 PUBLIC_FILES = (
     "static", "logo", "healthz", "readyz", "api_reference.description", "api_reference.reference",
-    "manual.index", "manual.find", "manual.page",
+    "manual.index", "manual.find", "manual.page", "embed.embed_js", "embed.embed_mjs", "embed.embed_d_ts",
 )  # fmt: skip
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 

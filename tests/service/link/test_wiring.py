@@ -30,6 +30,7 @@ def test_every_address_of_the_link_is_served(world: Any) -> None:
         ("/_static/connect", "POST"),
         ("/_static/connect/keys", "POST"),
         ("/_static/connect/status", "POST"),
+        ("/_static/connect/state", "POST"),
         ("/_static/connect/answer", "POST"),
         ("/connect/oauth/answer/<attempt_id>", "POST"),
         ("/_static/connect/start/<secret>", "GET"),

@@ -8,7 +8,6 @@ the redirects that follow a form).
 import logging
 import secrets
 from typing import Any
-from urllib.parse import quote, urlsplit, urlunsplit
 
 from flask import Blueprint, Response, g, make_response, redirect, render_template, request
 from jinja2.runtime import Undefined
@@ -23,12 +22,11 @@ from webapp.people import users
 from webapp.service.domain.base.failures import Cancelled
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import logos
-from webapp.service.link import endings, framing, headers
+from webapp.service.link import endings, framing, headers, returning
 from webapp.service.link.endings import Ending
 from webapp.service.link.visit import Visit
 
 log = logging.getLogger(__name__)
-_SAFE = "/?:@!$&'()*+,;=-._~%[]"
 
 
 def prepare(blueprint: Blueprint, service: Service) -> None:
@@ -71,12 +69,13 @@ def page(service: Service, template: str, *, status: int = 200, **context: Any) 
         "visit": current,
         "framed": current is not None and current.framed,
         "needs_window": current is not None and (current.framed or (current.of_portal and framing.in_frame())),
+        "theme": current.theme if current else "auto",
         "brand": {"name": current.project.app_name, "hue": current.project.brand_hue} if current else {},
         "product_logo": logos.address(service.store, current.project.id) if current else "",
         "minutes": max(-((service.clock() - current.token.expires_at) // MINUTE), 0) if current else 0,
         "cancel_url": cancel_url(current),
         "linked_to": _name(service, current.token.user.external_id) if current else "",
-        "returns_to": foreign_host(service, current.success_uri) if current else "",
+        "returns_to": returning.foreign_host(service, returning.success(current, "")),
         **context,
     }
     return make_response(render_template(template, **context), status)
@@ -88,24 +87,13 @@ def _name(service: Service, external_id: str) -> str:
     return person.email if person else external_id
 
 
-def foreign_host(service: Service, uri: str | None) -> str:
-    """The host of ``uri`` when it is not ours: a person is told before going there."""
-    host = host_of(uri)
-    return "" if host == host_of(service.settings.public_url) else host
-
-
-def back_name(service: Service, current: Visit | None, uri: str | None) -> str:
-    """What to call the place that ``uri`` leads to: a foreign host by its name, ours by the product's."""
-    return foreign_host(service, uri) or (current.project.app_name if current else "")
-
-
 def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, status: int | None = None) -> Response:
     """The page of a named ending, or its fragment for a page that polls."""
     ending = ending.at(app.name) if app else ending
     current: Visit | None = g.get("visit")
     if current is None and framing.in_frame():
         return _for_strangers(service, ending, str(sentence))
-    uri = current.error_uri if current else None
+    back = returning.failure(current, ending.code)
     return page(
         service,
         "link/_outcome.html" if is_fragment() else "link/ended.html",
@@ -114,8 +102,8 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
         ending=ending,
         sentence=naming(str(sentence), app.name) if app else sentence,
         app=app,
-        back=with_parameter(uri, "error", ending.code),
-        back_host=back_name(service, current, uri),
+        back=back,
+        back_host=returning.back_name(service, current, back),
         outcome="cancelled" if ending.code == Cancelled.code else "error",
     )
 
@@ -141,36 +129,9 @@ def see_other(url: str) -> Response:
 
 def cancel_url(current: Visit | None) -> str | None:
     """Where a top-level page goes when the person does not want to connect."""
-    if current is None or current.session is None:
+    if current is None or current.session is None or current.embedded:
         return None
-    back = with_parameter(current.error_uri, "error", endings.CANCELLED.code)
-    return back or f"{current.url}?cancelled=1"
-
-
-def with_parameter(uri: str | None, name: str, value: str) -> str | None:
-    """``uri`` with one more query parameter, its own query and fragment kept as they are (RFC 3986 section 3).
-
-    None when there is no address, or it is not an http or https one.
-    """
-    try:
-        parts = urlsplit(uri or "")
-        host = parts.hostname
-    except ValueError:
-        return None
-    if parts.scheme not in ("http", "https") or not host:
-        return None
-    added = f"{name}={quote(value, safe='')}"
-    query = f"{parts.query}&{added}" if parts.query else added
-    path = quote(parts.path or "/", safe=_SAFE)
-    return urlunsplit((parts.scheme, parts.netloc, path, quote(query, safe=_SAFE), quote(parts.fragment, safe=_SAFE)))
-
-
-def host_of(uri: str | None) -> str:
-    """The host, and the port where it is not the usual one, that ``uri`` leads to; to be shown to a person."""
-    try:
-        return urlsplit(uri or "").netloc.rpartition("@")[2]
-    except ValueError:
-        return ""
+    return returning.failure(current, endings.CANCELLED.code) or f"{current.url}?cancelled=1"
 
 
 def is_fragment() -> bool:

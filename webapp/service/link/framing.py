@@ -28,6 +28,14 @@ def admit(service: Service, token: ConnectToken) -> None:
     raise Ended(ORIGIN_NOT_ALLOWED)
 
 
+def is_framed(token: ConnectToken, connect_link: str) -> bool:
+    """Whether a link is opened in a frame. A browser that does not say is taken at the link's own word."""
+    destination = request.headers.get("Sec-Fetch-Dest")
+    if destination:
+        return destination != "document"
+    return bool(token.allowed_origins) and connect_link.lower() not in ("true", "1")
+
+
 def in_frame() -> bool:
     """Whether the browser says that a frame asks for a page."""
     return request.headers.get("Sec-Fetch-Dest", "") not in _NO_FRAME

@@ -30,5 +30,5 @@ def add(response: Response, service: Service) -> Response:
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Vary"] = "HX-Request, Sec-Fetch-Dest, Referer"
+    response.vary.update(("HX-Request", "Sec-Fetch-Dest", "Referer"))
     return response

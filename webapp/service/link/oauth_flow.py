@@ -34,8 +34,8 @@ from webapp.service.domain.base.failures import (
     RejectedByProvider,
 )
 from webapp.service.domain.base.service import Service
-from webapp.service.link import access, endings, outcomes, visit
-from webapp.service.link.answers import see_other, with_parameter
+from webapp.service.link import access, endings, outcomes, returning, visit
+from webapp.service.link.answers import see_other
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.outcomes import one_line
@@ -264,13 +264,9 @@ def _back_to_product(service: Service, attempt: Attempt) -> Response | None:
     """The way back to the product, for a sign-in in the page's own tab; None when there is none."""
     if attempt.mode != "tab" or attempt.status == "asking":
         return None
-    token = attempts.token_of(service.store, attempt)
-    success, failure = token.success_redirect_uri, token.error_redirect_uri
-    if attempt.of_portal:
-        current = visit.of_attempt(service, token, attempt.session_id)
-        success, failure = current.success_uri, current.error_uri
+    current = visit.of_attempt(service, attempts.token_of(service.store, attempt), attempt.session_id)
     if attempt.status == "connected":
-        back = with_parameter(success, "account_id", attempt.result_account_id or "")
+        back = returning.success(current, attempt.result_account_id or "")
     else:
-        back = with_parameter(failure, "error", attempt.error_code or endings.INTERNAL.code)
+        back = returning.failure(current, attempt.error_code or endings.INTERNAL.code)
     return see_other(back) if back else None

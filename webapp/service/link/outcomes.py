@@ -11,7 +11,7 @@ from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.questions import Question
 from webapp.service.domain.base.failures import AttemptUnknown
 from webapp.service.domain.base.service import Service
-from webapp.service.link import answers, endings, visit
+from webapp.service.link import answers, endings, returning, visit
 from webapp.service.link.visit import Visit
 
 
@@ -24,7 +24,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         secret = request.form.get("attempt", "")
         attempt = attempts.find(service, secret)
         if attempt is None and current.session:  # a page that was reloaded while it waited
-            attempt = attempts.latest(service, current.session.id)
+            attempt = attempts.latest(service, "session_id", current.session.id)
         if attempt is None or attempt.token_hash != current.token.token_hash:
             raise AttemptUnknown
         if answers.is_fragment() and _is_shown(attempt):
@@ -51,15 +51,15 @@ def show(service: Service, attempt: Attempt, *, secret: str = "") -> Response:
         return answers.page(service, template, app=service.app(attempt.app), secret=secret)
     current: Visit | None = g.get("visit")
     token = attempts.token_of(service.store, attempt)
-    uri = current.success_uri if current else token.success_redirect_uri
     account = visit.account_of(service, token, attempt.result_account_id or "")
+    back = returning.success(current, account.id)
     return answers.page(
         service,
         "link/_connected.html" if answers.is_fragment() else "link/connected.html",
         app=service.app(attempt.app),
         account=account,
-        back=answers.with_parameter(uri, "account_id", account.id),
-        back_host=answers.back_name(service, current, uri),
+        back=back,
+        back_host=returning.back_name(service, current, back),
     )
 
 

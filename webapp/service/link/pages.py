@@ -21,7 +21,7 @@ from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.failures import LinkUsed
 from webapp.service.domain.base.service import Service
-from webapp.service.link import answers, endings, forms, outcomes, own_client, visit
+from webapp.service.link import endings, forms, framing, outcomes, own_client, returning, visit
 from webapp.service.link.access import choices
 from webapp.service.link.answers import ended, page, see_other
 from webapp.service.link.endings import Ended
@@ -42,7 +42,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         if elsewhere := _canonical(service.settings):
             return elsewhere
         raw, token, parameters = visit.arriving(service, request)
-        if _is_framed(parameters, bool(token.allowed_origins)):
+        if framing.is_framed(token, parameters.get("connectLink", "")):
             return show(service, visit.framed(service, raw, token, parameters))
         session, secret = link_sessions.create(service, token, parameters)
         return _with_cookie(service, session, secret)
@@ -123,7 +123,7 @@ def show_start(
         account=account,
         secret=secret,
         choices=choices(service, current, app, account, client),
-        provider_host=answers.host_of(fill_url(app.oauth.authorize_url, values) if app.oauth else None),
+        provider_host=returning.host_of(fill_url(app.oauth.authorize_url, values) if app.oauth else None),
         last=last if last is not None and last.status == "failed" else None,
         can_choose="picked" in current.parameters,
     )
@@ -162,7 +162,7 @@ def _last_attempt(service: Service, current: Visit) -> Attempt | None:
     """What became of this page's last attempt, so that closing or reloading it loses nothing."""
     if current.session is None or request.values.get("again"):
         return None
-    return attempts.latest(service, current.session.id)
+    return attempts.latest(service, "session_id", current.session.id)
 
 
 def _under_way(attempt: Attempt) -> bool:
@@ -181,14 +181,6 @@ def _no_client(service: Service, app: App) -> Response:
         outcome="error",
         ending=endings.of_code("no_oauth_client"),
     )
-
-
-def _is_framed(parameters: dict[str, str], has_origins: bool) -> bool:
-    """Whether a frame asks. A browser that does not say is taken at the link's own word."""
-    destination = request.headers.get("Sec-Fetch-Dest")
-    if destination:
-        return destination != "document"
-    return has_origins and parameters.get("connectLink", "").lower() not in ("true", "1")
 
 
 def _canonical(settings: Settings) -> Response | None:

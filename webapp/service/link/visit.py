@@ -47,10 +47,13 @@ PARAMETERS = (
     "connectLink",
     "appOverrideId",
     "customOauthClient",
+    "theme",
+    "display",  # where embed.js shows it: iframe, popup or redirect
+    "returnTo",  # the page that opened it, for the way back
     "language",  # ours: a BCP 47 tag, instead of what the browser asks for
     "picked",  # ours: the app was chosen here, and can be chosen again
 )
-MAX_PARAMETER = 300
+MAX_PARAMETER, MAX_ADDRESS = 300, 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,17 @@ class Visit:
     def framed(self) -> bool:
         """Whether the page works without cookies."""
         return self.raw_token is not None
+
+    @property
+    def embedded(self) -> bool:
+        """Whether a page of the product waits around it: in a frame, or behind a window that it opened."""
+        return self.framed or (self.session is not None and self.parameters.get("display") == "popup")
+
+    @property
+    def theme(self) -> str:
+        """The product's choice: light, dark, or auto for the browser's."""
+        theme = self.parameters.get("theme", "")
+        return theme if theme in ("light", "dark") else "auto"
 
     @property
     def app(self) -> str | None:
@@ -137,7 +151,7 @@ def arriving(service: Service, request: Request) -> tuple[str, ConnectToken, dic
     Raises :class:`Ended` for a missing or unknown token and for a stranger's frame, :class:`LinkExpired`.
     """
     raw = request.args.get("token", "")
-    token = _token(service, raw)
+    token = _token(service, request, raw)
     return raw, token, _parameters(request.args)
 
 
@@ -189,7 +203,7 @@ def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
             raise Ended(COOKIE_GONE)
         return of_session(service, request, handle, late=late)
     raw = request.form.get("token", "")
-    token = _token(service, raw, late=late)
+    token = _token(service, request, raw, late=late)
     return framed(service, raw, token, _parameters(request.form))
 
 
@@ -222,13 +236,14 @@ def _here(service: Service, token: ConnectToken, parameters: Mapping[str, str], 
     return visit
 
 
-def _token(service: Service, raw: str, *, late: bool = False) -> ConnectToken:
+def _token(service: Service, request: Request, raw: str, *, late: bool = False) -> ConnectToken:
     if not raw:
         raise Ended(TOKEN_MISSING)
     token = tokens.recall(service.store, raw)
     if token is None:
         raise Ended(TOKEN_UNKNOWN)
-    framed(service, raw, token, {})
+    is_framed = request.method == "POST" or framing.is_framed(token, request.args.get("connectLink", ""))
+    _here(service, token, {}, raw_token=raw if is_framed else None)
     framing.admit(service, token)
     if token.expires_at <= service.clock() and not late:
         raise LinkExpired
@@ -252,4 +267,5 @@ def _override(service: Service, token: ConnectToken, parameters: Mapping[str, st
 
 def _parameters(query: Mapping[str, str]) -> dict[str, str]:
     parameters = {name: query.get(name, "").strip() for name in PARAMETERS}
-    return {name: value[:MAX_PARAMETER] for name, value in parameters.items() if value}
+    longest = {"returnTo": MAX_ADDRESS}
+    return {name: value[: longest.get(name, MAX_PARAMETER)] for name, value in parameters.items() if value}

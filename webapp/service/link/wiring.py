@@ -4,11 +4,11 @@ from flask import Blueprint, Flask
 
 from webapp.kit import templates
 from webapp.service.domain.base.service import Service
-from webapp.service.link import answers, keys, oauth_flow, outcomes, pages, questions
+from webapp.service.link import answers, keys, oauth_flow, outcomes, pages, questions, scripts, state
 
 
 def register(app: Flask, service: Service) -> None:
-    """Serve the Connect Link, the starts of sign-ins and the OAuth callback of ``service`` from ``app``.
+    """Serve the Connect Link, the starts of sign-ins, the OAuth callback and the embedding scripts from ``app``.
 
     Its forms prove themselves by the Connect token or by the link session, so they are exempt from a ``CSRFProtect``
     that the application has.
@@ -16,9 +16,10 @@ def register(app: Flask, service: Service) -> None:
     templates.prepare(app.jinja_env)
     blueprint = Blueprint("link", __name__)
     answers.prepare(blueprint, service)
-    for part in (pages, keys, outcomes, oauth_flow, questions):
+    for part in (pages, keys, outcomes, oauth_flow, questions, state):
         part.route(blueprint, service)
     app.register_blueprint(blueprint)
+    scripts.register(app, service.settings.public_url)
     csrf = app.extensions.get("csrf")
     if csrf is not None:
         csrf.exempt(blueprint)

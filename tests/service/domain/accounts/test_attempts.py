@@ -153,11 +153,11 @@ def test_keys_can_be_given_back_and_sent_again(bench: Any) -> None:
 
 def test_the_latest_of_a_page_is_the_one_begun_last(bench: Any) -> None:
     first, second = (opened(bench, session_id="ls_1") for _ in range(2))
-    assert attempts.latest(bench.service, "ls_1") is None
+    assert attempts.latest(bench.service, "session_id", "ls_1") is None
     started(bench, second[1])
     bench.clock.advance(1)
     started(bench, first[1])
-    found = attempts.latest(bench.service, "ls_1")
+    found = attempts.latest(bench.service, "session_id", "ls_1")
     assert found is not None and found.id == first[0].id
 
 

@@ -181,10 +181,10 @@ def by_id(service: Service, attempt_id: str) -> Attempt | None:
     return _settled(service, _ATTEMPTS.get(service.store, attempt_id))
 
 
-def latest(service: Service, session_id: str) -> Attempt | None:
-    """The attempt that was begun last from a link session, if there is one."""
-    where = "session_id = :session AND started_at IS NOT NULL ORDER BY started_at DESC, id LIMIT 1"
-    return _settled(service, _ATTEMPTS.one(service.store, where, {"session": session_id}))
+def latest(service: Service, column: Literal["session_id", "token_hash"], value: str) -> Attempt | None:
+    """The attempt that was begun last from a link session, or with a token, if there is one."""
+    where = f"{column} = :value AND started_at IS NOT NULL ORDER BY started_at DESC, id LIMIT 1"
+    return _settled(service, _ATTEMPTS.one(service.store, where, {"value": value}))
 
 
 def get(reader: Reader, attempt_id: str) -> Attempt:
