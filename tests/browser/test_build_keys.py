@@ -9,6 +9,8 @@ import pytest
 from tests.browser.person import PASSWORD, Person
 from webapp.people import users
 from webapp.service.domain.access import clients
+from webapp.service.domain.deliveries import endpoint_state, endpoints, signing_keys
+from webapp.service.domain.deliveries.endpoints import Endpoint
 
 pytestmark = pytest.mark.browser
 
@@ -16,14 +18,41 @@ URL = "/build/keys"
 
 
 @pytest.fixture
-def olga(contexts: Callable[..., Any], product: Any) -> Any:
-    """A page on which the owner is signed in."""
-    service = product.service
-    users.create(service.store, service.clock, email="olga@example.com", password=PASSWORD, role="owner")
+def olga(contexts: Callable[..., Any], product: Any, request: pytest.FixtureRequest) -> Any:
+    """A page on which an owner is signed in."""
+    service, email = product.service, f"{request.node.name}@example.com"
+    users.create(service.store, service.clock, email=email, password=PASSWORD, role="owner")
     page = contexts(reduced_motion="reduce", viewport={"width": 360, "height": 740}).new_page()
-    Person(page, product).sign_in("olga@example.com")
+    Person(page, product).sign_in(email)
     page.wait_for_url("**/apps*")
     return page
+
+
+@pytest.fixture
+def webhook(product: Any) -> Endpoint:
+    """An address that wants no more."""
+    service = product.service
+    with service.store.write() as tx:
+        endpoint = endpoints.add(tx, service, "general", "https://a.example/in", scene=None)
+        endpoint_state.deactivate(tx, endpoint.id, "It wants no more.", service.clock())
+    return endpoint
+
+
+def test_an_address_that_was_given_up_begins_anew(olga: Any, product: Any, webhook: Endpoint, axe: Any) -> None:
+    olga.goto(product.url + URL)
+    assert axe(olga, colours=True) == []
+    assert olga.evaluate("document.documentElement.scrollWidth") <= 360
+    olga.get_by_role("button", name="Try again: https://a.example/in").click()
+    olga.get_by_text("is told again").wait_for()
+    fresh = endpoints.find(product.service.store, webhook.id)
+    assert fresh is not None and fresh.active
+    olga.get_by_role("link", name="Remove https://a.example/in").click()
+    olga.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    olga.get_by_text("is removed").wait_for()
+    olga.get_by_role("button", name="Signing key", exact=True).click()
+    key = olga.locator("#secret code").inner_text()
+    assert key == signing_keys.of_scene(product.service, product.scene)
+    assert axe(olga) == []
 
 
 def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe: Any) -> None:

@@ -68,7 +68,7 @@ def create_client() -> AnyResponse | tuple[str, int]:
         return _form(form, {"name": error.message}), 422
     sentence = gettext("“{name}” is ready. Copy its secret now; nobody can see it again.").format(name=client.name)
     frame.show_once(sentence, client.secret)
-    return frame.back("clients")
+    return frame.back()
 
 
 @blueprint.get("/clients/<client_id>/rotation")
@@ -86,7 +86,7 @@ def rotate_client(client_id: str) -> AnyResponse:
     rotated = _clients().rotate(client.id, overlap_s)
     sentence = gettext("This is the new secret of “{name}”. Copy it now; nobody can see it again.")
     frame.show_once(sentence.format(name=client.name), rotated.secret)
-    return frame.back("clients")
+    return frame.back()
 
 
 @blueprint.post("/clients/<client_id>/old-secret/end")

@@ -2,7 +2,7 @@
 
 from flask import render_template
 
-from webapp.dashboard.build.keys import clients, frame
+from webapp.dashboard.build.keys import clients, frame, webhooks
 
 blueprint = frame.blueprint
 
@@ -10,4 +10,5 @@ blueprint = frame.blueprint
 @blueprint.get("")
 def page() -> str:
     """The page."""
-    return render_template("dashboard/build/keys/page.html", secret=frame.shown_now(), **clients.context())
+    parts = clients.context() | webhooks.context()
+    return render_template("dashboard/build/keys/page.html", secret=frame.shown_now(), **parts)
