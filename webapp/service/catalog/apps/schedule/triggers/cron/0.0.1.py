@@ -11,7 +11,7 @@ class Cron(Trigger):
 
     cron = timer(
         label="Schedule",
-        description='Five fields and a time zone, such as {"cron": "0 9 * * 1-5", "timezone": "Europe/Berlin"}.',
+        description="Five fields, such as 0 9 * * 1-5 for nine o’clock on working days, and a time zone.",
         default={"cron": "0 * * * *", "timezone": "UTC"},
     )
 

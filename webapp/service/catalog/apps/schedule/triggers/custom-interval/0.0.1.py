@@ -11,7 +11,7 @@ class CustomInterval(Trigger):
 
     cron = timer(
         label="Interval",
-        description='Such as {"intervalSeconds": 900}; from 1 second.',
+        description="From 1 second.",
         default={"intervalSeconds": 900},
     )
 
