@@ -106,7 +106,7 @@ def test_every_operation_that_is_shown_exists(file: Path) -> None:
     text = re.sub(r"```toml.*?```", "", file.read_text("utf-8"), flags=re.DOTALL)  # of somebody else's API
     aside = {"/v1", "/v1/connect/{project_id}", "/v1/connect/accounts", "/v1/connect/projects/info", "P/projects/info"}
     for line in (*spans(text), *(line for code in fences(text) for line in code.splitlines())):
-        filled = line.replace("$PROJECT_ID", "{project_id}").replace("{project}", "{project_id}")
+        filled = re.sub(r"\$PROJECT_ID|\$?{project}", "{project_id}", line)
         for method, path in ADDRESS.findall(filled.replace("{base}", "").replace(SERVED, "")):
             path = path.rstrip("/.,;)") if path not in ("P/",) else path
             short = path.replace("/v1/connect/{project_id}/", "P/", 1)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.browser.conftest import serving
-from tests.browser.host import Host
+from tests.browser.embed.host import Host
 from tests.browser.test_link import allow
 
 pytestmark = pytest.mark.browser
