@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from flask import request
 from flask.testing import FlaskClient
 
 from tests.fakes.catalogs import teach
@@ -76,3 +77,12 @@ def test_browsers_are_told_to_come_back_by_https_unless_to_this_machine(
         answer = app.test_client().get(path, base_url=public_url)
         assert answer.headers.get("Strict-Transport-Security") == told, path
     close_service(app.extensions["patchbay"])
+
+
+@pytest.mark.parametrize(
+    ("path", "opened"), [("/sign-in", True), ("/", True), ("/v1/connect/apps", False), ("/h/key", False)]
+)
+def test_pages_alone_have_the_cookie_of_forms(client: FlaskClient, path: str, opened: bool) -> None:
+    app = client.application
+    with app.test_request_context(path, base_url=BASE):
+        assert (app.session_interface.open_session(app, request) is not None) is opened

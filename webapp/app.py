@@ -5,7 +5,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from flask import Flask, Response, jsonify, request
+from flask import Flask, Request, Response, jsonify, request
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
+from itsdangerous import URLSafeTimedSerializer
 
 from webapp import static_files, telemetry
 from webapp.dashboard import wiring as dashboard
@@ -54,6 +56,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     )
     app.extensions["patchbay"] = service
     app.secret_key = service.keys.derive("web-sessions")
+    app.session_interface = _FormSessions()
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)
     app.before_request(partial(_choose_language, settings))
     telemetry.register(app, settings, service)
@@ -82,6 +85,22 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     service.catalog.when_refreshed(app.extensions[KEY].forget_apps)
     app.wsgi_app = trusted(collapse_slashes(app.wsgi_app), settings)  # type: ignore[method-assign, assignment]
     return app
+
+
+class _FormSessions(SecureCookieSessionInterface):
+    """The cookie that binds form tokens, for pages alone: the API and triggers neither read nor write one. Flask's own
+    makes a signer for each request."""
+
+    _signer: URLSafeTimedSerializer | None = None
+
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        """Whoever signs for ``app``, whose key never changes."""
+        self._signer = self._signer or super().get_signing_serializer(app)
+        return self._signer
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        """What the cookie holds; None where there is none."""
+        return None if request.path.startswith(("/v1/", "/h/")) else super().open_session(app, request)
 
 
 class _App(Flask):

@@ -26,7 +26,7 @@ from tests.dashboard.fake_triggers import Watchtower
 from tests.people.oidc.openid import FakeOpenId
 from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring
-from webapp.dashboard.client.inprocess import InProcessAdapter
+from webapp.dashboard.client.inprocess import InProcess
 from webapp.dashboard.dashboard import KEY, Viewer
 from webapp.errors import Detail
 from webapp.kit import assets
@@ -432,7 +432,7 @@ def elsewhere(make_stage: Callable[..., Stage]) -> Stage:
     )
     transport = stage.app.extensions[KEY].client.transport
     transport.close()
-    transport._adapter = InProcessAdapter(lambda: stage.connect.wsgi)
+    transport._sender = InProcess(lambda: stage.connect.wsgi)
     return stage
 
 

@@ -87,3 +87,22 @@ def test_words_between_stars_are_bold_and_nothing_else_is_markup() -> None:
     assert rendered("{{ text|strong }}", text=text) == (
         "Open <b>A &amp; B → C</b>, then &lt;i&gt;<b>D</b>&lt;/i&gt; * 2 **"
     )
+
+
+def test_functions_of_every_kind_are_called() -> None:
+    @jinja2.pass_context
+    def of_context(context: jinja2.runtime.Context, name: str) -> object:
+        return context.resolve(name)
+
+    class Callable:
+        def __call__(self, word: str = "class") -> str:
+            return word
+
+    def plain(*words: str, **named: int) -> str:
+        return f"{'-'.join(words)}{sum(named.values())}"
+
+    source = (
+        "{% macro shout(word) %}{{ word }}!{% endmacro %}{% for word in ('a',) %}{% set set_here = word %}"
+        "{{ plain(word, n=1) }} {{ of_context('set_here') }} {{ made() }} {{ shout(word) }}{% endfor %}"
+    )
+    assert rendered(source, plain=plain, of_context=of_context, made=Callable()) == "a1 a class a!"

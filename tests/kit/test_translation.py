@@ -86,6 +86,15 @@ def test_templates_are_translated_and_escape_what_is_filled_in() -> None:
     assert german == "Schließen Schließen Guten Tag, &lt;b&gt;. 2 Apps"
 
 
+def test_a_message_costs_no_look_through_the_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = jinja2.Environment(autoescape=True)
+    translation.install(environment)
+    source = "{% for n in (1, 2) %}{{ _('Close') }}{{ _('50%%') }}{{ _('For %(who)s', who='&') }}{% endfor %}"
+    template = environment.from_string(source)
+    monkeypatch.setattr(jinja2.runtime.Context, "derived", lambda *_: pytest.fail("a context was made for a message"))
+    assert template.render() == 2 * "Close50%For &amp;"
+
+
 def test_times_are_told_in_the_language_that_is_spoken() -> None:
     now, ago = 1_800_000_000_000, 40 * 86_400_000
     english = moment(now - ago, now)

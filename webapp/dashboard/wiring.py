@@ -5,7 +5,6 @@ from collections.abc import Callable
 from flask import Blueprint, Flask, url_for
 from flask_wtf import CSRFProtect  # type: ignore[import-untyped]  # it carries no types
 from htmx_flask import Htmx  # type: ignore[import-untyped]  # it carries no types
-from requests.adapters import BaseAdapter
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import (
@@ -30,7 +29,7 @@ from webapp.dashboard.build.project import deletion as project_deletion
 from webapp.dashboard.build.project import page as project_page
 from webapp.dashboard.client.belongings import RemoteBelongings
 from webapp.dashboard.client.connect import ConnectClient
-from webapp.dashboard.client.inprocess import WSGI, InProcessAdapter
+from webapp.dashboard.client.inprocess import WSGI, InProcess
 from webapp.dashboard.client.remembered import Remembered
 from webapp.dashboard.client.transport import Memory, Transport
 from webapp.dashboard.component import deploying, runs
@@ -82,9 +81,9 @@ def register(
     ``first_project`` is what the first start names, where projects are ours.
     """
     templates.prepare(app.jinja_env)
-    adapter: BaseAdapter | None = None if settings.connect_url else InProcessAdapter(wsgi)
+    sender = None if settings.connect_url else InProcess(wsgi)
     client = ConnectClient(
-        Transport(settings.connect_url or settings.public_url, adapter, clock),
+        Transport(settings.connect_url or settings.public_url, sender, clock),
         clock,
         client_id=client_id,
         client_secret=client_secret,

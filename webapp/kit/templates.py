@@ -10,10 +10,12 @@ compiled; rendering costs nothing more.
 import re
 from collections.abc import Iterator, Sequence
 from enum import Enum, auto
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from webapp.kit import translation
@@ -65,12 +67,25 @@ def prepare(environment: Any) -> None:
     translation.install(environment)
     environment.filters["strong"] = strong
     environment.add_extension(WithoutLayout)
+    environment.context_class = _Context
     environment.make_globals = lambda own: {**environment.globals, **(own or {})}
 
 
 def strong(text: str) -> Markup:
     """``text`` with what stands between ``**`` and ``**`` in bold; nothing else of it is markup."""
     return Markup(_STRONG.sub(r"<b>\1</b>", str(escape(text))))  # noqa: S704 - escaped
+
+
+class _Context(Context):
+    """Calls functions at once. Jinja looks at each callable thrice for what it wants passed; only few want anything."""
+
+    def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call ``function``, which may be any callable."""
+        if type(function) is not FunctionType or hasattr(function, "jinja_pass_arg"):
+            return super().call(function, *args, **kwargs)
+        kwargs.pop("_block_vars", None)
+        kwargs.pop("_loop_vars", None)
+        return function(*args, **kwargs)
 
 
 class WithoutLayout(Extension):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, cast
 from babel import Locale
 from babel.dates import format_skeleton, format_timedelta
 from babel.numbers import format_decimal
+from markupsafe import Markup
 
 from webapp.kit import message_files
 
@@ -88,6 +89,8 @@ def install(environment: Any) -> None:
     environment.add_extension("jinja2.ext.i18n")
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(gettext, ngettext, newstyle=True)
+    # The extension's own look through the whole context at each message. Ours need nothing of it: all pages are HTML.
+    environment.globals.update({"_": _in_page, "gettext": _in_page, "ngettext": _count_in_page})
     environment.filters["translated"] = translated
 
 
@@ -103,6 +106,16 @@ def without_link(text: str) -> tuple[str, str]:
     """A description without the link to documentation at its end, and where that leads, in parentheses."""
     words, _, link = text.partition(f" [{_DOCUMENTATION}]")
     return (words, link) if link.startswith("(") and link.endswith(")") else (text, "")
+
+
+def _in_page(message: str, **variables: object) -> Markup:
+    """``message`` as the template has it: markup, whose ``%(name)s`` are filled with ``variables``, escaped."""
+    text = Markup(gettext(message))  # noqa: S704  # of a template or catalog
+    return text % variables if variables or "%" in text else text
+
+
+def _count_in_page(singular: str, plural: str, num: int, **variables: object) -> Markup:
+    return Markup(ngettext(singular, plural, num)) % {"num": num, **variables}  # noqa: S704  # of a template or catalog
 
 
 class _Lazy(UserString):

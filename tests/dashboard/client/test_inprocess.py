@@ -1,6 +1,9 @@
 """The embedded service is called without a socket, and nothing of the browser crosses over."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
+
+from webapp.dashboard.client.inprocess import InProcess
 
 
 def test_nothing_of_the_browser_crosses_to_the_service(busy: Any) -> None:
@@ -17,3 +20,28 @@ def test_nothing_of_the_browser_crosses_to_the_service(busy: Any) -> None:
         assert "HTTP_COOKIE" not in environ
         assert "HTTP_ORIGIN" not in environ
         assert "HTTP_X_FORWARDED_FOR" not in environ
+
+
+def test_the_app_gets_the_request_and_is_closed() -> None:
+    seen: list[dict[str, Any]] = []
+    closed: list[bool] = []
+
+    class Pieces:
+        def __iter__(self) -> Iterator[bytes]:
+            return iter((b"two ", b"pieces"))
+
+        def close(self) -> None:
+            closed.append(True)
+
+    def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Pieces:
+        seen.append(environ)
+        start_response("418 I'm a teapot", [("Retry-After", "5")])
+        return Pieces()
+
+    sender = InProcess(lambda: app)
+    answer = sender.send("POST", "https://x.example/a%2Fb?c=1", {"Content-Type": "text/x", "X-A": "1"}, b"body", 1.0)
+    assert answer == (418, {"retry-after": "5"}, b"two pieces") and closed == [True]
+    (environ,) = seen
+    assert (environ["PATH_INFO"], environ["REQUEST_URI"], environ["QUERY_STRING"]) == ("/a/b", "/a%2Fb?c=1", "c=1")
+    assert (environ["CONTENT_TYPE"], environ["HTTP_X_A"], environ["wsgi.input"].read()) == ("text/x", "1", b"body")
+    assert (environ["SERVER_PORT"], environ["CONTENT_LENGTH"]) == ("443", "4")

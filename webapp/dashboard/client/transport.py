@@ -5,6 +5,7 @@ Whatever goes wrong is one of our errors. No answer, an answer that is not the A
 service's own sentence. :class:`Memory` keeps answers that may be a few seconds old.
 """
 
+import json
 import re
 import threading
 import time
@@ -14,11 +15,9 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import orjson
-import requests
-from requests.adapters import BaseAdapter, HTTPAdapter
-from requests.structures import CaseInsensitiveDict
 
 from webapp import errors
+from webapp.dashboard.client.remote import Answer, Remote, Sender
 from webapp.errors import Detail, PatchbayError, Throttled, Unavailable
 from webapp.kit.clock import MINUTE, SECOND, Clock, now
 
@@ -40,12 +39,10 @@ class NotTheApi(ServiceDown):
 class Transport:
     """Calls one Connect service. Safe to share between threads."""
 
-    def __init__(self, base_url: str, adapter: BaseAdapter | None = None, clock: Clock = now) -> None:
-        """``base_url`` ends before ``/v1``; ``adapter`` replaces the sockets (see :mod:`.inprocess`)."""
+    def __init__(self, base_url: str, sender: Sender | None = None, clock: Clock = now) -> None:
+        """``base_url`` ends before ``/v1``; ``sender`` is another way there than sockets (see :mod:`.inprocess`)."""
         self._base_url, self._backoff = base_url.rstrip("/"), Backoff(clock)
-        # The adapter alone: a Session adds cookies, proxies and a netrc, none of which may be used here, and more
-        # time than the embedded service needs to answer.
-        self._adapter = adapter or HTTPAdapter(pool_maxsize=16)
+        self._sender = sender or Remote()
 
     def call(
         self,
@@ -61,29 +58,28 @@ class Transport:
         """The JSON answer (``None`` when it is empty). Raises our errors only, as the module says."""
         key = limited_together(method, path, token, body)
         self._backoff.check(key)
-        request = requests.PreparedRequest()
-        request.method, request.url = method, self._base_url + path + _query(params)
-        request.headers = CaseInsensitiveDict({"Accept": "application/json", "User-Agent": "Patchbay dashboard"})
+        headers = {"Accept": "application/json", "User-Agent": "Patchbay dashboard"}
         if token:
-            request.headers["Authorization"] = f"Bearer {token}"
+            headers["Authorization"] = f"Bearer {token}"
         if environment:
-            request.headers["x-pd-environment"] = environment
-        request.prepare_body(data=None, files=None, json=body)
+            headers["x-pd-environment"] = environment
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
         try:
-            response = self._adapter.send(request, timeout=timeout, proxies={})
-            response.content  # noqa: B018  # read to its end while trouble with it is still caught
-        except (requests.RequestException, OSError) as error:
+            answer = self._sender.send(method, self._base_url + path + _query(params), headers, content, timeout)
+        except OSError as error:
             raise ServiceDown from error
-        if 200 <= response.status_code < 300:
-            return _json(response) if response.content else None
-        refusal = _error(response)
+        if 200 <= answer.status < 300:
+            return _json(answer) if answer.content else None
+        refusal = _error(answer)
         if isinstance(refusal, Throttled):
             self._backoff.note(key, refusal)
         raise refusal
 
     def close(self) -> None:
         """Give back the sockets."""
-        self._adapter.close()
+        self._sender.close()
 
 
 class Backoff:
@@ -156,9 +152,9 @@ def _query(params: Params | None) -> str:
     return "?" + urlencode(query) if query else ""
 
 
-def _json(response: requests.Response) -> Any:
+def _json(answer: Answer) -> Any:
     try:
-        return orjson.loads(response.content)
+        return orjson.loads(answer.content)
     except ValueError as error:
         raise NotTheApi from error
 
@@ -169,20 +165,20 @@ _BY_STATUS: Mapping[int, type[PatchbayError]] = {
 }  # fmt: skip
 
 
-def _error(response: requests.Response) -> PatchbayError:
-    status = response.status_code
+def _error(answer: Answer) -> PatchbayError:
+    status = answer.status
     if status == 429:
-        return _throttled(response)
-    body = _body(response)
+        return _throttled(answer)
+    body = _body(answer)
     sentence = body.get("error") if isinstance(body.get("error"), str) else None
     if status == 400:
         return errors.Invalid(sentence, _details(body.get("details")))
     return _BY_STATUS[status](sentence) if status in _BY_STATUS else ServiceDown()
 
 
-def _body(response: requests.Response) -> Mapping[str, Any]:
+def _body(answer: Answer) -> Mapping[str, Any]:
     try:
-        body = orjson.loads(response.content)
+        body = orjson.loads(answer.content)
     except ValueError:
         return {}
     return body if isinstance(body, dict) else {}
@@ -194,12 +190,12 @@ def _details(details: Any) -> list[Detail]:
     return [Detail(str(detail.get("field", "")), str(detail["message"])) for detail in objects if detail.get("message")]
 
 
-def _throttled(response: requests.Response) -> Throttled:
+def _throttled(answer: Answer) -> Throttled:
     """Contract "Rate limits"."""
 
     def header(name: str, default: int) -> int:
-        value = response.headers.get(name, "")
+        value = answer.headers.get(name, "")
         return int(value) if value.isascii() and value.isdigit() else default
 
-    wait = header("Retry-After", 60)
-    return Throttled(header("X-RateLimit-Limit", 0), header("X-RateLimit-Reset", int(time.time()) + wait), wait)
+    wait = header("retry-after", 60)
+    return Throttled(header("x-ratelimit-limit", 0), header("x-ratelimit-reset", int(time.time()) + wait), wait)
