@@ -1,13 +1,14 @@
 """A thousand connections that send one byte every few seconds, and twenty senders of mail who say nothing, are no
 trouble to a healthy client (:mod:`slow_clients`).
 
-It calls the API and sends mails, without them and beside them; every call and mail must succeed. Its p99 in both cases
-is printed with their ratio: other work on the machine would decide it.
+It calls the API and sends mails, without them and beside them in turns, so that other work on the machine meets both;
+every call and mail must succeed. The median of its p99 beside them is held to less than twice that without.
 """
 
 import http.client
 import smtplib
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -22,7 +23,8 @@ from tests.cli.conftest import ROOT, Shell
 from tests.faults.running import Client, Running, client_of
 from tests.faults.slow_clients import SLOW
 
-CALLS, MAILS, IDLE = 1_500, 300, 20
+ROUNDS, CALLS, MAILS, IDLE = 5, 500, 100, 20
+MOST = 2.0
 
 pytestmark = pytest.mark.faults
 
@@ -71,24 +73,31 @@ def slow_clients(port: int, mail_port: int) -> Iterator[list[int]]:
         connection.close()
 
 
-def test_slow_clients_hold_up_nobody(shell: Shell, tmp_path: Path) -> None:
+def test_slow_clients_hold_up_nobody(shell: Shell, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     port = int(shell.env["PATCHBAY_PORT"])
     env = {**shell.env, "PATCHBAY_SANDBOX": "off", "PATCHBAY_MAIL": "on", "PATCHBAY_MAIL_PORT": str(port + 25)}
     server = Running(replace(shell, env=env), tmp_path / "serve.log")
     server.start()
+    alone, beside, held = [], [], []
     try:
         client = client_of(server)
         address = str(client.deploy("email-new-email")["email_address"])
         measured(server, client, port + 25, address)
-        alone = measured(server, client, port + 25, address)
-        with slow_clients(port, port + 25) as counts:
-            beside = measured(server, client, port + 25, address)
+        for _ in range(ROUNDS):
+            alone.append(measured(server, client, port + 25, address))
+            with slow_clients(port, port + 25) as counts:
+                beside.append(measured(server, client, port + 25, address))
+            held.append(counts[0])
     finally:
         server.kill()
-    held, ended = counts
-    assert held >= 0.9 * SLOW, server.last_words()
-    for what, before, after in zip(("calls", "mails"), alone, beside, strict=True):
-        print(
-            f"p99 of {what}: {before:.1f} ms alone, {after:.1f} ms beside {held} slow clients: {after / before:.2f} x"
-        )
-    print(f"{ended} of the slow clients were ended meanwhile")
+    assert min(held) >= 0.9 * SLOW, server.last_words()
+    for what, before, after in zip(("calls", "mails"), medians(alone), medians(beside), strict=True):
+        ratio = after / before
+        with capsys.disabled():
+            print(f"\np99 of {what}: {before:.1f} ms alone, {after:.1f} ms beside {SLOW} slow clients: {ratio:.2f} x")
+        assert ratio < MOST
+
+
+def medians(rounds: list[tuple[float, float]]) -> list[float]:
+    """That of calls and that of mails."""
+    return [statistics.median(times) for times in zip(*rounds, strict=True)]

@@ -4,6 +4,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from flask import Flask
 from tests.cli.serving.test_httpd import read
 from webapp import deadlines
 from webapp.cli.serving import connections, httpd, listening
+from webapp.cli.serving.channels import Channel
 from webapp.cli.serving.stopping import Stop
 from webapp.quotas import REFUSALS
 
@@ -109,3 +111,20 @@ def test_each_address_has_its_own_and_a_trusted_proxy_any_number(serve: Serve) -
         for client in slow:
             client.sendall(HELLO[3:])
             assert read(client)[0] == 200
+
+
+def test_a_sweep_looks_at_a_few_at_a_time_and_at_all_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "AT_A_TIME", 3)
+    monkeypatch.setattr(connections, "BETWEEN_S", 0.0)
+    monkeypatch.setattr(connections, "EVERY_S", 30.0)
+    of_server = connections.Connections({}, deadlines.DEFAULTS, (), Channel)
+    looks: list[list[Any]] = []
+    monkeypatch.setattr(of_server, "_overdue", lambda channel, _: looks[-1].append(channel.descriptor))
+    of_server._waiting.update({number: SimpleNamespace(descriptor=number, waits=True) for number in range(8)})  # type: ignore[misc]
+    for _ in range(5):
+        looks.append([])
+        of_server.settle()
+    assert looks == [[0, 1, 2], [3, 4, 5], [6, 7], [], []]
+    assert 25 < of_server.pause_s() <= 30.0
+    of_server._waiting.clear()
+    of_server.close()

@@ -26,6 +26,7 @@ from webapp.quotas import REFUSALS
 
 IDLE_S = 30.0
 EVERY_S = 1.0
+AT_A_TIME, BETWEEN_S = 64, 0.01
 _AT_ONCE = 512
 _TOO_SLOW = json.dumps({"error": "The request took too long to come; send it again."}).encode()
 _ANSWER = (
@@ -49,6 +50,7 @@ class Connections:
         self._waiting: dict[int, Channel] = {}
         self._of: defaultdict[str, set[Channel]] = defaultdict(set)
         self._sweep_at = 0.0
+        self._unseen: list[Channel] = []
         map[self._epoll.fileno()] = self
 
     def open(self, server: Any, sock: socket.socket, address: Any, adj: Any, map: Any = None) -> None:
@@ -78,16 +80,11 @@ class Connections:
                 self._enter(entry)
         now = time.monotonic()
         if now >= self._sweep_at:
-            self._sweep_at = now + EVERY_S
-            for channel in list(self._waiting.values()):
-                if not channel.waits:
-                    self._return(channel)
-                elif (bound := self._overdue(channel, now)) is not None:
-                    self._end(channel, bound)
+            self._sweep(now)
 
     def pause_s(self) -> float:
         """How long the loop may sleep at most: nobody's deadline is missed while nobody waits."""
-        return EVERY_S if self._waiting else 60.0
+        return max(0.0, min(EVERY_S, self._sweep_at - time.monotonic())) if self._waiting else 60.0
 
     def readable(self) -> bool:
         """There may always be something to read."""
@@ -129,6 +126,19 @@ class Connections:
         """There is something to do: the server's loop does it."""
         self._leave(channel)
         self._map[channel.descriptor] = channel
+
+    def _sweep(self, now: float) -> None:
+        """Look at the next few of those who wait: all of them at once would hold up who is answered just now."""
+        self._unseen = self._unseen or list(self._waiting.values())
+        seen, self._unseen = self._unseen[:AT_A_TIME], self._unseen[AT_A_TIME:]
+        self._sweep_at = now + (BETWEEN_S if self._unseen else EVERY_S)
+        for channel in seen:
+            if self._waiting.get(channel.descriptor) is not channel:
+                continue
+            if not channel.waits:
+                self._return(channel)
+            elif (bound := self._overdue(channel, now)) is not None:
+                self._end(channel, bound)
 
     def _overdue(self, channel: Channel, now: float) -> Bound | None:
         """The deadline that ``channel`` has missed."""
