@@ -64,3 +64,31 @@ def test_a_member_asks_and_an_owner_sets_the_app_up(contexts: Any, fresh: Served
     page.get_by_text("Acme is set up. Acme knows this client.").wait_for()
     theirs.reload()
     theirs.get_by_role("button", name="Connect").wait_for()
+
+    page.get_by_role("navigation", name="Build").get_by_role("link", name="App setup").click()
+    page.get_by_role("heading", name="App setup").wait_for()
+    assert axe(page) == []
+    page.get_by_role("link", name="Change the client for Acme").click()
+    page.get_by_role("button", name="Check it now").click()
+    page.get_by_text("Acme knows this client.").wait_for()
+    assert axe(page) == []
+    page.locator("[name=client_secret]").fill("canary-wrong")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_text("Acme does not know this client.").wait_for()
+    assert "canary" not in page.content()
+
+    page.goto(f"{fresh.url}/build/apps/overrides/new")
+    page.get_by_label("App", exact=True).select_option("zendesk")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_label("Name").fill("Our Zendesk")
+    page.get_by_label("Subdomain").fill("acme")
+    assert axe(page) == []
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("subdomain = acme").wait_for()
+
+    page.get_by_role("link", name="Delete the client for Acme").click()
+    question = page.get_by_role("dialog", name="Delete the client for Acme?")
+    question.get_by_text("Nobody can connect Acme any more").wait_for()
+    assert axe(page) == []
+    question.get_by_role("button", name="Delete").click()
+    page.get_by_text("With a client of your own").wait_for()

@@ -12,7 +12,7 @@ from pydantic import StringConstraints
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import app_groups, words
-from webapp.dashboard.build import app_setup
+from webapp.dashboard.build.apps import setup as app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Component, Kind
@@ -25,6 +25,7 @@ from webapp.dashboard.dashboard import (
     known_accounts,
     service,
     uses_by_account,
+    viewer,
 )
 from webapp.dashboard.pages import ListQuery, among, at_most, page, wants_fragment, within
 from webapp.dashboard.rich import rich
@@ -94,6 +95,7 @@ def show(slug: str) -> str:
         trouble=words.ending(code, app.name, app_setup.set_up_by()) if code else None,
         access=access(app),
         setup=None if app.ready else app_setup.view(app),
+        may_add_client=app.auth_type == "oauth" and viewer().role == "owner",
         starters=starters(app) if app.ready else [],
     )
 

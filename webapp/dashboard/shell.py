@@ -53,6 +53,7 @@ BUILD: dict[str, BuildPage] = {
     "embed": BuildPage(_("Embed"), "embed"),
     "keys": BuildPage(_("API & keys"), "key"),
     "project": BuildPage(_("Project"), "settings"),
+    "apps": BuildPage(_("App setup"), "apps", OWNERS),
     "people": BuildPage(_("People"), "people", OWNERS),
 }
 

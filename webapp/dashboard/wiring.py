@@ -21,8 +21,10 @@ from webapp.dashboard import (
     two_step,
 )
 from webapp.dashboard import settings as settings_pages
-from webapp.dashboard.build import app_setup, invitations, logins, people
 from webapp.dashboard.build import embed as build_embed
+from webapp.dashboard.build import invitations, logins, people
+from webapp.dashboard.build.apps import page as build_apps
+from webapp.dashboard.build.apps import setup as app_setup
 from webapp.dashboard.build.keys import page as keys
 from webapp.dashboard.build.project import brand
 from webapp.dashboard.build.project import deletion as project_deletion
@@ -53,7 +55,7 @@ _NOUNS = (
     session, first_start, second_step, passkey, new_password, invitation, oidc_pages,
     apps, app_setup, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
     component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
-    build_embed, people, logins, invitations, keys,
+    build_embed, build_apps, people, logins, invitations, keys,
     project_page, brand, project_deletion,
 )  # fmt: skip
 

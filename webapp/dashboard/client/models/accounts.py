@@ -4,6 +4,7 @@ What the embedded service adds is optional everywhere. Times are ISO 8601 string
 """
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal
 
@@ -55,12 +56,17 @@ class ScopeProfile(Lenient):
     scopes: tuple[str, ...] = ()
 
 
-class _CustomField(Lenient):
+class CustomField(Lenient):
+    """A value that is entered to connect an app. A ``secret`` one is asked of each person alone."""
+
     name: str = ""
     label: NonEmpty = Field(default_factory=lambda data: data["name"])
+    description: str = ""
+    secret: bool = False
+    options: tuple[Mapping[str, str], ...] = ()
 
 
-_CUSTOM_FIELDS = TypeAdapter(list[_CustomField])
+_CUSTOM_FIELDS = TypeAdapter(list[CustomField])
 
 
 class App(Lenient):
@@ -83,12 +89,17 @@ class App(Lenient):
         return self.extras is None or self.extras.ready is not False
 
     @property
-    def fields(self) -> list[str]:
-        """What a person has to fill in to connect it, by label."""
+    def custom_fields(self) -> list[CustomField]:
+        """What has to be filled in to connect it."""
         try:
-            return [field.label for field in _CUSTOM_FIELDS.validate_python(json.loads(self.custom_fields_json))]
+            return _CUSTOM_FIELDS.validate_python(json.loads(self.custom_fields_json))
         except (ValueError, RecursionError):
             return []
+
+    @property
+    def fields(self) -> list[str]:
+        """The same by label."""
+        return [field.label for field in self.custom_fields]
 
 
 class Identity(Lenient):

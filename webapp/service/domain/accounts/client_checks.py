@@ -76,7 +76,7 @@ def _judged(
         sentence = f"{name} knows this client, but not the redirect URI. Enter it there exactly as it is shown."
         return ClientVerdict("redirect_uri", sentence)
     if answer.kind == "temporary" or answer.status is None:
-        return _unchecked(answer.sentence)
+        return _unchecked(f"{name} cannot be reached right now.")
     if answer.kind != "grant_dead":
         return _unchecked(f"{name} gave an answer that says nothing about it.")
     if provider.client_secret is None or _tells_secrets_apart(service, app, facts, provider, redirect_uri):

@@ -114,11 +114,11 @@ def set_up_by() -> str:
     return gettext("{one} or {other}").format(one=owners[0], other=owners[1]) if len(owners) == 2 else owners[0]
 
 
-def ready(*apps: str) -> None:
-    """Apps with these slugs have a client now: show it to everybody at once, and forget who asked for them."""
+def changed(*ready: str) -> None:
+    """Clients changed: show it to everybody at once, and forget who asked for apps that have one now, by slug."""
     board = dashboard()
     board.forget_apps()
-    setup_requests.clear(board.store, viewer().client.project_id, apps)
+    setup_requests.clear(board.store, viewer().client.project_id, ready)
 
 
 def by_field(error: Invalid) -> dict[str, str]:
@@ -132,7 +132,7 @@ def _add(app: App, form: SetUpForm) -> Verdict:
     clients = OAuthApps(viewer().client)
     client = clients.create(app.slug, form.client_id, _secret(), check="anyway" not in request.form)
     clients.share(client.id, form.apps)
-    ready(app.slug, *form.apps)
+    changed(app.slug, *form.apps)
     return client.check
 
 

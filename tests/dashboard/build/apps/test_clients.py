@@ -1,0 +1,71 @@
+"""A project's own OAuth clients: changed, checked and deleted, with what stops."""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.dashboard.build.fake_oauth_apps import Registry
+
+
+@pytest.fixture
+def github(registry: Registry) -> Any:
+    return registry.add("github", "gh-id")
+
+
+def test_a_client_is_changed_and_its_secret_goes_in_alone(stage: Any, registry: Registry, github: Any) -> None:
+    browser, one = stage.signed_in(), f"/build/apps/{github['id']}"
+    page = browser.get(one).text
+    assert 'value="gh-id"' in page and "https://connect.example.com/callback" in page
+    form = {"name": "Ours", "client_id": "gh-id", "client_secret": " canary-new ", "scopes": "repo\ngist"}
+    assert browser.send(one, form).headers["Location"] == "/build/apps#clients"
+    assert registry.secrets[github["id"]] == "canary-new"
+    assert (github["name"], github["scopes"]) == ("Ours", ["repo", "gist"])
+    pages = browser.get("/build/apps").text + browser.get(one).text
+    assert "The client for GitHub is changed. It knows this client." in pages and "canary" not in pages
+    browser.send(one, {**form, "client_secret": ""})
+    assert registry.secrets[github["id"]] == "canary-new"
+    assert "is changed." in browser.get("/build/apps").text
+
+
+def test_a_secret_that_the_provider_does_not_know_is_not_kept(stage: Any, registry: Registry, github: Any) -> None:
+    registry.unknown = {"gh-id"}
+    browser, one = stage.signed_in(), f"/build/apps/{github['id']}"
+    form = {"name": "Ours", "client_id": "gh-id", "client_secret": "canary-wrong"}
+    answer = browser.send(one, form)
+    assert answer.status_code == 422 and "It does not know this client." in answer.text
+    assert "canary" not in answer.text and registry.secrets == {}
+    assert browser.send(one, {**form, "anyway": "1"}).status_code == 303
+    registry.refusal = (409, "One account was connected with this client id.")
+    answer = browser.send(one, {**form, "client_id": "other"})
+    assert answer.status_code == 422 and "One account was connected" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "tone"), [("known", "ok"), ("unchecked", "warn"), ("unknown", "bad"), ("redirect_uri", "bad")]
+)
+def test_a_check_says_what_the_provider_says(
+    stage: Any, registry: Registry, github: Any, verdict: str, tone: str
+) -> None:
+    registry.verdict = {"verdict": verdict, "sentence": "This is what it says."}
+    browser, one = stage.signed_in(), f"/build/apps/{github['id']}"
+    assert browser.send(f"{one}/check").headers["Location"] == one
+    assert re.search(rf'class="{tone}">.*?This is what it says.', browser.get(one).text)
+
+
+def test_a_client_is_deleted_after_saying_what_stops(stage: Any, registry: Registry, github: Any) -> None:
+    browser, removal = stage.signed_in(), f"/build/apps/{github['id']}/removal"
+    assert "Nobody can connect GitHub any more" in browser.get(removal).text
+    github["patchbay"]["installation_has_one"] = True
+    assert "with the client of this installation instead" in browser.get(removal).text
+    github["patchbay"]["used_for_new"] = False
+    assert "What will stop" not in browser.get(removal).text
+    github["patchbay"]["accounts"] = 2
+    page = browser.get(removal).text
+    assert "2 accounts were connected with it." in page and f'action="{removal}"' not in page
+    browser.send(removal)
+    assert "One account was connected with this OAuth client." in browser.get("/build/apps").text
+    github["patchbay"]["accounts"] = 0
+    assert browser.send(removal).headers["Location"] == "/build/apps#clients"
+    assert registry.clients == {}
+    assert browser.get(removal).status_code == 404

@@ -1,0 +1,113 @@
+"""A project's own OAuth clients: looked at, changed, checked with their providers, and deleted.
+
+Adding one is :mod:`.setup`'s. A secret goes in and never comes out.
+"""
+
+from typing import Any
+
+from flask import flash, make_response, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build.apps import frame, setup
+from webapp.dashboard.build.apps.frame import blueprint
+from webapp.dashboard.client.build.oauth_apps import OAuthApp, OAuthApps
+from webapp.dashboard.dashboard import viewer
+from webapp.dashboard.pages import go
+from webapp.errors import Conflict, Invalid
+from webapp.kit.translation import gettext, ngettext
+
+_TONES = {"known": "ok", "unchecked": "warn"}
+
+
+@blueprint.get("/<oauth_app_id>")
+def client(oauth_app_id: str) -> AnyResponse:
+    """One client, with the form that changes it."""
+    return _page(_clients().get(oauth_app_id), {})
+
+
+@blueprint.post("/<oauth_app_id>")
+def change_client(oauth_app_id: str) -> AnyResponse:
+    """Change it; the provider is asked about a new id or secret first."""
+    known, changes = _clients().get(oauth_app_id), _changes()
+    secret = "client_secret" in changes
+    try:
+        changed = _clients().change(oauth_app_id, {**changes, "check": secret and "anyway" not in request.form})
+    except (Invalid, Conflict) as error:
+        return _page(known, setup.by_field(error) if isinstance(error, Invalid) else {"": error.message}, 422)
+    checked = changed.check.sentence if secret else ""
+    flash(
+        gettext("The client for {app} is changed. {verdict}").format(app=known.app_name, verdict=checked).strip(), "ok"
+    )
+    return frame.back("clients")
+
+
+@blueprint.post("/<oauth_app_id>/check")
+def check_client(oauth_app_id: str) -> AnyResponse:
+    """Ask the provider whether it knows the client."""
+    verdict = _clients().check(oauth_app_id)
+    flash(verdict.sentence or gettext("The client could not be checked."), _TONES.get(verdict.verdict, "bad"))
+    return go(url_for("dashboard.build_apps.client", oauth_app_id=oauth_app_id))
+
+
+@blueprint.get("/<oauth_app_id>/removal")
+def ask_removal(oauth_app_id: str) -> str:
+    """Ask before it is deleted, and say what stops."""
+    known = _clients().get(oauth_app_id)
+    return frame.question(
+        heading=gettext("Delete the client for {app}?").format(app=known.app_name),
+        text=gettext("It is deleted here. At the provider it stays until you delete it there."),
+        stops=_stops(known),
+        blocked=_in_use(known),
+        button=gettext("Delete"),
+        confirm_url=url_for("dashboard.build_apps.delete_client", oauth_app_id=known.id),
+    )
+
+
+@blueprint.post("/<oauth_app_id>/removal")
+def delete_client(oauth_app_id: str) -> AnyResponse:
+    """Delete it, unless something uses it."""
+    known = _clients().get(oauth_app_id)
+    try:
+        _clients().delete(oauth_app_id)
+    except Conflict as error:
+        flash(error.message, "bad")
+        return frame.back("clients")
+    setup.changed()
+    flash(gettext("The client for {app} is deleted.").format(app=known.app_name), "ok")
+    return frame.back("clients")
+
+
+def _clients() -> OAuthApps:
+    return OAuthApps(viewer().client)
+
+
+def _changes() -> dict[str, Any]:
+    """What the form says; an empty secret stays as it is."""
+    texts = {name: request.form.get(name, "").strip() for name in ("name", "client_id", "client_secret")}
+    changes: dict[str, Any] = {name: text for name, text in texts.items() if text}
+    return {**changes, "scopes": request.form.get("scopes", "").split()}
+
+
+def _stops(known: OAuthApp) -> list[str]:
+    """What stops without the client, in words."""
+    if not known.use.used_for_new:
+        return []
+    if known.use.installation_has_one:
+        sentence = gettext("New accounts of {app} are connected with the client of this installation instead.")
+        return [sentence.format(app=known.app_name)]
+    sentence = gettext("Nobody can connect {app} any more, until another client is added.")
+    return [sentence.format(app=known.app_name)]
+
+
+def _in_use(known: OAuthApp) -> str:
+    """Why it cannot be deleted, "" where it can."""
+    count = known.use.accounts or 0
+    sentence = ngettext("{count} account was connected with it.", "{count} accounts were connected with it.", count)
+    advice = gettext("Their access could not be renewed any more, so disconnect them first.")
+    return f"{sentence.format(count=count)} {advice}" if count else ""
+
+
+def _page(known: OAuthApp, errors: dict[str, str], code: int = 200) -> AnyResponse:
+    entered = request.form if errors else {}
+    page = render_template("dashboard/build/apps/client.html", client=known, entered=entered, errors=errors)
+    return make_response(page, code)
