@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import need
+from tests.browser.conftest import need, serving
 from tests.browser.person import PASSWORD, Person
+from tests.browser.test_link import allow
 from webapp.people import users
 from webapp.service.domain.access import clients, tokens
 
 pytestmark = pytest.mark.browser
+GO = "Continue to Sandbox Tasks"
 SHOWN = os.environ.get("PATCHBAY_TEST_SCREENSHOTS")
 
 
@@ -114,3 +116,44 @@ def test_the_code_of_a_server_runs_as_it_is_printed(product: Any, developer: str
     for output in outputs:
         token = tokens.verify(product.service, json.loads(output)["token"])
         assert (token.external_id, token.app, token.allowed_origins) == ("bob", "sandbox", ("https://app.example",))
+
+
+@pytest.mark.parametrize("way", ["window", "page"])
+def test_the_code_of_a_page_runs_as_it_is_printed(
+    product: Any, developer: str, contexts: Callable[..., Any], way: str
+) -> None:
+    code: list[str] = []
+
+    def site(environ: Any, start_response: Any) -> list[bytes]:
+        if environ["PATH_INFO"] == "/connect-token":
+            start_response("200 OK", [("Content-Type", "application/json")])
+            return [json.dumps({"token": product.token(f"{way}@example.com", allowed_origins=[origin])}).encode()]
+        start_response("200 OK", [("Content-Type", "text/html; charset=utf-8")])
+        return [f"<!doctype html><html lang=en><title>Acme</title>{code[0]}</html>".encode()]
+
+    with serving(site, "127.0.0.1") as server:
+        origin = f"http://127.0.0.1:{server.server_port}"
+        page = contexts().new_page()
+        code += printed(signed_in(page, product, developer), product, way)
+        page.goto(origin)
+        with page.expect_console_message(lambda message: message.text.startswith("connected")) as logged:
+            connect(page, way)
+        (account,) = product.accounts(f"{way}@example.com")
+        assert logged.value.text == f"connected {account.id}"
+
+
+def connect(page: Any, way: str) -> None:
+    """Click through, in a window or in a frame of the page."""
+    if way == "window":
+        with page.expect_popup() as window:
+            page.get_by_role("button", name="Connect").click()
+        window.value.get_by_role("link", name=GO).first.click()
+        allow(window.value)
+        return
+    page.get_by_role("button", name="Connect").click()
+    go = page.frame_locator("dialog iframe").get_by_role("link", name=GO).first
+    go.wait_for()
+    page.frames[1].wait_for_function("document.documentElement.classList.contains('ready')")
+    with page.expect_popup() as window:
+        go.click()
+    allow(window.value)

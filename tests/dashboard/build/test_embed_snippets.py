@@ -27,3 +27,8 @@ def test_values_are_written_as_each_language_has_them() -> None:
     assert json.loads(words[words.index("--data") + 1]) == FACTS.body
     compile(python, "server.py", "exec")
     assert repr(USER) in python and json.dumps(USER) in script
+
+
+def test_without_an_app_the_user_chooses() -> None:
+    (chosen,), (open_,) = snippets("window", FACTS), snippets("window", Facts("https://c.example", "p", "e", {}, ""))
+    assert 'app: "github", mode' in chosen.text and "app:" not in open_.text

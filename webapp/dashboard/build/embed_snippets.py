@@ -44,6 +44,12 @@ _SNIPPETS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "link": (
         ("link", "curl", _("For a mail or a chat: this prints an address that works once, within four hours.")),
     ),
+    "window": (
+        ("window", "HTML", _("Opens above your page. Goes on in a tab where windows are blocked.")),
+    ),
+    "page": (
+        ("frame", "HTML", _("Stays inside your page, also where a browser blocks cookies of others.")),
+    ),
     "server": (
         ("server-curl", "curl", _("Your server makes the token. Nobody else may see the client’s secret.")),
         ("server-python", "Python", _("The same with the library requests.")),

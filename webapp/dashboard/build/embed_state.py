@@ -17,6 +17,8 @@ from webapp.kit.translation import lazy as _
 
 WAYS: Mapping[str, str] = {
     "link": _("Link to send"),
+    "window": _("Window"),
+    "page": _("In the page"),
     "server": _("Server"),
     "clients": _("Existing clients"),
 }
