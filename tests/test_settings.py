@@ -187,6 +187,11 @@ def test_the_manual_documents_every_setting_in_order() -> None:
     assert shown == [row.name for row in TABLE]
 
 
+def test_the_example_of_a_product_is_where_the_sandbox_is(data: Path) -> None:
+    assert Settings.from_env({}, data=data).example_url == "http://localhost:8601/product"
+    assert Settings.from_env({"PATCHBAY_SANDBOX": "off"}, data=data).example_url == ""
+
+
 @pytest.mark.parametrize(
     ("public_url", "sandbox_url"),
     [

@@ -176,6 +176,11 @@ class Settings:
             host = "localhost"
         return f"http://[{host}]:{self.sandbox_port}" if ":" in host else f"http://{host}:{self.sandbox_port}"
 
+    @cached_property
+    def example_url(self) -> str:
+        """Where the built-in third party has an example of a product, which uses the embedded service; "" elsewhere."""
+        return f"{self.sandbox_url}/product" if self.sandbox and not self.connect_url else ""
+
 
 TABLE = (
     *(Row(row.name.upper(), row.default, **row.metadata) for row in fields(Settings) if row.metadata),

@@ -54,6 +54,8 @@ def test_other_loopback_names_are_fine(served: Served) -> None:
         "/settings/receiver/key",
         "/settings/receiver/clear",
         "/oauth/authorize",
+        "/product/token",
+        "/product/connect",
     ],
 )
 def test_every_form_needs_its_token(served: Served, path: str) -> None:
@@ -74,6 +76,8 @@ def test_every_posting_route_is_named_above_or_is_for_programs(served: Served) -
         "/settings/receiver/key",
         "/settings/receiver/clear",
         "/oauth/authorize",
+        "/product/token",
+        "/product/connect",
     }
 
 

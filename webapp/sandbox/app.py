@@ -1,7 +1,8 @@
 """Wires the sandbox, a small third party to connect to: its own product, process, origin, cookie and database.
 
-It trusts nobody's Host header, frames nowhere and runs no script. It is for one machine: it refuses to start on an
-address that is not loopback, because anybody may pick who they are here.
+It trusts nobody's Host header, frames nowhere and runs no script, but for the example of a product that may be served
+beside it. It is for one machine: it refuses to start on an address that is not loopback, because anybody may pick who
+they are here.
 """
 
 # Flask-WTF carries no types.
@@ -23,6 +24,8 @@ from webapp.sandbox.callers import problem
 from webapp.sandbox.clients import Client
 from webapp.sandbox.grants import Grants
 from webapp.sandbox.people import Keys
+from webapp.sandbox.product import pages as product
+from webapp.sandbox.product.pages import Product
 from webapp.sandbox.projects import Projects
 from webapp.sandbox.receiver import Receiver
 from webapp.sandbox.state import EXTENSION, Sandbox
@@ -31,7 +34,7 @@ from webapp.sandbox.tasks import Tasks
 from webapp.sandbox.webhooks import Webhooks, is_loopback
 
 MAX_BODY = 2 * 1024 * 1024
-POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action "
+POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; "
 
 
 def create_sandbox(
@@ -44,6 +47,7 @@ def create_sandbox(
     static: pathlib.Path,
     *,
     client_name: str = "Patchbay",
+    example: Product | None = None,
     clock: clocks.Clock = clocks.now,
     slow_seconds: float = 3.0,
     receiver_seconds: float = 10.0,
@@ -51,8 +55,8 @@ def create_sandbox(
     """The sandbox as a WSGI application, with its state in ``data``.
 
     ``public_url`` is its own origin, which must be loopback (else ``ValueError``); the one OAuth client has exactly
-    ``redirect_uris`` and is shown as ``client_name``. A slow account waits ``slow_seconds``, a slow receiver
-    ``receiver_seconds``.
+    ``redirect_uris`` and is shown as ``client_name``. ``example`` is what the example of a product needs, which is
+    absent without it. A slow account waits ``slow_seconds``, a slow receiver ``receiver_seconds``.
     """
     public_url = public_url.rstrip("/")
     if not is_loopback(public_url):
@@ -74,6 +78,8 @@ def create_sandbox(
     app = Flask(__name__, template_folder=str(templates), static_folder=str(static), static_url_path="/static")
     _configure(app, derive(secret, "sandbox cookies"), secure=public_url.startswith("https:"))
     app.extensions[EXTENSION] = sandbox
+    if example:
+        app.extensions[product.EXTENSION] = example
     app.extensions[authorize.SERVER] = oauth.create_server(app, sandbox)
     _mount(app)
     return app
@@ -101,7 +107,7 @@ def _mount(app: Flask) -> None:
     for machines in (api.blueprint, authorize.endpoints, receiver_pages.inbox):
         csrf.exempt(machines)
         app.register_blueprint(machines)
-    for people in (pages.blueprint, authorize.pages, receiver_pages.blueprint):
+    for people in (pages.blueprint, authorize.pages, receiver_pages.blueprint, product.blueprint):
         app.register_blueprint(people)
     app.after_request(_add_headers)
     app.register_error_handler(HTTPException, _http_error)
@@ -113,8 +119,9 @@ def _check_host() -> ResponseReturnValue | None:
 
 
 def _add_headers(response: Response) -> Response:
-    form_action = g.get("form_action", "'self'")
-    response.headers["Content-Security-Policy"] = POLICY + form_action
+    images, form_action = g.get("images", "'self'"), g.get("form_action", "'self'")
+    policy = f"{POLICY}{g.get('policy', '')}img-src {images}; form-action {form_action}"
+    response.headers["Content-Security-Policy"] = policy
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Referrer-Policy"] = "same-origin"
     if request.endpoint != "static":

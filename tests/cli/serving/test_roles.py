@@ -103,7 +103,12 @@ def test_the_sandbox_answers_in_its_own_folder(monkeypatch: pytest.MonkeyPatch, 
         served.update(status=app.test_client().get("/", base_url=settings.sandbox_url).status_code, threads=threads)
 
     monkeypatch.setattr("webapp.cli.serving.httpd.serve", serve)
-    roles.sandbox(settings, (), roles.SandboxClient("patchbay", "secret", "http://localhost/callback"), Stop())
+    roles.sandbox(
+        settings,
+        (),
+        roles.SandboxClient("patchbay", "secret", "http://localhost/callback", "example", "secret"),
+        Stop(),
+    )
     assert served == {"status": 200, "threads": 4}
     assert (settings.data / "sandbox").is_dir()
 

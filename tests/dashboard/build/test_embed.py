@@ -78,6 +78,7 @@ def test_a_form_of_another_site_makes_no_token(site: Site) -> None:
 
 def test_a_token_is_made_and_shown_until_another(site: Site) -> None:
     first = site.get(EMBED)
+    assert 'href="http://localhost:8601/product"' in first.text
     assert "frame-src" not in first.headers["Content-Security-Policy"] and "<iframe" not in first.text
     answer = site.post(
         f"{EMBED}/token?way=server",

@@ -107,11 +107,13 @@ def runner(path: Path, stop: Stop) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class SandboxClient:
-    """The one OAuth client that the sandbox knows: ours."""
+    """The one OAuth client that the sandbox knows: ours. And the client of ours that its example of a product has."""
 
     client_id: str
     client_secret: str
     redirect_uri: str
+    example_id: str
+    example_secret: str
 
 
 def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: SandboxClient, stop: Stop) -> None:
@@ -119,7 +121,11 @@ def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: Sandbo
     from webapp.cli.serving.httpd import serve
     from webapp.kit import assets
     from webapp.sandbox.app import create_sandbox
+    from webapp.sandbox.product.pages import Product
+    from webapp.sandbox.product.server import Connect
 
+    connect = Connect(_inside(settings), client.example_id, client.example_secret, settings.environment)
+    connect.http.trust_env = False  # no proxy leads to this very machine
     app = create_sandbox(
         settings.data / "sandbox",
         settings.sandbox_url,
@@ -128,8 +134,15 @@ def sandbox(settings: Settings, sockets: Sequence[socket.socket], client: Sandbo
         [client.redirect_uri],
         assets.templates_dir(),
         assets.static_dir(),
+        example=Product(settings.public_url, connect),
     )
     serve(app, sockets, threads=SANDBOX_THREADS, stop=stop)
+
+
+def _inside(settings: Settings) -> str:
+    """Where the web process listens: what stands before the public address may have a certificate of its own."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
 def alone() -> Stop:

@@ -46,6 +46,7 @@ def show(
             for name, label in WAYS.items()
         ],
         snippets=snippets(way, _facts(query)),
+        example=dashboard().settings.example_url,
         checks=offers("embed_check", _can_check),
         refused=_refused(query),
         url=url or (query.listed or [""])[0],

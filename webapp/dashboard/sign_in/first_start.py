@@ -56,6 +56,7 @@ def next_steps() -> AnyResponse:
     context = {
         "people": people is not None and viewer().role in people.roles,
         "sandbox": dashboard().settings.sandbox,
+        "example": dashboard().settings.example_url,
     }
     return make_response(render_template("dashboard/start/next.html", **context))
 

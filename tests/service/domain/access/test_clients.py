@@ -1,6 +1,7 @@
 """OAuth clients and their access tokens."""
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 from itsdangerous import URLSafeSerializer
@@ -10,6 +11,7 @@ from webapp.kit.clock import MINUTE, SECOND, FakeClock
 from webapp.service.domain.access import clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import projects
 
 
 def test_a_client_authenticates_by_its_secret_alone(service: Service) -> None:
@@ -31,6 +33,19 @@ def test_the_dashboards_client_is_derived_and_never_stored(service: Service) -> 
     client_id, secret = clients.dashboard(service)
     assert clients.authenticate(service, client_id, secret) is not None
     assert clients.every(service.store) == []
+
+
+def test_the_example_products_client_sees_one_project_and_is_there_with_the_sandbox(service: Service) -> None:
+    client_id, secret = clients.example(service)
+    assert clients.authenticate(service, client_id, secret) is None, "there is no project yet"
+    project = projects.create(service, name="Acme")
+    projects.create(service, name="Other")
+    client = clients.authenticate(service, client_id, secret)
+    assert client and client.project_id == project.id and "write" not in client.scope and "*" not in client.scope
+    assert clients.authenticate(service, client_id, clients.dashboard(service)[1]) is None
+    assert service.store.one("SELECT 1 FROM oauth_clients") is None
+    without = replace(service, settings=replace(service.settings, sandbox=False))
+    assert clients.find(without, client_id) is None
 
 
 def test_a_token_lives_an_hour(service: Service, clock: FakeClock) -> None:

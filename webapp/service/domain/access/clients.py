@@ -26,11 +26,13 @@ from webapp.kit.clock import DAY, MINUTE, SECOND
 from webapp.kit.crypto import hash_token, random_base62, same
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import projects
 from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
 
 Origin = Literal["init", "cli", "person", "dashboard"]
 DASHBOARD_ID = "dashboard"
+EXAMPLE_ID = "example-product"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +131,27 @@ def of_scripts(reader: Reader) -> list[Client]:
     return _CLIENTS.all(reader, "origin = 'init' ORDER BY created_at, id")
 
 
+def example(service: Service) -> tuple[str, str]:
+    """The id and secret of the example product's client, likewise. It is there while the sandbox is."""
+    return EXAMPLE_ID, service.keys.derive("example-client").hex()
+
+
 def find(service: Service, client_id: str) -> Client | None:
-    """The client under ``client_id``, the dashboard's own included."""
+    """The client under ``client_id``, those that are never stored included."""
     own_id, own_secret = dashboard(service)
     if client_id == own_id:
         return Client(own_id, None, "Dashboard", scopes.ALL, hash_token(own_secret), "dashboard", 0, 0)
-    return _CLIENTS.get(service.store, client_id)
+    return _example(service) if client_id == EXAMPLE_ID else _CLIENTS.get(service.store, client_id)
+
+
+def _example(service: Service) -> Client | None:
+    """It sees the project that the dashboard works in alone, and may do what its page needs."""
+    project = projects.first(service.store)
+    project_id = service.settings.project or (project and project.id)
+    if not service.settings.sandbox or not project_id:
+        return None
+    scope = " ".join((scopes.TOKENS_CREATE, scopes.ACCOUNTS_READ, scopes.PROJECTS_READ))
+    return Client(EXAMPLE_ID, project_id, "Example product", scope, hash_token(example(service)[1]), "dashboard", 0, 0)
 
 
 def authenticate(service: Service, client_id: str, client_secret: str) -> Client | None:
