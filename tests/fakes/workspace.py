@@ -24,6 +24,7 @@ from webapp.service.domain.accounts import lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import file_stash
+from webapp.service.domain.deliveries import workflows
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
@@ -73,6 +74,10 @@ def _filled(made: Workspace, service: Service) -> Workspace:
     made.names |= {
         **people,
         **invited,
+        **{
+            name: workflows.add(service, scene, name=name, url=f"https://app.example.com/{name.lower()}").id
+            for name in ("WORKFLOW_ID", "WORKFLOW_TO_DELETE_ID")
+        },
         **further,
         "CLIENT_ID": client.id,
         "CLIENT_SECRET": secret,

@@ -30,7 +30,7 @@ from webapp.people.users import User
 _BELOW: Mapping[str, tuple[str, ...]] = {
     "apps": ("app_setup", "components", "component", "runs", "deploying"),
     "accounts": ("account", "connections"),
-    "triggers": ("trigger", "deliveries", "webhooks", "deletion", "pausing"),
+    "triggers": ("trigger", "deliveries", "webhooks", "deletion", "pausing", "trigger_workflows"),
     "activity": ("audit",),
     "settings": ("two_step", "passkeys"),
     "build_people": ("build_people_logins", "build_people_invitations"),
@@ -54,6 +54,7 @@ BUILD: dict[str, BuildPage] = {
     "keys": BuildPage(_("API & keys"), "key"),
     "project": BuildPage(_("Project"), "settings"),
     "apps": BuildPage(_("App setup"), "apps", OWNERS),
+    "workflows": BuildPage(_("Workflows"), "workflow"),
     "people": BuildPage(_("People"), "people", OWNERS),
 }
 

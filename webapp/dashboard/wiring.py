@@ -22,7 +22,7 @@ from webapp.dashboard import (
 )
 from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.build import embed as build_embed
-from webapp.dashboard.build import invitations, logins, people
+from webapp.dashboard.build import invitations, logins, people, workflows
 from webapp.dashboard.build.apps import page as build_apps
 from webapp.dashboard.build.apps import setup as app_setup
 from webapp.dashboard.build.keys import page as keys
@@ -42,6 +42,7 @@ from webapp.dashboard.sign_in import first_start, invitation, new_password, pass
 from webapp.dashboard.sign_in import oidc as oidc_pages
 from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
 from webapp.dashboard.trigger import page as trigger
+from webapp.dashboard.trigger import workflows as trigger_workflows
 from webapp.kit import templates
 from webapp.kit.clock import MINUTE, SECOND, Clock
 from webapp.people.logins import Belongings, Logins
@@ -55,7 +56,7 @@ _NOUNS = (
     session, first_start, second_step, passkey, new_password, invitation, oidc_pages,
     apps, app_setup, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
     component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
-    build_embed, build_apps, people, logins, invitations, keys,
+    build_embed, build_apps, people, logins, invitations, workflows, trigger_workflows, keys,
     project_page, brand, project_deletion,
 )  # fmt: skip
 

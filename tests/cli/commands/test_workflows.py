@@ -18,5 +18,6 @@ def test_add_and_list(patchbay: Commands) -> None:
 def test_what_is_refused(patchbay: Commands) -> None:
     words = ("workflow", "add", "--name", "Orders", "--project", "proj_nothing")
     assert "no such project" in patchbay.refused(*words, "--url", "https://a.example/x")
+    words = (*words[:-1], patchbay.json("project", "create", "--name", "Acme")["id"])
     assert "url is not valid" in patchbay.refused(*words, "--url", "ftp://a.example/x")
     assert "not on the public internet" in patchbay.refused(*words, "--url", "http://192.168.0.1/x")

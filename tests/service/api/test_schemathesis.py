@@ -23,7 +23,8 @@ KNOWN = {
     "path.oauth_app_id": "OAUTH_APP_ID", "path.app_override_id": "APP_OVERRIDE_ID", "path.project_id": "PROJECT_ID",
     "path.ticket": "TICKET", "query.account_id": "ACCOUNT_ID", "query.s3_key": "S3_KEY", "body.connect_token": "CTOK",
     "path.user_id": "OTHER_LOGIN_ID", "path.client_id": "OTHER_CLIENT_ID",
-    "path.invitation_id": "INVITATION_ID", "path.general_webhook_id": "GENERAL_WEBHOOK_ID",
+    "path.invitation_id": "INVITATION_ID", "path.workflow_id": "WORKFLOW_ID",
+    "path.general_webhook_id": "GENERAL_WEBHOOK_ID",
     "body.client_id": "CLIENT_ID", "body.client_secret": "CLIENT_SECRET",
 }  # fmt: skip
 WORDS = {
@@ -48,6 +49,7 @@ REMOVED = {
     "revoke_account": {"path.account_id": "OTHER_ACCOUNT_ID"},
     "delete_accounts_of_app": {"path.app": "github"},
     "delete_login": {"path.user_id": "LOGIN_TO_DELETE_ID"},
+    "delete_workflow": {"path.workflow_id": "WORKFLOW_TO_DELETE_ID"},
     "delete_invitation": {"path.invitation_id": "INVITATION_TO_DELETE_ID"},
     "check_oauth_app": {"path.oauth_app_id": "SANDBOX_OAUTH_APP_ID"},
     "share_oauth_app": {"path.oauth_app_id": "GOOGLE_OAUTH_APP_ID"},

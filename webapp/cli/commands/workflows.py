@@ -4,7 +4,7 @@ import click
 
 from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import Invalid
-from webapp.service.domain.deliveries import endpoints
+from webapp.service.domain.deliveries import endpoints, workflows
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
@@ -30,10 +30,8 @@ def add(project_id: str, environment: str, name: str, url: str, as_json: bool) -
     if not name.strip():
         raise Invalid("A workflow needs a name; give one with --name.")
     with opened() as service:
-        not_found = endpoints.check_urls(service, "url", url).get(url)
         scene = Scene(projects.get(service.store, project_id).id, projects.environment(environment))
-        with service.store.write() as tx:
-            endpoint = endpoints.add(tx, service, "workflow", url, scene=scene, name=name.strip(), not_found=not_found)
+        endpoint = workflows.add(service, scene, name=name, url=url)
         facts = {
             "id": endpoint.id,
             "name": endpoint.name,

@@ -41,7 +41,8 @@ def withdrawal_page(invitation_id: str) -> str:
     """Ask before a link stops working."""
     invitation = invitations.get(dashboard().store, invitation_id)
     return render_template(
-        "dashboard/build/people/question.html",
+        "dashboard/build/question.html",
+        crumb=gettext("People"),
         heading=gettext("Withdraw the invitation?"),
         text=gettext("The link that {email} was given stops working.").format(email=invitation.email),
         confirm_url=url_for("dashboard.build_people_invitations.withdraw", invitation_id=invitation.id),

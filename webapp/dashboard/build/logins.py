@@ -137,6 +137,7 @@ def _other(user_id: str) -> User:
 
 def _question(heading: str, text: str, confirm_url: str, button: str, stops: tuple[str, ...] = ()) -> str:
     return render_template(
-        "dashboard/build/people/question.html", heading=heading, text=text, confirm_url=confirm_url, button=button,
-        stops=stops, back_url=url_for("dashboard.build_people.page"),
+        "dashboard/build/question.html", crumb=gettext("People"), heading=heading, text=text, button=button,
+        confirm_url=confirm_url, stops=stops, stops_title=gettext("What goes"),
+        back_url=url_for("dashboard.build_people.page"),
     )  # fmt: skip

@@ -98,6 +98,10 @@ class TriggerClient(UserCalls):
         workflows = self.ask_extension(Workflows, "GET", path, params=params)
         return workflows.known() if workflows else []
 
+    def set_workflows(self, trigger_id: str, workflow_ids: Sequence[str]) -> None:
+        """``PUT …/pipelines``: the workflows that are told, and no other."""
+        self.call("PUT", self._path(trigger_id, "pipelines"), body={"workflow_ids": list(workflow_ids)})
+
     def events(
         self, trigger_id: str, *, n: int, after: str = "", event_id: str = "", brief: bool = False
     ) -> tuple[Sequence[Event], int | None]:

@@ -29,7 +29,7 @@ from webapp.service.api.accounts import (
 )
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.components import calls, components, file_stash, proxy, runs
-from webapp.service.api.projects import audit, projects, usage, users, webhook, writes
+from webapp.service.api.projects import audit, projects, usage, users, webhook, workflows, writes
 from webapp.service.api.triggers import deliveries, deploy, deployed_triggers, events, overviews, webhooks
 
 MODULES = (
@@ -61,6 +61,7 @@ MODULES = (
     proxy,
     webhooks,
     webhook,
+    workflows,
     events,
     deliveries,
     overviews,

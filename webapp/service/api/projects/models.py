@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from webapp.service.api.base.models import Answer, DateTime, Seconds, identifier
+from webapp.service.api.base.models import Answer, DateTime, Milliseconds, Seconds, identifier
 from webapp.service.api.triggers.models import DeliveryState
 
 
@@ -35,7 +35,7 @@ class ExternalUser(Answer):
 
 
 class SigningKey(Answer):
-    """The key that signs what goes to an environment's webhooks."""
+    """The key that signs what goes to an environment's webhooks, or to a workflow."""
 
     signing_key: str = Field(examples=["whsec_…"])
 
@@ -95,6 +95,30 @@ class ProjectWebhook(Answer):
     created_at: Seconds = 0
     updated_at: Seconds = 0
     signing_key: str = Field("", description="Shown once.")
+
+
+class NamedWorkflow(Answer):
+    """A named URL that triggers send their events to. `signing_key` is there when it was just made."""
+
+    id: str = identifier("p_2Vc9Lk")
+    name: str = Field(examples=["Orders"])
+    url: str = Field(examples=["https://app.example.com/orders"])
+    signing_key_set: bool
+    active: bool
+    delivery_state: DeliveryState
+    last_success_at: Milliseconds | None = Field(description="When something arrived there last.")
+    triggers: int = Field(description="How many triggers send their events there.")
+    created_at: Seconds
+    updated_at: Seconds
+    signing_key: str = Field("", description="What signs its deliveries (`whsec_…`).")
+
+
+class WorkflowTrigger(Answer):
+    """A trigger that sends its events to a workflow."""
+
+    id: str = identifier("dc_6Gt1Nv")
+    name: str = Field(examples=["New issue"])
+    external_user_id: str = Field(examples=["user-123"])
 
 
 class ProjectWebhookState(ProjectWebhook):

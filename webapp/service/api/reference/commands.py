@@ -37,6 +37,8 @@ VARIABLES: Mapping[str, str] = {
     "OTHER_LOGIN_ID": "the id of another person",
     "LOGIN_TO_DELETE_ID": "the id of a person who is to go",
     "INVITATION_ID": "the id of an invitation",
+    "WORKFLOW_ID": "the id of a workflow",
+    "WORKFLOW_TO_DELETE_ID": "the id of a workflow that is to go",
     "INVITATION_TO_DELETE_ID": "the id of an invitation that is to be withdrawn",
     "OTHER_CLIENT_ID": "the id of another OAuth client",
     "CLIENT_TO_DELETE_ID": "the id of an OAuth client that is to go",

@@ -21,14 +21,14 @@ def seal_some(service: Service) -> bool:
         return False
     with service.store.write() as tx:
         for endpoint in endpoints.select(tx, "url_hash IS NULL ORDER BY id LIMIT :limit", {"limit": BATCH}):
-            endpoints.write_address(tx, endpoint.id, **_address(tx, service, endpoint))
+            endpoints.write(tx, endpoint.id, **_address(tx, service, endpoint))
     return True
 
 
 def forget_hashes(tx: Tx) -> None:
     """The key of the hashes goes: have every URL hashed anew when the folder is opened next."""
     for endpoint in endpoints.select(tx, "url_hash IS NOT NULL"):
-        endpoints.write_address(tx, endpoint.id, url_hash=None)
+        endpoints.write(tx, endpoint.id, url_hash=None)
 
 
 def _address(tx: Tx, service: Service, endpoint: Endpoint) -> dict[str, Any]:

@@ -222,8 +222,8 @@ def address_of(tx: Tx, service: Service, project_id: str | None, endpoint_id: st
     return {"masked_url": masked_url(url), "url_sealed": box, "url_hash": hash_of(service, url)}
 
 
-def write_address(tx: Tx, endpoint_id: str, **columns: Any) -> None:
-    """Write the columns of the same URL anew; for :mod:`clear_addresses`."""
+def write(tx: Tx, endpoint_id: str, **columns: Any) -> None:
+    """Write columns that change nothing of where it leads; for :mod:`clear_addresses` and :mod:`workflows`."""
     _ENDPOINTS.update(tx, endpoint_id, **columns)
 
 

@@ -17,6 +17,7 @@ from webapp.store.contract import Reader, among
 
 HOURS = 24
 NEWEST = 100
+FEW = 20
 
 
 def days(service: Service, trigger_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -67,6 +68,12 @@ def of_late(reader: Reader, trigger_id: str | None, webhooks: Sequence[Endpoint]
             "next_attempt_at": _next_try(reader, webhook.id),
         }
     return facts
+
+
+def last_success(reader: Reader, endpoint: Endpoint, trigger_ids: Sequence[str]) -> int | None:
+    """When something of these triggers arrived at an endpoint last; a few of them tell."""
+    of_each = [of_late(reader, trigger_id, [endpoint])[endpoint.id] for trigger_id in trigger_ids[:FEW]]
+    return max((facts["last_success_at"] for facts in of_each if facts["last_success_at"] is not None), default=None)
 
 
 def _totals(hours: Sequence[Mapping[str, int]]) -> dict[str, int]:

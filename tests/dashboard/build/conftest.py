@@ -1,4 +1,4 @@
-"""The embedded dashboard, shared by the tests of API & keys: each makes what it changes."""
+"""The embedded dashboard, shared by tests of Build: each makes what it changes."""
 
 import shutil
 from collections.abc import Iterator
