@@ -219,6 +219,7 @@ const create = (base) => {
         returnTo: mode === "redirect" ? back() : undefined,
       });
       if (mode === "redirect") return location.assign(url);
+      if (popup?.closed) return close();
       check(token);
       if (!popup) return show(url);
       popup.location.replace(url);
@@ -229,11 +230,12 @@ const create = (base) => {
     addEventListener("pageshow", restored);
     document.addEventListener("securitypolicyviolation", refused);
     const handle = /** @type {Connection} */ (Object.assign(promise, { close }));
-    /* A second click: what is open comes to the front; a window that is gone gives way to a new one. */
+    /* A second click: what is open comes to the front; a window or a frame that is gone gives way to a new one. */
     const again = () => {
-      if (!popup?.closed) return (popup?.focus(), true);
-      close();
-      return false;
+      const gone = popup ? popup.closed : dialog && !dialog.isConnected;
+      if (gone) close();
+      else popup?.focus();
+      return !gone;
     };
     current = { again, handle };
     start().catch((error) => finish("", error));

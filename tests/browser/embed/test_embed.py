@@ -41,7 +41,7 @@ class Site:
         return page
 
     def outcome(self, page: Any) -> Any:
-        page.wait_for_function("outcome")
+        page.evaluate("new Promise((done) => { const look = () => outcome ? done() : setTimeout(look, 20); look(); })")
         return page.evaluate("outcome")
 
 
@@ -66,7 +66,7 @@ def sign_in_from_the_frame(page: Any) -> None:
     frame = page.frame_locator("iframe")
     go = frame.get_by_role("link", name=GO).first
     go.wait_for()
-    page.frames[1].wait_for_function("document.documentElement.classList.contains('ready')")
+    frame.locator("html.ready").wait_for(state="attached")
     with page.expect_popup() as opened:
         go.click()
     allow(opened.value)
@@ -195,3 +195,34 @@ def test_messages_of_others_count_for_nothing(page: Any, product: Any, site: Sit
     page.evaluate(f"origin => dispatchEvent({other_source})", product.url)
     page.evaluate("new Promise((done) => setTimeout(done, 50))")
     assert page.evaluate("outcome") is None
+
+
+def test_a_page_that_takes_the_frame_away_can_open_another(page: Any, site: Site) -> None:
+    site.page(page, "removed@example.com")
+    click(page)
+    page.frame_locator("iframe").get_by_role("link", name=GO).first.wait_for()
+    page.evaluate("document.querySelector('dialog').remove()")
+    page.evaluate("document.querySelector('#go').click()")
+    page.frame_locator("iframe").get_by_role("link", name=GO).first.wait_for()
+    assert page.evaluate("heard") == [["close"]]
+
+
+def test_the_portal_asks_for_a_token_and_is_given_one_by_the_page(page: Any, product: Any, site: Site) -> None:
+    asks = f"""<!doctype html><title>Portal</title><script>
+      const tell = (id) => parent.postMessage({{ type: "success", authProvisionId: id }}, "{site.origin}");
+      addEventListener("message", (event) => tell(event.data.token));
+      parent.postMessage({{ type: "token-needed" }}, "{site.origin}");
+    </script>"""
+    page.context.route("**/portal?*", lambda route: route.fulfill(body=asks, content_type="text/html"))
+    site.page(page, "portal@example.com")
+    page.evaluate(
+        """() => { window.portal = Patchbay.portal({
+          tokenCallback: options.tokenCallback, element: "#place", app: "sandbox", nav: "off",
+          onSuccess: (account) => (window.outcome = account),
+        }) }"""
+    )
+    assert site.outcome(page)["id"] == site.tokens[1], "the second token, for the message"
+    source = page.locator("#place iframe").get_attribute("src")
+    assert source == f"{product.url}/portal?token={site.tokens[0]}&app=sandbox&nav=off"
+    page.evaluate("portal.close()")
+    assert page.locator("iframe").count() == 0

@@ -32,7 +32,7 @@ def test_closing_posts_a_bare_close(page: Any, product: Any, embedder: Any, way:
     page.goto(around(embedder, link(product, embedder, "close@example.com")))
     frame = page.frame_locator("iframe")
     frame.get_by_role("link", name="Continue to Sandbox Tasks").first.wait_for()
-    page.frames[1].wait_for_function("document.documentElement.classList.contains('ready')")
+    frame.locator("html.ready").wait_for(state="attached")
     if way == "button":
         frame.get_by_role("button", name="Close").click()
     elif way == "escape":
@@ -48,7 +48,7 @@ def test_a_host_that_closes_by_itself_keeps_its_frame(page: Any, product: Any, e
     page.goto(around(embedder, link(product, embedder, "hide@example.com", "&app=sandbox&hideClose=true")))
     frame = page.frame_locator("iframe")
     frame.get_by_role("heading").click()
-    page.frames[1].wait_for_function("document.documentElement.classList.contains('ready')")
+    frame.locator("html.ready").wait_for(state="attached")
     page.keyboard.press("Escape")
     page.mouse.click(20, 400)
     assert frame.get_by_role("button", name="Close").count() == 0
@@ -101,14 +101,15 @@ def test_a_stranger_that_hides_itself_is_refused_by_the_browser(
 
 
 def test_a_sign_in_that_began_before_the_script_ran_is_heard_of(page: Any, product: Any, embedder: Any) -> None:
+    from playwright.sync_api import expect
+
     late: list[Any] = []
     page.context.route("**/js/link.js*", lambda route: late.append(route))
     page.goto(around(embedder, link(product, embedder, "early@example.com")), wait_until="commit")
     frame = page.frame_locator("iframe")
     frame.get_by_role("heading").wait_for()
-    page.frames[1].wait_for_function("document.styleSheets.length >= 3")
-    go = frame.get_by_role("link", name="Continue to Sandbox Tasks")
-    assert go.evaluate("link => getComputedStyle(link).pointerEvents") == "none"
+    go = frame.get_by_role("link", name="Continue to Sandbox Tasks").first
+    expect(go).to_have_css("pointer-events", "none")
     go.focus()
     with page.context.expect_page() as opened:
         page.keyboard.press("Enter")
@@ -122,7 +123,7 @@ def test_a_sign_in_that_began_before_the_script_ran_is_heard_of(page: Any, produ
 def test_a_page_that_isolates_itself_hears_all_the_same(page: Any, product: Any, embedder: Any) -> None:
     page.goto(around(embedder, link(product, embedder, "coop@example.com")) + "&coop=same-origin")
     frame = page.frame_locator("iframe")
-    page.frames[1].wait_for_function("document.documentElement.classList.contains('ready')")
+    frame.locator("html.ready").wait_for(state="attached")
     with page.context.expect_page() as opened:
         frame.get_by_role("link", name="Continue to Sandbox Tasks").click()
     frame.get_by_role("heading", name="Finish at Sandbox Tasks").wait_for()
