@@ -89,3 +89,20 @@ def test_it_is_done_without_javascript(olga: Any, product: Any, contexts: Callab
     plain.get_by_label("Where people ask for help").fill("desk@acme.example")
     plain.get_by_role("button", name="Save", exact=True).click()
     assert plain.get_by_label("Where people ask for help").input_value() == "desk@acme.example"
+
+
+def test_the_switch_leads_to_the_other_environment_and_back(olga: Any, product: Any, axe: Any) -> None:
+    olga.set_viewport_size({"width": 1200, "height": 900})
+    olga.goto(f"{product.url}/accounts")
+    switch = olga.get_by_role("group", name="Environment")
+    live = switch.get_by_role("button", name="Production")
+    live.click()
+    olga.wait_for_function("document.querySelector('.env .live').getAttribute('aria-pressed') === 'true'")
+    assert olga.url == f"{product.url}/accounts"
+    for scheme in ("light", "dark"):
+        olga.emulate_media(color_scheme=scheme)
+        assert axe(olga, colours=scheme == "dark") == [], scheme
+    olga.goto(f"{product.url}/apps")
+    assert live.get_attribute("aria-pressed") == "true"
+    switch.get_by_role("button", name="Development").click()
+    olga.wait_for_function("document.querySelector('.env .live').getAttribute('aria-pressed') === 'false'")

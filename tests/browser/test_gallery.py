@@ -66,8 +66,8 @@ def gallery() -> flask.Flask:
             "brand": {"name": "Patchbay", "hue": 264, "logo": None},
             "csrf_token": lambda: "token-1",
             "environments": [
-                {"label": "Development", "url": "#", "current": True},
-                {"label": "Production", "url": "#"},
+                {"label": "Development", "name": "development", "current": True},
+                {"label": "Production", "name": "production", "live": True},
             ],
             "nav": [
                 {"label": "Apps", "url": "/", **words},

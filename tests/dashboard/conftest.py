@@ -22,6 +22,7 @@ from werkzeug.test import TestResponse
 from tests.dashboard import fake_triggers
 from tests.dashboard.build import fake_oauth_apps
 from tests.dashboard.build.fake_oauth_apps import Registry
+from tests.dashboard.embedded import Embedded
 from tests.dashboard.fake_triggers import Watchtower
 from tests.people.oidc.openid import FakeOpenId
 from tests.people.test_logins import Belongings
@@ -34,6 +35,7 @@ from webapp.kit.clock import HOUR, MINUTE, FakeClock, iso
 from webapp.people import users
 from webapp.people.oidc.provider import OpenIdProvider
 from webapp.people.start_tokens import ProjectNames
+from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 from webapp.store.contract import Tx
 from webapp.store.sqlite import SQLiteStore
@@ -400,6 +402,18 @@ def stage(make_stage: Callable[..., Stage]) -> Stage:
                                        "why_not": "Slack has no OAuth client yet."})  # fmt: skip
     connect.add_app("schedule", "Schedule", "none", categories=["Developer tools"])
     return made
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory, built_catalog: Path, migrated: Path) -> Iterator[Embedded]:
+    """The embedded dashboard over a service of its own, whose project is Acme; one for each module of tests."""
+    data, clock = tmp_path_factory.mktemp("studio"), FakeClock()
+    shutil.copy(migrated, data)
+    shutil.copy(built_catalog, data)
+    settings = Settings.from_env({}, data=data)
+    service = open_service(settings, clock)
+    yield Embedded(service, settings, clock)
+    close_service(service)
 
 
 @pytest.fixture

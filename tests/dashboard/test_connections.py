@@ -16,7 +16,7 @@ def test_connecting_leads_to_the_link_and_back(stage: Any) -> None:
     (token,) = query["token"]
     made = stage.connect.tokens[token]
     assert made["external_user_id"] == stage.alice.id
-    assert made["success_redirect_uri"] == "http://localhost/accounts/connected"
+    assert made["success_redirect_uri"] == "http://localhost/accounts/connected?project=&in=development"
     assert made["error_redirect_uri"] == "http://localhost/apps/github"
     assert stage.signed_in().send("/apps/nothing/connect").status_code == 404
 

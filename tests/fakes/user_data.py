@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tests.fakes.deployed import emit, plant_trigger_of
 from webapp.kit.crypto import new_id
 from webapp.kit.cursors import Window
-from webapp.service.domain.accounts import app_overrides, provider_clients
+from webapp.service.domain.accounts import app_overrides, lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.base.service import Service
@@ -14,6 +14,7 @@ from webapp.service.domain.components import dynamic_props, file_stash, runs
 from webapp.service.domain.components.runs import Run
 from webapp.service.domain.deliveries import endpoints, log, trigger_webhooks
 from webapp.service.domain.deliveries.log import Filter
+from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
 
 HOOK = "https://events.example.com/"
@@ -69,3 +70,26 @@ def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scen
         "dynamic_props_id": dynamic_props.keep(service, scene, user, trigger.component_id, []),
     }  # fmt: skip
     return UserData(scene, user, ids)
+
+
+def plant_account(
+    service: Service, scene: Scene, external_id: str, app: str, values: object, **changes: object
+) -> Account:
+    """An account of that user, with ``values`` as credentials; ``changes`` are other fields."""
+    now, account_id = service.clock(), new_id("apn")
+    with service.store.write() as tx:
+        place = (scene.project_id, account_id)
+        sealed, version = lifecycle.seal_credentials(service, tx, *place, values)  # type: ignore[arg-type]
+        user = external_users.ensure(tx, scene, external_id, now)
+        facts: dict[str, object] = {
+            "id": account_id, "scene": scene, "external_user_id": user.id, "external_id": external_id,
+            "app": app, "oauth_app_id": None, "name": None, "identity_id": "u-1", "identity_name": "Ada",
+            "healthy": True, "dead": False, "error": None, "authorized_scopes": (), "scope_profile": None,
+            "credentials_sealed": sealed, "credentials_key": version, "expires_at": None,
+            "last_refreshed_at": None, "next_refresh_at": None, "last_checked_at": None,
+            "next_check_at": None, "failures": 0, "lease_until": 0, "revision": 0, "created_at": now,
+            "updated_at": now,
+        }  # fmt: skip
+        account = Account(**{**facts, **changes})  # type: ignore[arg-type]
+        lifecycle.insert(tx, account)
+    return account

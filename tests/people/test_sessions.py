@@ -27,6 +27,17 @@ def test_token_is_kept_as_its_hash_alone(people_store: SQLiteStore, people_clock
     assert sessions.find(people_store, people_clock, "") is None
 
 
+def test_each_browser_works_where_it_was_told_to(
+    people_store: SQLiteStore, people_clock: FakeClock, alice: str
+) -> None:
+    tokens = [start(people_store, people_clock, alice) for _ in range(2)]
+    first = sessions.find(people_store, people_clock, tokens[0])
+    assert first is not None and (first.project_id, first.environment) == ("", "")
+    sessions.work_in(people_store, first, "proj_1", "production")
+    found = [sessions.find(people_store, people_clock, token) for token in tokens]
+    assert [(each.project_id, each.environment) for each in found if each] == [("proj_1", "production"), ("", "")]
+
+
 def test_session_slides_and_ends_14_days_after_its_last_use(
     people_store: SQLiteStore, people_clock: FakeClock, alice: str
 ) -> None:

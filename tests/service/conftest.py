@@ -17,16 +17,15 @@ import pytest
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.own_components import stock
 from tests.fakes.receiver import Receiver, receiving
+from tests.fakes.user_data import plant_account
 from webapp.kit.clock import FakeClock
-from webapp.kit.crypto import new_id
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
 from webapp.service.components.runner import Runner
-from webapp.service.domain.accounts import lifecycle
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.domain.projects import external_users, projects
+from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Project, Scene
 from webapp.settings import Settings
 
@@ -270,24 +269,8 @@ def plant_in() -> Callable[[Service, Scene], Plant]:
 
     def plant_for(service: Service, scene: Scene) -> Plant:
         def plant(external_id: str = "alice", app: str = "tinykeys", **changes: object) -> Account:
-            now, account_id = service.clock(), new_id("apn")
             values = changes.pop("values", {"api_key": GOOD_KEY})
-            with service.store.write() as tx:
-                place = (scene.project_id, account_id)
-                sealed, version = lifecycle.seal_credentials(service, tx, *place, values)  # type: ignore[arg-type]
-                user = external_users.ensure(tx, scene, external_id, now)
-                facts: dict[str, object] = {
-                    "id": account_id, "scene": scene, "external_user_id": user.id, "external_id": external_id,
-                    "app": app, "oauth_app_id": None, "name": None, "identity_id": "u-1", "identity_name": "Ada",
-                    "healthy": True, "dead": False, "error": None, "authorized_scopes": (), "scope_profile": None,
-                    "credentials_sealed": sealed, "credentials_key": version, "expires_at": None,
-                    "last_refreshed_at": None, "next_refresh_at": None, "last_checked_at": None,
-                    "next_check_at": None, "failures": 0, "lease_until": 0, "revision": 0, "created_at": now,
-                    "updated_at": now,
-                }  # fmt: skip
-                account = Account(**{**facts, **changes})  # type: ignore[arg-type]
-                lifecycle.insert(tx, account)
-            return account
+            return plant_account(service, scene, external_id, app, values, **changes)
 
         return plant
 

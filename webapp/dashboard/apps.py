@@ -178,10 +178,10 @@ def _overview(*, fresh: bool) -> Overview | None:
 
 
 def _catalog(user: UserClient) -> Catalog:
-    board = dashboard()
-    known = board.catalogs.get("all")
+    board, name = dashboard(), viewer().here("all")
+    known = board.catalogs.get(name)
     if known:
         return known
     apps = user.apps(AppFilter(), limit=1)
     tells_ready = all(app.extras is not None and app.extras.ready is not None for app in apps.items)
-    return board.catalogs.put("all", Catalog(tuple(user.categories()), apps.total, tells_ready))
+    return board.catalogs.put(name, Catalog(tuple(user.categories()), apps.total, tells_ready))

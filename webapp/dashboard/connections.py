@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from flask import Blueprint, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import scene
 from webapp.dashboard.dashboard import forget_accounts, public_url, service
 from webapp.dashboard.pages import go
 from webapp.kit.translation import gettext
@@ -36,10 +37,12 @@ def renew(account_id: str) -> AnyResponse:
 @blueprint.get("/accounts/connected")
 def done() -> AnyResponse:
     """Where the Connect Link leads after a success: say it, and show the account."""
-    forget_accounts()
     account_id = request.args.get("account_id", "")
     if not _ACCOUNT_ID.fullmatch(account_id):
+        forget_accounts()
         return go(url_for("dashboard.accounts.index"))
+    scene.return_to(account_id)
+    forget_accounts()
     account = service().account(account_id)
     sentence = gettext("{account} is connected.")
     if account.identity and account.identity != account.title:
@@ -50,5 +53,6 @@ def done() -> AnyResponse:
 
 def _to_link(back: str, **parameters: str) -> AnyResponse:
     """Lead to a new Connect Link, which leads to ``back`` after a failure."""
-    url = service().link(success=public_url(url_for("dashboard.connections.done")), error=public_url(back))
+    done = f"{url_for('dashboard.connections.done')}?{urlencode(scene.parameters())}"
+    url = service().link(success=public_url(done), error=public_url(back))
     return redirect(f"{url}&{urlencode(parameters, quote_via=quote)}", 303)

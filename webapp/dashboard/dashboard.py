@@ -80,17 +80,23 @@ class Dashboard:
 class Viewer:
     """For whom a page is drawn: an external user of one project and environment, which ``client`` stands for.
 
-    ``role`` is that of a login, which decides what of Build they may see.
+    ``role`` is that of a login, which decides what of Build they may see. ``scene`` names the project and environment
+    where they are not those that the dashboard works in by itself.
     """
 
     external_user_id: str
     role: str
     client: ConnectClient
+    scene: str = ""
 
     @property
     def key(self) -> str:
         """Names the viewer in memories that all of them share."""
-        return self.external_user_id
+        return self.here(self.external_user_id)
+
+    def here(self, name: str) -> str:
+        """``name``, told apart by project and environment."""
+        return f"{name} {self.scene}" if self.scene else name
 
     @property
     def may_build(self) -> bool:
@@ -157,7 +163,8 @@ def app_of(slug: str) -> App | None:
     """The app of that slug, kept for a while; ``None`` where it cannot be told."""
     kept = dashboard().apps
     try:
-        return kept.get(slug) or kept.put(slug, service().app(slug)) if slug else None
+        name = viewer().here(slug)
+        return kept.get(name) or kept.put(name, service().app(slug)) if slug else None
     except PatchbayError:
         return None
 

@@ -143,12 +143,21 @@ def recognise() -> None:
     person = users.by_id(board.store, session.user_id) if session else None
     if session and person and person.enabled:
         g.person, g.person_session, g.person_token = person, session, token
-        g.viewer = Viewer(person.id, person.role, board.client)
+        g.viewer = viewer_of(person, session)
         g.acting = audit.acting(Actor("person", person.id))
         g.acting.__enter__()
         g.preferences = preferences.of_user(board.store, person.id)
         if g.preferences.language:
             translation.speak(g.preferences.language)
+
+
+def viewer_of(person: User, session: Session) -> Viewer:
+    """For whom pages are drawn in this browser: members work where the dashboard does, others where they chose to."""
+    client = dashboard().client
+    project_id, environment = session.project_id, session.environment or client.environment
+    if person.role == "member" or (not project_id and environment == client.environment):
+        return Viewer(person.id, person.role, client)
+    return Viewer(person.id, person.role, client.within(project_id, environment), f"{project_id} {environment}".strip())
 
 
 def _to_sign_in() -> AnyResponse:

@@ -35,6 +35,8 @@ _BELOW: Mapping[str, tuple[str, ...]] = {
     "settings": ("two_step", "passkeys"),
     "build_people": ("build_people_logins", "build_people_invitations"),
 }
+# By the name that the API has for it.
+ENVIRONMENTS: Mapping[str, str] = {"development": _("Development"), "production": _("Production")}
 DEVELOPERS = ("owner", "developer")
 OWNERS = ("owner",)
 
@@ -93,6 +95,7 @@ def context() -> dict[str, Any]:
             for noun, page in BUILD.items()
             if viewer().role in page.roles
         ],
+        **(_scenes() if viewer().may_build else {}),
         "person": {"email": user.email, "role": ROLES.get(user.role, user.role)},
         "sign_out_url": url_for("dashboard.session.end"),
         "theme_url": url_for("dashboard.settings.theme"),
@@ -136,6 +139,16 @@ def logo_url(source: str) -> str:
     if source.startswith("/") and not source.startswith("//"):
         return source
     return source if any(source.startswith(origin + "/") for origin in origins) else ""
+
+
+def _scenes() -> dict[str, Any]:
+    """Where the viewer works, and where else they may."""
+    current = viewer().client.environment
+    environments = [
+        {"name": name, "label": label, "current": name == current, "live": name == "production"}
+        for name, label in ENVIRONMENTS.items()
+    ]
+    return {"environments": environments, "scene_url": url_for("dashboard.scene.choose")}
 
 
 def _navigation() -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from webapp.dashboard import (
 )
 from webapp.dashboard import settings as settings_pages
 from webapp.dashboard.build import embed as build_embed
-from webapp.dashboard.build import invitations, logins, people, workflows
+from webapp.dashboard.build import invitations, logins, people, scene, workflows
 from webapp.dashboard.build.apps import page as build_apps
 from webapp.dashboard.build.apps import setup as app_setup
 from webapp.dashboard.build.keys import page as keys
@@ -53,7 +53,7 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 _NOUNS = (
-    session, first_start, second_step, passkey, new_password, invitation, oidc_pages,
+    scene, session, first_start, second_step, passkey, new_password, invitation, oidc_pages,
     apps, app_setup, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
     component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
     build_embed, build_apps, people, logins, invitations, workflows, trigger_workflows, keys,

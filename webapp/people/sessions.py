@@ -20,7 +20,10 @@ _ID_LENGTH = 16
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One signed-in browser. Times are epoch milliseconds."""
+    """One signed-in browser. Times are epoch milliseconds.
+
+    ``project_id`` and ``environment`` are what it works in, empty for what the dashboard works in by itself.
+    """
 
     token_hash: str = field(repr=False)
     user_id: str
@@ -29,6 +32,8 @@ class Session:
     created_at: int
     seen_at: int
     expires_at: int
+    project_id: str = ""
+    environment: str = ""
 
     @property
     def latest(self) -> int:
@@ -70,6 +75,12 @@ def find(store: Store, clock: Clock, token: str) -> Session | None:
             _SESSIONS.update(tx, session.token_hash, seen_at=session.seen_at, expires_at=session.expires_at)
             users.saw(tx, now, session.user_id)
     return session
+
+
+def work_in(store: Store, session: Session, project_id: str, environment: str) -> None:
+    """Let a browser work in another project or environment."""
+    with store.write() as tx:
+        _SESSIONS.update(tx, session.token_hash, project_id=project_id, environment=environment)
 
 
 def of_user(store: Store, clock: Clock, user_id: str) -> list[Session]:

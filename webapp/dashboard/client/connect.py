@@ -7,6 +7,7 @@ Tokens are kept in memory only and renewed before they end: the access token 120
 tokens"), a Connect token five minutes early. Neither ever reaches a browser; the tokens of Connect Links are not kept.
 """
 
+import copy
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, TypeVar, Unpack
@@ -17,7 +18,7 @@ from webapp.dashboard.client.models.lenient import Lenient, PageOf
 from webapp.dashboard.client.remembered import Remembered
 from webapp.dashboard.client.transport import Memory, NotTheApi, Params, ServiceDown, Transport
 from webapp.errors import Forbidden, NotFound, Unauthorized
-from webapp.kit.clock import MINUTE, SECOND, Clock, parse_iso
+from webapp.kit.clock import DAY, MINUTE, SECOND, Clock, parse_iso
 
 EARLY = 120 * SECOND
 USER_EARLY = 5 * MINUTE
@@ -95,11 +96,22 @@ class ConnectClient:
         self.transport, self._clock, self._project, self._environment = transport, clock, project, environment
         self._access = AccessToken(transport, clock, client_id, client_secret)
         self._tokens: Memory[str] = Memory(clock, lifetime=0, size=USER_TOKENS)
+        self._others: Memory[ConnectClient] = Memory(clock, lifetime=DAY)
 
     @property
     def project_id(self) -> str:
         """The project that it works in."""
         return self._project()
+
+    def within(self, project_id: str, environment: str) -> "ConnectClient":
+        """The same service in another environment, and in another project unless that is ""."""
+        known = self._others.get(f"{project_id} {environment}")
+        if known:
+            return known
+        other = copy.copy(self)
+        other._project, other._environment = (lambda: project_id) if project_id else self._project, environment
+        other._tokens = Memory(self._clock, lifetime=0, size=USER_TOKENS)
+        return self._others.put(f"{project_id} {environment}", other)
 
     @property
     def environment(self) -> str:

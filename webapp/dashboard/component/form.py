@@ -21,7 +21,7 @@ from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, form_data, structured, values
 from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.form_data import FormData, InvalidValue, MissingValue, control
-from webapp.dashboard.dashboard import components, dashboard
+from webapp.dashboard.dashboard import components, dashboard, viewer
 from webapp.dashboard.gate import person
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
@@ -42,7 +42,7 @@ class ComponentForm:
     @property
     def draft(self) -> str:
         """What its draft is kept under: a trigger being edited has one of its own."""
-        return self.trigger.id if self.trigger else self.component.key
+        return self.trigger.id if self.trigger else viewer().here(self.component.key)
 
     @cached_property
     def props(self) -> tuple[Prop, ...]:

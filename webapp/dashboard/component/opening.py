@@ -14,7 +14,7 @@ from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, form_data, values
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import control
-from webapp.dashboard.dashboard import components, dashboard, known_accounts, service, triggers
+from webapp.dashboard.dashboard import components, dashboard, known_accounts, service, triggers, viewer
 from webapp.dashboard.gate import person
 
 
@@ -52,7 +52,7 @@ def _loaded(kind: Kind, slug: str, key: str) -> ComponentForm:
         if trigger.component_key != component.key:
             raise NoPage
         component = component.model_copy(update={"props": trigger.props or component.props})
-    draft = drafts.load(dashboard().store, person().id, trigger.id if trigger else component.key)
+    draft = drafts.load(dashboard().store, person().id, trigger.id if trigger else viewer().here(component.key))
     nobody = Overview((), 0, "")
     return ComponentForm(service().app(slug), component, draft.fields, draft.dynamic, nobody, draft.saved_at, trigger)
 

@@ -1,0 +1,113 @@
+"""A browser works in one environment: its pages show nothing of the other, and a Connect Link leads back to its own."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from tests.dashboard.embedded import Browser, Embedded
+from tests.fakes.user_data import plant_account
+from webapp.service.domain.access import tokens
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.projects.projects import Scene
+
+
+def planted(studio: Embedded, environment: str, name: str, role: str = "owner") -> Account:
+    """An account of that person's."""
+    scene = Scene(studio.project.id, environment)  # type: ignore[arg-type]
+    return plant_account(studio.service, scene, studio.people[role].id, "sandbox_keys", {"key": "k"}, name=name)
+
+
+def switch(browser: Browser, environment: str) -> None:
+    assert browser.send("/scene", {"environment": environment}).status_code == 303
+
+
+def test_pages_show_nothing_of_the_other_environment(studio: Embedded) -> None:
+    trial, real = planted(studio, "development", "Trial"), planted(studio, "production", "Real")
+    owner, other_browser = studio.browser(), studio.browser()
+    page = owner.get("/accounts")
+    assert "Trial" in page and "Real" not in page
+    assert 'value="development" aria-pressed="true"' in " ".join(page.split())
+    switch(owner, "production")
+    page = owner.get("/accounts")
+    assert "Real" in page and "Trial" not in page
+    assert 'value="production" aria-pressed="true"' in " ".join(page.split())
+    owner.get(f"/accounts/{real.id}")
+    owner.get(f"/accounts/{trial.id}", code=404)
+    assert owner.send(f"/accounts/{trial.id}/disconnection").status_code == 404
+    assert "Trial" in other_browser.get("/accounts")
+    switch(owner, "development")
+    page = owner.get("/accounts")
+    assert "Trial" in page and "Real" not in page
+    owner.get(f"/accounts/{real.id}", code=404)
+
+
+def test_drafts_stay_in_their_environment(studio: Embedded) -> None:
+    owner, path = studio.browser(), "/apps/sandbox/actions/sandbox-create-task"
+    owner.send(f"{path}/draft", {"p.title": "only while trying"})
+    assert "only while trying" in owner.get(path)
+    switch(owner, "production")
+    assert "only while trying" not in owner.get(path)
+    owner.send(f"{path}/draft", {"p.title": "in earnest"})
+    switch(owner, "development")
+    assert "only while trying" in owner.get(path)
+
+
+def test_members_stay_where_the_dashboard_works(studio: Embedded) -> None:
+    planted(studio, "production", "Real", "member")
+    member = studio.browser("member")
+    assert 'name="environment"' not in member.get("/accounts")
+    assert member.send("/scene", {"environment": "production"}).status_code == 404
+    assert "Real" not in member.get("/accounts")
+
+
+@pytest.mark.parametrize("environment", ["", "staging", "Production"])
+def test_there_is_no_other_environment(studio: Embedded, environment: str) -> None:
+    assert studio.browser().send("/scene", {"environment": environment}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("/accounts/apn_1", "/accounts"), ("/triggers/dc_1/events", "/triggers"),
+        ("/apps/github?q=x", "/apps/github?q=x"),
+        ("/accounts?status=working", "/accounts?status=working"), ("", "/"),
+    ],
+)  # fmt: skip
+def test_the_page_stays_unless_it_shows_one_thing(studio: Embedded, before: str, after: str) -> None:
+    owner = studio.browser()
+    owner.get("/settings")
+    headers = {"Referer": f"http://localhost:8600{before}"} if before else {}
+    token = owner.send("/scene", {"environment": "production"}) and owner._token
+    answer = owner.client.post(
+        "/scene", base_url="http://localhost:8600", data={"csrf_token": token, "environment": "development"},
+        headers=headers,
+    )  # fmt: skip
+    assert answer.headers["Location"] == after
+
+
+def back_from_the_link(studio: Embedded, browser: Browser) -> str:
+    """Where the Connect Link of an app leads after a success."""
+    link = dict(parse_qsl(urlsplit(browser.send("/apps/sandbox_keys/connect").headers["Location"]).query))
+    token = tokens.verify(studio.service, link["token"])
+    assert token.success_redirect_uri is not None
+    return token.success_redirect_uri.removeprefix("http://localhost:8600")
+
+
+def test_a_connect_link_leads_back_to_its_own_environment(studio: Embedded) -> None:
+    owner = studio.browser()
+    switch(owner, "production")
+    back = back_from_the_link(studio, owner)
+    account = planted(studio, "production", "Just now")
+    switch(owner, "development")
+    answer = owner.client.get(f"{back}&account_id={account.id}", base_url="http://localhost:8600")
+    assert answer.headers["Location"] == f"/accounts/{account.id}"
+    assert "Just now" in owner.get(f"/accounts/{account.id}")
+
+
+def test_nobody_is_led_elsewhere_by_a_mere_address(studio: Embedded) -> None:
+    theirs = planted(studio, "production", "Theirs", "developer")
+    owner = studio.browser()
+    for query in ("project=&in=production&account_id=apn_none", f"project=proj_x&in=production&account_id={theirs.id}",
+                  f"project=&in=production&account_id={theirs.id}", f"in=staging&account_id={theirs.id}"):  # fmt: skip
+        owner.get(f"/accounts/connected?{query}", code=404)
+        assert 'value="development" aria-pressed="true"' in " ".join(owner.get("/settings").split())

@@ -1,0 +1,65 @@
+"""Where a browser works: in which environment. Developers and owners choose; members work where the dashboard does.
+
+Every page is then drawn there. What leads back from elsewhere, such as a Connect Link, returns to where it began.
+"""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, abort, g, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.client.accounts import UserClient
+from webapp.dashboard.dashboard import dashboard, viewer
+from webapp.dashboard.gate import person, session_now, viewer_of
+from webapp.dashboard.pages import go, page_before
+from webapp.dashboard.shell import ENVIRONMENTS
+from webapp.errors import PatchbayError
+from webapp.people import sessions
+
+blueprint = Blueprint("scene", __name__)
+
+# Pages that show one thing of an environment, by what their addresses begin with: elsewhere there is only the list.
+_LISTS = ("/accounts", "/triggers", "/activity", "/build/keys", "/build/embed", "/build/project")
+
+
+@blueprint.post("/scene")
+def choose() -> AnyResponse:
+    """Work in another environment from now on."""
+    environment = request.form.get("environment", "")
+    if not viewer().may_build or environment not in ENVIRONMENTS:
+        abort(404)
+    work_in(session_now().project_id, environment)
+    return go(_list_of(page_before()))
+
+
+def work_in(project_id: str, environment: str) -> None:
+    """Let this browser work there, from this request on."""
+    board, session = dashboard(), session_now()
+    sessions.work_in(board.store, session, project_id, environment)
+    g.person_session = sessions.find(board.store, board.clock, g.person_token)
+    g.viewer = viewer_of(person(), g.person_session or session)
+
+
+def parameters() -> Mapping[str, str]:
+    """What an address carries that shall lead back to here."""
+    return {"project": session_now().project_id, "in": viewer().client.environment} if viewer().may_build else {}
+
+
+def return_to(account_id: str) -> None:
+    """Work where the address says that the account is, if it is there: nobody is led elsewhere by a mere address."""
+    project_id, environment = request.args.get("project", ""), request.args.get("in", "")
+    if not viewer().may_build or environment not in ENVIRONMENTS:
+        return
+    client = dashboard().client.within(project_id, environment)
+    try:
+        UserClient(client, viewer().external_user_id).account(account_id)
+    except PatchbayError:
+        return
+    if (project_id, environment) != (session_now().project_id, viewer().client.environment):
+        work_in(project_id, environment)
+
+
+def _list_of(path: str) -> str:
+    """The list that the page at ``path`` belongs to; the page itself where it is the same everywhere."""
+    plain = path.partition("?")[0]
+    return next((start for start in _LISTS if plain.startswith(start + "/")), path or url_for("dashboard.apps.index"))
