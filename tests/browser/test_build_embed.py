@@ -52,7 +52,13 @@ def test_a_developer_tries_the_link_and_checks_a_page(
     page = signed_in(
         contexts(reduced_motion="reduce", viewport={"width": 1280, "height": 900}).new_page(), product, developer
     )
+    stranger = {
+        "Authorization": f"Bearer {product.token(allowed_origins=[product.url])}",
+        "Origin": "https://a.example",
+    }
+    assert page.request.get(f"{product.url}/v1/connect/accounts", headers=stranger).status == 403
     page.get_by_role("link", name="Embed").click()
+    page.get_by_role("button", name="Allow it: https://a.example").wait_for()
     page.get_by_role("heading", name="Embed", level=1).wait_for()
     look(page, "embed-empty", axe)
     page.get_by_role("textbox", name="User").fill("ann")
@@ -80,6 +86,10 @@ def test_a_developer_tries_the_link_and_checks_a_page(
     page.get_by_role("button", name="Check again").click()
     page.get_by_text(f"frame-src 'self' {product.url}").wait_for()
     look(page, "embed-checked", axe)
+    page.get_by_role("link", name="Phone").click()
+    page.frame_locator("iframe").get_by_role("heading", name="Sandbox").wait_for()
+    assert page.locator("iframe").bounding_box()["width"] == 360
+    look(page, "embed-as-phone", axe)
     page.set_viewport_size({"width": 360, "height": 740})
     page.get_by_role("link", name="Server", exact=True).click()
     page.get_by_text("import requests").wait_for()

@@ -17,7 +17,7 @@ State = Literal["ok", "warn", "bad"]
 OPENER, EMBEDDER = "Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy"
 SCRIPT = "/embed.js"
 LINK = "/_static/connect.html"
-API = "/v1/connect/accounts"
+STATE = "/_static/connect/state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +123,10 @@ def _script(policies: Sequence[Policy], page: str, service_url: str) -> Finding:
 
 
 def _calls(policies: Sequence[Policy], page: str, service_url: str) -> Finding:
-    refused = csp.refusal(policies, "connect", service_url + API, page)
+    refused = csp.refusal(policies, "connect", service_url + STATE, page)
     if refused is None:
         return Finding("connect", "ok", "Your page may call this service")
-    words = "Without it, an account that a window connects is noticed late. Its Content-Security-Policy needs:"
+    words = "Without it, an account that a window connects is noticed late or never. Its Content-Security-Policy needs:"
     remedy = refused.mended("connect", service_url)
     return Finding("connect", "warn", "Your page may not call this service", words, remedy)
 
