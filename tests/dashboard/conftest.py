@@ -61,6 +61,7 @@ class FakeConnect:
     categories: list[dict[str, Any]] = field(default_factory=list)
     accounts: dict[str, dict[str, Any]] = field(default_factory=dict)
     uses: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    siblings: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     history: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     activity_entries: list[dict[str, Any]] = field(default_factory=list)
     audit_entries: list[dict[str, Any]] = field(default_factory=list)
@@ -236,7 +237,8 @@ def _service(fake: FakeConnect) -> Flask:
                 return problem(409, "Keys are revoked where they were made.")
             found.update(healthy=False, dead=True, error="The access was revoked from here.")
             return jsonify(found)
-        return listed((fake.uses if verb == "uses" else fake.history).get(account_id, []))
+        lists = {"uses": fake.uses, "siblings": fake.siblings}
+        return listed(lists.get(verb, fake.history).get(account_id, []))
 
     @app.get(base + "/activity")
     def activity() -> Response:

@@ -144,3 +144,14 @@ def test_an_ending_offers_to_reconnect(busy: Any) -> None:
     page = busy.signed_in().get("/accounts/apn_000000x?error=cancelled").text
     alert = page.split('role="alert"')[1].split("Working.")[0]
     assert 'action="/accounts/apn_000000x/reconnection"' in alert
+
+
+def test_accounts_that_end_with_it_are_named(busy: Any) -> None:
+    other = next(account for account in busy.connect.accounts.values() if account["id"] == RETRYING)
+    busy.connect.siblings[WORK] = [other]
+    browser = busy.signed_in()
+    for verb in ("revocation", "disconnection"):
+        assert "GitHub · ada1@example.com" in browser.get(f"/accounts/{WORK}/{verb}").text
+    assert "Revoking it there ends these, too" not in browser.get(f"/accounts/{RETRYING}/disconnection").text
+    busy.connect.extensions = False
+    assert "GitHub · ada1@example.com" not in browser.get(f"/accounts/{WORK}/revocation").text

@@ -3,6 +3,7 @@
 From here a person tests, renames, revokes or disconnects it. Connecting it again is :mod:`.connections`' matter.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, flash, make_response, render_template, request, url_for
@@ -76,6 +77,7 @@ def revocation_page(account_id: str) -> str:
             "{app} will be told to withdraw the access that was given. The account stays here and needs you until you "
             "reconnect it."
         ).format(app=account.app.name),
+        also=_siblings(account),
         button=gettext("Revoke access"),
         confirm_url=url_for("dashboard.account.revoke", account_id=account.id),
     )
@@ -102,10 +104,13 @@ def disconnection_page(account_id: str) -> str:
     text = gettext("Its credentials are deleted here. {app} itself keeps the access until it is revoked there.")
     if account.app.auth_type != "oauth":
         text = gettext("Its credentials are deleted here. The key itself stays valid at {app}.")
+    text = text.format(app=account.app.name)
+    if others := _siblings(account):
+        text += " " + gettext("Revoking it there ends these, too: {accounts}.").format(accounts=", ".join(others))
     return _question(
         account,
         heading=gettext("Disconnect {account}?").format(account=account.title),
-        text=text.format(app=account.app.name),
+        text=text,
         button=gettext("Disconnect"),
         confirm_url=url_for("dashboard.account.disconnect", account_id=account.id),
     )
@@ -171,7 +176,16 @@ def _verdict(account: Account, result: TestResult | None) -> tuple[str, str]:
     return gettext("The test failed. {reason}").format(reason=reason), "bad"
 
 
-def _question(account: Account, *, heading: str, text: str, button: str, confirm_url: str) -> str:
+def _siblings(account: Account) -> list[str]:
+    """Other accounts that end when this one is revoked, in words."""
+    others = service().siblings(account.id) if account.app.auth_type == "oauth" else None
+    return [f"{other.app.name} · {other.title}" for other in others.items] if others else []
+
+
+def _question(
+    account: Account, *, heading: str, text: str, button: str, confirm_url: str, also: Sequence[str] = ()
+) -> str:
+    """``also`` are other accounts that end with it."""
     uses = service().uses(account.id)
     return render_template(
         "shared/confirm.html",
@@ -180,5 +194,5 @@ def _question(account: Account, *, heading: str, text: str, button: str, confirm
         button=button,
         confirm_url=confirm_url,
         back_url=url_for("dashboard.account.show", account_id=account.id),
-        stops=[use.name for use in uses.items] if uses else [],
+        stops=[*also, *(use.name for use in uses.items)] if uses else also,
     )

@@ -79,6 +79,10 @@ class UserClient(Lists):
         """``GET P/accounts/{id}/uses`` (an extension): what stops without the account."""
         return self.ask_extension(PageOf[Use], "GET", self._path(account_id, "uses"), params={"limit": limit})
 
+    def siblings(self, account_id: str) -> PageOf[Account] | None:
+        """``GET P/accounts/{id}/siblings`` (an extension): what ends with it when it is revoked at its provider."""
+        return self.ask_extension(PageOf[Account], "GET", self._path(account_id, "siblings"))
+
     def history(self, account_id: str, *, limit: int = 10, after: str = "") -> PageOf[ActivityEntry] | None:
         """``GET P/accounts/{id}/history`` (an extension), newest first."""
         params: Params = {"limit": limit, "after": after}

@@ -8,9 +8,9 @@ from pydantic import Field
 from webapp.service.api.accounts import models
 from webapp.service.api.accounts.accounts import ACCOUNT_ID, ACCOUNTS, READ, WRITE, load
 from webapp.service.api.base.call import Call, answer, answer_page
-from webapp.service.api.base.models import Body, Page, Paged
+from webapp.service.api.base.models import Body, Data, Page, Paged
 from webapp.service.api.base.operations import PROVIDER_ERRORS, Example, Operations
-from webapp.service.domain.accounts import accounts, health, lifecycle
+from webapp.service.domain.accounts import accounts, health, lifecycle, siblings
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.history import HistoryEntry
@@ -57,6 +57,13 @@ def list_account_uses(call: Call) -> Response:
     """What stops without this account: the triggers deployed with it."""
     account = load(call)
     return answer_page(trigger_accounts.uses(call.store, account, call.query(Paged).window), _use_to_json)
+
+
+@operations.get(f"{ONE}/siblings", answer=Data[list[models.ExtendedAccount]], limit="accounts")
+def list_account_siblings(call: Call) -> Response:
+    """The user's other accounts that end when this one is revoked at its provider."""
+    others = siblings.of(call.service, load(call))
+    return answer({"data": [accounts.to_json(call.service, other, extensions=True) for other in others]})
 
 
 @operations.get(

@@ -2,7 +2,7 @@
 
 from webapp.errors import Conflict, PatchbayError, Refused, UpstreamFailed
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import credentials, lifecycle, provider
+from webapp.service.domain.accounts import credentials, lifecycle, provider, siblings
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history
@@ -63,9 +63,12 @@ def revoke(service: Service, account: Account) -> Account:
     outcome = provider.revoke(service, account, credentials.read(service, account))
     if isinstance(outcome, OAuthFailure):
         raise UpstreamFailed(outcome.sentence)
+    others = siblings.of(service, account)
     after = lifecycle.mark_dead(service, account, "You revoked the access. Reconnect the account to use it again.")
     with service.store.write() as tx:
         history.write(tx, account.subject, service.clock(), "revoked", f"Access revoked at {app.name}.", good=True)
+        lifecycle.check_soon(tx, service.clock(), others)
+    service.wake()
     return after
 
 

@@ -152,6 +152,12 @@ def claim_checks(service: Service, limit: int) -> list[Account]:
         return [accounts.get(tx, Scene(row["project_id"], row["environment"]), row["id"]) for row in rows]
 
 
+def check_soon(tx: Tx, now: int, those: Iterable[Account]) -> None:
+    """Have accounts looked after at once."""
+    for account in those:
+        tx.run("UPDATE accounts SET next_check_at = :now WHERE id = :id AND dead = 0", {"now": now, "id": account.id})
+
+
 def take_over(tx: Tx, service: Service, dead: int) -> None:
     """Let whoever waits refresh and check what the generation ``dead`` was refreshing and checking.
 
