@@ -155,6 +155,11 @@ def of_user(reader: Reader, user_id: str) -> list[Passkey]:
     return _PASSKEYS.all(reader, "user_id = :user ORDER BY created_at, id", {"user": user_id})
 
 
+def everybody(reader: Reader) -> set[str]:
+    """The ids of all who have one."""
+    return {user_id for (user_id,) in reader.tuples("SELECT DISTINCT user_id FROM passkeys")}
+
+
 def remove(tx: Tx, now: int, user_id: str, passkey_id: str) -> None:
     """Forget one of a person's passkeys. Raises :class:`NotFound`."""
     passkey = _PASSKEYS.get(tx, passkey_id)

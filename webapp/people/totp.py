@@ -111,6 +111,11 @@ def is_on(reader: Reader, user_id: str) -> bool:
     return kept is not None and kept.enabled_at is not None
 
 
+def everybody(reader: Reader) -> set[str]:
+    """The ids of all who are asked for a code."""
+    return {kept.user_id for kept in _SECRETS.all(reader, "enabled_at IS NOT NULL")}
+
+
 def disable(tx: Tx, now: int, user_id: str) -> bool:
     """Ask a person for codes no more; whether that was so before."""
     was_on = is_on(tx, user_id)

@@ -33,7 +33,7 @@ def test_the_last_owner_stays_one(stage: Any, bob: User) -> None:
     assert "only owner who can sign in" in browser.get("/build/people").text
     browser.send(f"/build/people/{bob.id}/role", {"role": "king"})
     assert "The role must be" in browser.get("/build/people").text
-    assert [user.role for user in users.all_users(stage.store)] == ["owner", "member"]
+    assert {user.id: user.role for user in users.all_users(stage.store)} == {stage.alice.id: "owner", bob.id: "member"}
 
 
 def test_somebody_is_locked_out_and_let_in_again(stage: Any, bob: User) -> None:

@@ -1,10 +1,12 @@
 """Build: People, for owners alone."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.people.oidc.openid import ENV
 from webapp.people import invitations, sessions, totp, users
 from webapp.people.users import User
 
@@ -49,12 +51,13 @@ def test_the_page_tells_who_there_is(stage: Any, bob: User) -> None:
     assert table["Connect, run, watch"] == ["Yes"] * 3
     assert table["See signing keys and the audit log"] == ["–", "Yes", "Yes"]
     assert next(cells for what, cells in table.items() if "People" in what) == ["–", "–", "Yes"]
+    assert 'role="search"' not in page and "follow" not in page
 
 
 def test_somebody_who_signs_in_in_two_steps_can_be_helped(
     stage: Any, bob: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(totp, "is_on", lambda _, user_id: user_id == bob.id)
+    monkeypatch.setattr(totp, "everybody", lambda _: {bob.id})
     assert "Switch two-step sign-in off" in stage.signed_in().get(PEOPLE).text
 
 
@@ -66,3 +69,28 @@ def test_a_change_is_answered_with_the_people_alone(stage: Any, bob: User) -> No
     refused = browser.send(f"{PEOPLE}/{stage.alice.id}/role", {"role": "member"}, htmx=True)
     assert refused.status_code == 409 and "only owner" in refused.text
     assert sessions.of_user(stage.store, stage.clock, stage.alice.id)
+
+
+def test_of_many_people_the_first_are_shown_and_the_others_found(stage: Any, bob: User) -> None:
+    new = users.prepare(stage.clock, email="p0@example.com", password="a long password", role="member")
+    with stage.store.write() as tx:
+        for number in range(100):
+            at = stage.clock() + 1 + number
+            user = replace(new.user, id=f"u_{number}", email=f"p{number}@example.com", created_at=at)
+            users.insert(tx, replace(new, user=user))
+    browser = stage.signed_in()
+    page = browser.get(PEOPLE).text
+    assert "102 people" in page and "First 100 of 102 shown" in page and "p99@example.com" not in page
+    found = browser.get(f"{PEOPLE}?q=P99@").text
+    assert "p99@example.com" in found and "bob@example.com" not in found and 'name="q" value="P99@"' in found
+    assert "Nobody’s address has “zz” in it." in browser.get(f"{PEOPLE}?q=zz").text
+    changed = browser.send(f"{PEOPLE}/u_99/role", {"role": "developer", "q": "p99"}, htmx=True).text
+    assert "p99@example.com is Developer now." in changed and "bob@example.com" not in changed
+
+
+def test_that_roles_follow_groups_is_said(make_stage: Any) -> None:
+    stage = make_stage(**ENV, PATCHBAY_OIDC_ROLES="staff=member")
+    bob = users.create(stage.store, stage.clock, email="bob@example.com", password="a long password", role="member")
+    browser = stage.signed_in()
+    assert "Whoever signs in by Acme has the role of their groups there" in browser.get(PEOPLE).text
+    assert "whose groups at Acme may sign in would come back" in browser.get(f"{PEOPLE}/{bob.id}/removal").text

@@ -110,7 +110,7 @@ def removal_page(user_id: str) -> str:
     user = _other(user_id)
     return _question(
         gettext("Remove {email}?").format(email=user.email),
-        gettext("This cannot be undone. To keep them out and everything else as it is, lock them out instead."),
+        _removal_text(),
         url_for("dashboard.build_people_logins.remove", user_id=user.id),
         gettext("Remove with everything of theirs"),
         (
@@ -127,6 +127,16 @@ def remove(user_id: str) -> AnyResponse:
     user = _other(user_id)
     dashboard().logins.remove(user.id)
     return people.changed(gettext("{email} is removed.").format(email=user.email), "ok")
+
+
+def _removal_text() -> str:
+    """What to know before somebody is removed: groups at the provider may let them in anew."""
+    board = dashboard()
+    text = gettext("This cannot be undone. To keep them out and everything else as it is, lock them out instead.")
+    if not board.oidc or not board.settings.oidc_roles:
+        return text
+    back = gettext("Somebody whose groups at {name} may sign in would come back as a new person.")
+    return f"{text} {back.format(name=board.oidc.name)}"
 
 
 def _other(user_id: str) -> User:

@@ -7,7 +7,7 @@ Logins and invitations are kept by ``webapp.people``, whose audit names the owne
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Response, flash, make_response, render_template, url_for
+from flask import Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import shell
@@ -16,13 +16,15 @@ from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.dashboard.words import ROLES
+from webapp.kit.text import holds
 from webapp.kit.translation import gettext
 from webapp.people import invitations, passkeys, roles, totp, users
-from webapp.people.users import User
 
 blueprint = build.blueprint("people")
 
 EVERYBODY = tuple(reversed(roles.ROLES))
+MOST_SHOWN = 100
+MAX_QUERY = 254
 
 
 @blueprint.get("")
@@ -59,25 +61,23 @@ def changed(sentence: str, tone: str, code: int = 200) -> AnyResponse:
 
 
 def _list() -> dict[str, Any]:
-    """What the lists of people and invitations are drawn from."""
-    board = dashboard()
-    people = users.all_users(board.store)
-    waiting = invitations.waiting(board.store)
+    """What the lists of people and invitations are drawn from; of many people those whose address was searched for."""
+    board, query = dashboard(), request.values.get("q", "")[:MAX_QUERY]
+    everybody, waiting = users.all_users(board.store), invitations.waiting(board.store)
+    matching = [user for user in everybody if holds(user.email, query)]
     return {
-        "people": people,
+        "query": query,
+        "total": len(everybody),
+        "matching": len(matching),
+        "people": matching[:MOST_SHOWN],
         "me": person(),
-        "alone": sum(user.enabled and user.role == "owner" for user in people) == 1,
-        "guarded": {user.id for user in people if _is_guarded(user)},
+        "alone": sum(user.enabled and user.role == "owner" for user in everybody) == 1,
+        "guarded": totp.everybody(board.store) | passkeys.everybody(board.store),
         "waiting": [(row, invitations.works(board.store, board.clock(), row)) for row in waiting],
-        "email_of": {user.id: user.email for user in people},
+        "email_of": {user.id: user.email for user in everybody},
         "roles": [(name, ROLES[name]) for name in EVERYBODY],
+        "roles_by": board.oidc.name if board.oidc and board.settings.oidc_roles else "",
     }
-
-
-def _is_guarded(user: User) -> bool:
-    """Whether a person signs in with more than the password, or something in its place."""
-    store = dashboard().store
-    return totp.is_on(store, user.id) or bool(passkeys.of_user(store, user.id))
 
 
 def _rights() -> list[tuple[str, tuple[str, ...]]]:
@@ -92,5 +92,4 @@ def _rights() -> list[tuple[str, tuple[str, ...]]]:
             (gettext("Build: {pages}").format(pages=", ".join(labels)), who)
             for who, labels in sorted(pages.items(), key=lambda row: -len(row[0]))
         ),
-        (gettext("Set up apps"), shell.OWNERS),
     ]
