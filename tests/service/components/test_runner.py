@@ -1,13 +1,16 @@
 """What one call may do to the runner and to its neighbours: nothing. And what the caller is told about it."""
 
 import os
+import shutil
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -305,3 +308,17 @@ def wait_for_end(pid: int) -> None:
     while lives(pid):
         assert time.monotonic() < deadline, f"{pid} lives on"
         time.sleep(0.02)
+
+
+def test_a_folder_that_somebody_removed_is_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    process = SimpleNamespace(poll=lambda: None, stdin=None, wait=lambda timeout: 0)
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: process)
+    runner = Runner.start()
+    first, folder = runner._address(), runner._folder
+    assert first is not None and folder is not None and first.parent.is_dir()
+    shutil.rmtree(first.parent)
+    second = runner._address()
+    assert second is not None and second.parent.is_dir() and second != first
+    assert not folder._finalizer.alive, "it would warn when it is forgotten"  # type: ignore[attr-defined]
+    runner.close()
+    assert not second.parent.exists()

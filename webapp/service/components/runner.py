@@ -103,6 +103,8 @@ class Runner:
             if self._closed:
                 return None
             if self._folder is None or not Path(self._folder.name).exists():
+                if self._folder is not None:
+                    self._folder.cleanup()  # somebody else has removed it
                 self._folder = tempfile.TemporaryDirectory(prefix=FOLDER, ignore_cleanup_errors=True)  # mode 0700
             path = Path(self._folder.name) / SOCKET
             if self._process is None or self._process.poll() is not None:
