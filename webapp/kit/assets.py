@@ -8,6 +8,7 @@ left out. A browser that is given the files as they stand shows the same, after 
 import functools
 import hashlib
 import re
+import time
 from pathlib import Path
 
 YEAR = 365 * 24 * 3600
@@ -31,12 +32,13 @@ def static_dir() -> Path:
 def asset_url(path: str, prefix: str = "/static") -> str:
     """The URL of a file below ``static/``, with the hash of its content, so that it never goes stale.
 
-    Files in ``vendor/`` have their version in the name and are named as they are, as style sheets name them.
+    An edited file has another within a second. Files in ``vendor/`` have their version in the name and are named as
+    they are, as style sheets name them.
     """
     url = f"{prefix}/{path}"
     if path.startswith("vendor/"):
         return url
-    version = content_hash(path)
+    version = _version(path, int(time.monotonic()))
     return f"{url}?v={version}" if version else url
 
 
@@ -87,6 +89,12 @@ def _assets() -> Path:
     package = Path(__file__).resolve().parent.parent
     installed = package / "_assets"
     return installed if installed.is_dir() else package.parent
+
+
+@functools.lru_cache(maxsize=256)
+def _version(path: str, second: int) -> str:
+    """Keyed by the second as well: a page names several files, and each of them may have a dozen parts to look at."""
+    return content_hash(path)
 
 
 @functools.lru_cache(maxsize=256)
