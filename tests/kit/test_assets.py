@@ -12,7 +12,7 @@ def test_asset_url_changes_with_the_content(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(assets, "static_dir", lambda: tmp_path)
     (tmp_path / "a.css").write_text("a{}")
     now = [100.0]
-    monkeypatch.setattr(assets.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     first = assets.asset_url("a.css")
     (tmp_path / "a.css").write_text("a{color:red}")
     assert assets.cache_control("a.css", first[-12:]) == "no-cache", "what the URL of a second ago stands for changed"
@@ -61,8 +61,13 @@ def test_every_file_is_imported_once_and_names_no_other() -> None:
 def test_files_are_looked_at_once_a_second_for_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
     now = [200.0]
-    monkeypatch.setattr(assets.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(assets, "content_hash", lambda path: looks.append(path) or "0" * 12)
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+
+    def look(path: str) -> str:
+        looks.append(path)
+        return "0" * 12
+
+    monkeypatch.setattr(assets, "content_hash", look)
     for now[0] in (200.0, 200.5, 200.9, 201.0):
         assets.asset_url("css/looked-at.css")
     assert len(looks) == 2

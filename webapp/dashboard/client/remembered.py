@@ -12,6 +12,7 @@ import orjson
 from webapp.dashboard.client.transport import Memory, ServiceDown
 from webapp.errors import Throttled
 from webapp.kit.clock import MINUTE, SECOND, Clock
+from webapp.kit.text import kept_json
 
 PATIENCE_S = 3.0  # how long to wait for a service whose last answer is still known
 REST = 5 * SECOND
@@ -45,5 +46,5 @@ class Remembered:
         return orjson.loads(content)
 
     def _keep(self, question: str, answer: Any) -> Any:
-        self._answers.put(question, (orjson.dumps(answer), self._clock()))
+        self._answers.put(question, (kept_json(answer), self._clock()))
         return answer

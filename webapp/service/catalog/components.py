@@ -15,7 +15,7 @@ import orjson
 
 from webapp.kit import cursors
 from webapp.kit.crypto import stable_id
-from webapp.kit.text import fold
+from webapp.kit.text import fold, kept_json
 from webapp.service.catalog.listing import MAX_QUERY, MAX_WORDS, Listing, Order, words
 
 Kind = Literal["action", "trigger"]
@@ -153,7 +153,7 @@ def component(row: Mapping[str, Any], app_name: str | None, folder: Path) -> Com
         app=row["app"],
         has_reload=bool(row["has_reload"]),
         path=folder / row["path"],
-        json=orjson.dumps(public),
+        json=kept_json(public),
         sort_name=fold(row["name"]),
         words="".join(f" {word}" for word in words(searched)),
         name_words="".join(f" {word}" for word in words(f"{row['name']} {app_name or ''}")),

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from webapp.kit.crypto import stable_id
-from webapp.kit.text import fold
+from webapp.kit.text import fold, kept_json
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
 from webapp.service.catalog.components import OWN, ComponentInfo, component
@@ -122,6 +120,6 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
         triggers=row["triggers"],
         variables=frozenset(json.loads(row["variables"])),
         own=bool(row["own"]),
-        json=orjson.dumps(public),
+        json=kept_json(public),
         read_spec=read_spec,
     )
