@@ -98,6 +98,7 @@ def test_every_statement_of_every_file_is_run(store: SQLiteStore) -> None:
     declared = set[tuple[str, str]]()
     for file in sorted(FOLDER.iterdir()):
         declared -= {("index", name) for name in re.findall(r"^DROP INDEX (\w+)", file.read_text(), re.MULTILINE)}
+        declared -= {("table", name) for name in re.findall(r"^DROP TABLE (\w+)", file.read_text(), re.MULTILINE)}
         declared |= {(kind.lower(), name) for kind, name in MADE.findall(file.read_text())}
     rows = store.all("SELECT type, name FROM sqlite_master WHERE tbl_name NOT LIKE '%sqlite_%' AND sql IS NOT NULL")
     assert {(row["type"], row["name"]) for row in rows} == declared

@@ -8,12 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from webapp.dashboard.client.accounts import AppFilter, UserClient
-from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.client.models.accounts import App, Category
 from webapp.kit.translation import lazy as _
 
 STATES: Mapping[str, str] = {"connected": _("Connected"), "ready": _("Ready"), "setup": _("Needs setup")}
 HEADINGS: Mapping[str, str] = {**STATES, "ready": _("Ready to connect")}
 _CHUNK = 96  # of one call
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """What hardly ever changes: the categories, how many apps there are, and whether each says that it is ready."""
+
+    categories: tuple[Category, ...]
+    total: int
+    tells_ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +51,23 @@ class Groups:
 
 
 def read(
-    user: UserClient, base: AppFilter, connected: Sequence[str] | None, *, count: int, state: str = "", after: str = ""
+    user: UserClient,
+    base: AppFilter,
+    connected: Sequence[str] | None,
+    *,
+    count: int,
+    state: str = "",
+    after: str = "",
+    all_states: bool = True,
 ) -> Groups:
     """Up to ``count`` apps from the cursor ``after`` on, of one ``state`` or of each in turn.
 
-    ``connected`` are slugs; None puts all apps into one group, for a service that does not tell them apart.
+    ``connected`` are slugs; None puts all apps into one group, for a service that does not tell them apart. Without
+    ``all_states`` those that have to be set up first are left out.
     """
     narrowed = {"": base} if connected is None else dict(_narrowed(base, connected))
+    if not all_states:
+        narrowed.pop("setup", None)
     state = state if connected is not None else ""
     begun, _colon, cursor = after.partition(":")
     wanted = [name for name in narrowed if state in ("", name)]

@@ -9,16 +9,17 @@ from typing import Annotated, Any, get_args
 
 from flask import Blueprint, g, render_template, request, url_for
 from pydantic import StringConstraints
+from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import app_groups, words
+from webapp.dashboard.app_groups import Catalog
 from webapp.dashboard.build.apps import setup as app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Component, Kind
 from webapp.dashboard.client.overview import Overview, read_accounts
 from webapp.dashboard.dashboard import (
-    Catalog,
     components,
     dashboard,
     if_up,
@@ -86,7 +87,7 @@ def show(slug: str) -> str:
     """One app: how it connects, whose accounts are connected, what it may do."""
     user = service()
     app = user.app(slug)
-    accounts = read_accounts(user, app=app.slug) if app.auth_type != "none" else None
+    accounts = _accounts(user, app)
     code = request.args.get("error", "")
     return render_template(
         "dashboard/apps/show.html",
@@ -103,12 +104,20 @@ def show(slug: str) -> str:
 @tabs.get("/apps/<slug>/<any(actions, triggers):kind>", endpoint="index")
 def list_components(slug: str, kind: Kind) -> AnyResponse:
     """The app's actions or triggers, with a search; for htmx the list alone."""
+    if not viewer().may(f"connect:{kind}:*"):
+        raise NoPage
     q, after = request.args.get("q", "").strip()[:200], request.args.get("after", "")
     app = service().app(slug)
     listing = components().listed(kind, app=app.slug, q=q, limit=COMPONENTS, after=after)
     url = url_for("dashboard.components.index", slug=slug, kind=kind, q=q or None, after=after or None)
     templates = "dashboard/components/index.html", "dashboard/components/_list.html"
     return page(*templates, url=url, app=app, kind=kind, q=q, after=after, page=listing, rich=rich)
+
+
+def _accounts(user: UserClient, app: App) -> Overview | None:
+    """The viewer's accounts of ``app``, where it has any and they may be seen."""
+    seen = app.auth_type != "none" and viewer().may("connect:accounts:read")
+    return read_accounts(user, app=app.slug) if seen else None
 
 
 def permissions(app: App, only: Sequence[str] | None = None) -> list[str]:
@@ -131,7 +140,7 @@ def access(app: App) -> list[tuple[str, list[str]]]:
 def starters(app: App) -> list[Component]:
     """A few actions and triggers of the app to begin with, none that destroys; none where they cannot be told."""
     counts = {"actions": app.extras and app.extras.actions, "triggers": app.extras and app.extras.triggers}
-    kinds: list[Kind] = [kind for kind in get_args(Kind) if counts[kind] != 0]
+    kinds: list[Kind] = [kind for kind in get_args(Kind) if counts[kind] != 0 and viewer().may(f"connect:{kind}:*")]
     listed = [if_up(partial(components().listed, kind, app=app.slug, q="", limit=3 * STARTERS)) for kind in kinds]
     mild = [[each for each in page_of.items if each.effect != "destroys"] for page_of in listed if page_of]
     return [component for components_of_kind in mild for component in components_of_kind[:STARTERS]]
@@ -145,6 +154,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         user,
         query.filter(),
         connected if catalog.tells_ready else None,
+        all_states=not g.get("portal"),
         count=STEP if after else query.shown,
         state=query.state,
         after=after,

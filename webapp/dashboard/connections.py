@@ -4,7 +4,6 @@ The service shows the link itself and does everything with the provider.
 """
 
 import re
-from urllib.parse import quote, urlencode
 
 from flask import Blueprint, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -23,7 +22,7 @@ _ACCOUNT_ID = re.compile(r"apn_[a-zA-Z0-9]+")  # contract "Accounts"
 def create(slug: str) -> AnyResponse:
     """Make a Connect token and lead to its link for this app."""
     app = service().app(slug)
-    return _to_link(url_for("dashboard.apps.show", slug=app.slug), app=app.slug)
+    return _to_link(url_for("dashboard.apps.show", slug=app.slug), app.slug)
 
 
 @blueprint.post("/accounts/<account_id>/reconnection")
@@ -31,7 +30,7 @@ def renew(account_id: str) -> AnyResponse:
     """The same for an account that is there already; another identity will be refused."""
     account = service().account(account_id)
     back = url_for("dashboard.account.show", account_id=account.id)
-    return _to_link(back, app=account.app.slug, accountId=account.id)
+    return _to_link(back, account.app.slug, account.id)
 
 
 @blueprint.get("/accounts/connected")
@@ -51,8 +50,8 @@ def done() -> AnyResponse:
     return go(url_for("dashboard.account.show", account_id=account.id))
 
 
-def _to_link(back: str, **parameters: str) -> AnyResponse:
+def _to_link(back: str, app: str, account_id: str = "") -> AnyResponse:
     """Lead to a new Connect Link, which leads to ``back`` after a failure."""
     done = f"{url_for('dashboard.connections.done')}?{urlencode(scene.parameters())}"
-    url = service().link(success=public_url(done), error=public_url(back))
-    return redirect(f"{url}&{urlencode(parameters, quote_via=quote)}", 303)
+    url = service().link(success=public_url(done), error=public_url(back), app=app, account_id=account_id)
+    return redirect(url, 303)

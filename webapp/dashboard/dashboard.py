@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 
 from flask import current_app, g
 
+from webapp.dashboard.app_groups import Catalog
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
-from webapp.dashboard.client.models.accounts import App, Category
+from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.overview import Overview, TriggerOverview, read_accounts, read_triggers
 from webapp.dashboard.client.transport import Memory
 from webapp.dashboard.client.triggers import TriggerClient
@@ -29,15 +30,6 @@ from webapp.store.contract import Store
 
 KEY = "patchbay_dashboard"
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Catalog:
-    """What hardly ever changes: the categories, how many apps there are, and whether each says that it is ready."""
-
-    categories: tuple[Category, ...]
-    total: int
-    tells_ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +91,15 @@ class Viewer:
         return f"{name} {self.scene}" if self.scene else name
 
     @property
+    def owner(self) -> str:
+        """Names whose drafts these are."""
+        return self.external_user_id
+
+    def may(self, scope: str) -> bool:
+        """Whether ``scope`` is theirs, such as ``connect:accounts:write``; what is not is left out of pages."""
+        return True
+
+    @property
     def may_build(self) -> bool:
         """Whether Build is theirs: signing keys, what others do, clients and embedding."""
         return self.role in ("owner", "developer")
@@ -136,6 +137,8 @@ def triggers() -> TriggerClient:
 
 def known_accounts(*, fresh: bool = False) -> Overview:
     """The viewer's accounts; a few seconds old is good enough unless ``fresh``."""
+    if not viewer().may("connect:accounts:read"):
+        return Overview((), 0, "")
     kept = dashboard().overviews
     known = None if fresh else kept.get(viewer().key)
     return known or kept.put(viewer().key, read_accounts(service()))
@@ -143,6 +146,8 @@ def known_accounts(*, fresh: bool = False) -> Overview:
 
 def known_triggers(*, fresh: bool = False) -> TriggerOverview:
     """The viewer's triggers, likewise."""
+    if not viewer().may("connect:deployed_triggers:read"):
+        return TriggerOverview((), 0)
     kept = dashboard().triggers
     known = None if fresh else kept.get(viewer().key)
     return known or kept.put(viewer().key, read_triggers(service()))

@@ -32,4 +32,4 @@ def test_a_word_starts_one_run(stage: Any) -> None:
     assert not drafts.claim_run(store, clock, me, "w")
     clock.advance(2 * DAY)
     assert drafts.claim_run(store, clock, me, "other")
-    assert len(store.all("SELECT once FROM component_runs_sent")) == 1
+    assert len(store.all("SELECT once FROM viewer_runs_sent")) == 1

@@ -55,7 +55,7 @@ def test_secrets_are_neither_stored_nor_shown(stage: Any, studio: Studio) -> Non
     ran = browser.send(f"{url}/runs", form).text
     assert studio.ran[-1]["configured_props"]["key"] == "canary-one"
     assert studio.ran[-1]["configured_props"]["call"]["auth"] == {"type": "bearer", "token": "canary-two"}
-    stored = json.dumps(stage.store.all("SELECT * FROM component_drafts"))
+    stored = json.dumps(stage.store.all("SELECT * FROM viewer_drafts"))
     for text in (saved, ran, browser.get(url).text, stored):
         assert "canary" not in text
     assert 'type="password"' in ran

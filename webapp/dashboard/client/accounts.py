@@ -102,13 +102,11 @@ class UserClient(Lists):
         }
         return self.ask_extension(PageOf[ActivityEntry], "GET", self.client.path("activity"), params=params)
 
-    def link(self, *, success: str, error: str) -> str:
-        """A new ``connect_link_url`` that leads back to ``success`` or ``error`` (section 4.2)."""
-        answer = self.client.create_token(
-            {"external_user_id": self.user_id, "success_redirect_uri": success, "error_redirect_uri": error}
-        )
-        url = answer.get("connect_link_url")
-        if not isinstance(url, str) or not url.startswith(("https://", "http://")):
+    def link(self, *, success: str, error: str, app: str, account_id: str = "") -> str:
+        """A page of the Connect Link for ``app`` or an account of it, which leads back to ``success`` or ``error``."""
+        uris = {"success_redirect_uri": success, "error_redirect_uri": error}
+        url = self.client.new_link(self.user_id, uris, app, account_id)
+        if not url.startswith(("https://", "http://")):
             raise NotTheApi
         return url
 

@@ -11,7 +11,7 @@ import copy
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, TypeVar, Unpack
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from webapp.dashboard.client.models.accounts import AuditEntry
 from webapp.dashboard.client.models.lenient import Lenient, PageOf
@@ -122,6 +122,12 @@ class ConnectClient:
         """``POST P/tokens`` (section 4.2)."""
         answer = self.as_project("POST", self.path("tokens"), body={"project_id": self._project(), **body})
         return object_of(answer)
+
+    def new_link(self, user: str, uris: Mapping[str, str], app: str, account_id: str = "") -> str:
+        """The ``connect_link_url`` of a new token, for one app."""
+        url = str(self.create_token({"external_user_id": user, **uris}).get("connect_link_url", ""))
+        chosen = {"app": app, **({"accountId": account_id} if account_id else {})}
+        return f"{url}&{urlencode(chosen, quote_via=quote)}"
 
     def audit(self, filters: Mapping[str, str], *, limit: int) -> PageOf[AuditEntry] | None:
         """``GET P/audit`` (an extension), newest first; ``None`` where no record may be read.

@@ -19,7 +19,6 @@ from webapp.dashboard.component.rendering import Feedback, full_page
 from webapp.dashboard.component.runs import at_fields, refused
 from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.gate import person
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.errors import Invalid, PatchbayError, Throttled, Unauthorized
 from webapp.kit.translation import gettext, ngettext
@@ -101,7 +100,7 @@ def _named(trigger: Trigger, name: str) -> Trigger:
 
 
 def _done(form: ComponentForm, trigger: Trigger) -> AnyResponse:
-    drafts.drop(dashboard().store, person().id, form.draft)
+    drafts.drop(dashboard().store, viewer().owner, form.draft)
     forget_triggers()
     sentence = gettext("“{name}” is saved.")
     if not form.trigger:

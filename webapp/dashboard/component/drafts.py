@@ -1,7 +1,9 @@
-"""Drafts of components, one for each person and component, and which runs were sent. This module owns
-``component_drafts`` and ``component_runs_sent``.
+"""Drafts of components, one for each viewer and component, and which runs were sent. This module owns
+``viewer_drafts`` and ``viewer_runs_sent``.
 
-A draft holds form fields as they were typed, never a secret: callers leave those out (:func:`.form_data.keepable`).
+A viewer is somebody who signs in (``u_…``) or an external user whom a product shows a portal (``exu_…``); their drafts
+go with them. A draft holds form fields as they were typed, never a secret: callers leave those out
+(:func:`.form_data.keepable`).
 """
 
 import json
@@ -26,19 +28,19 @@ class DynamicProps:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a person had filled in; ``saved_at`` is in epoch milliseconds, 0 for nothing yet."""
+    """What somebody had filled in; ``saved_at`` is in epoch milliseconds, 0 for nothing yet."""
 
     fields: FormData = field(default_factory=dict)
     dynamic: DynamicProps = DynamicProps()
     saved_at: int = 0
 
 
-def load(store: Store, user_id: str, component: str) -> Draft:
+def load(store: Store, viewer: str, component: str) -> Draft:
     """The draft, or an empty one."""
     row = store.one(
-        "SELECT fields, dynamic_id, dynamic_props, made_from, updated_at FROM component_drafts"
-        " WHERE user_id = :user AND component = :component",
-        {"user": user_id, "component": component},
+        "SELECT fields, dynamic_id, dynamic_props, made_from, updated_at FROM viewer_drafts"
+        " WHERE viewer = :viewer AND component = :component",
+        {"viewer": viewer, "component": component},
     )
     if row is None:
         return Draft()
@@ -46,20 +48,22 @@ def load(store: Store, user_id: str, component: str) -> Draft:
     return Draft(json.loads(row["fields"]), dynamic, row["updated_at"])
 
 
-def save(store: Store, clock: Clock, user_id: str, component: str, fields: FormData, dynamic: DynamicProps) -> bool:
+def save(store: Store, clock: Clock, viewer: str, component: str, fields: FormData, dynamic: DynamicProps) -> bool:
     """Keep the draft. False, and nothing kept, when it is larger than :data:`MAX_BYTES`."""
     row = {
-        "user": user_id, "component": component, "fields": json.dumps(fields), "id": dynamic.id,
+        "viewer": viewer, "component": component, "fields": json.dumps(fields), "id": dynamic.id,
         "props": json.dumps(dynamic.props), "made_from": dynamic.made_from, "now": clock(),
+        "user": viewer if viewer.startswith("u_") else None,
+        "external_user": viewer if viewer.startswith("exu_") else None,
     }  # fmt: skip
     if len(str(row["fields"])) + len(str(row["props"])) > MAX_BYTES:
         return False
     with store.write() as tx:
         tx.run(
-            "INSERT INTO component_drafts"
-            " (user_id, component, fields, dynamic_id, dynamic_props, made_from, updated_at)"
-            " VALUES (:user, :component, :fields, :id, :props, :made_from, :now)"
-            " ON CONFLICT (user_id, component) DO UPDATE SET fields = excluded.fields,"
+            "INSERT INTO viewer_drafts"
+            " (viewer, user_id, external_user_id, component, fields, dynamic_id, dynamic_props, made_from, updated_at)"
+            " VALUES (:viewer, :user, :external_user, :component, :fields, :id, :props, :made_from, :now)"
+            " ON CONFLICT (viewer, component) DO UPDATE SET fields = excluded.fields,"
             " dynamic_id = excluded.dynamic_id, dynamic_props = excluded.dynamic_props,"
             " made_from = excluded.made_from, updated_at = excluded.updated_at",
             row,
@@ -67,23 +71,23 @@ def save(store: Store, clock: Clock, user_id: str, component: str, fields: FormD
     return True
 
 
-def drop(store: Store, user_id: str, component: str) -> None:
+def drop(store: Store, viewer: str, component: str) -> None:
     """Start again with nothing filled in."""
     with store.write() as tx:
         tx.run(
-            "DELETE FROM component_drafts WHERE user_id = :user AND component = :component",
-            {"user": user_id, "component": component},
+            "DELETE FROM viewer_drafts WHERE viewer = :viewer AND component = :component",
+            {"viewer": viewer, "component": component},
         )
 
 
-def claim_run(store: Store, clock: Clock, user_id: str, once: str) -> bool:
+def claim_run(store: Store, clock: Clock, viewer: str, once: str) -> bool:
     """Whether ``once``, a word made with the page, is used for the first time. A day later it is forgotten."""
     with store.write() as tx:
-        tx.run("DELETE FROM component_runs_sent WHERE at < :old", {"old": clock() - DAY})
+        tx.run("DELETE FROM viewer_runs_sent WHERE at < :old", {"old": clock() - DAY})
         return bool(
             tx.run(
-                "INSERT INTO component_runs_sent (user_id, once, at) VALUES (:user, :once, :now)"
-                " ON CONFLICT (user_id, once) DO NOTHING",
-                {"user": user_id, "once": once, "now": clock()},
+                "INSERT INTO viewer_runs_sent (viewer, once, at) VALUES (:viewer, :once, :now)"
+                " ON CONFLICT (viewer, once) DO NOTHING",
+                {"viewer": viewer, "once": once, "now": clock()},
             )
         )

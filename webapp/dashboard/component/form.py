@@ -22,7 +22,6 @@ from webapp.dashboard.component import drafts, form_data, structured, values
 from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.form_data import FormData, InvalidValue, MissingValue, control
 from webapp.dashboard.dashboard import components, dashboard, viewer
-from webapp.dashboard.gate import person
 from webapp.errors import PatchbayError
 from webapp.kit.translation import gettext
 
@@ -147,7 +146,7 @@ class ComponentForm:
         """Keep this as the draft, without what is secret. False when it is too large."""
         kept = form_data.keepable(self.data, [*self.component.props, *self.props])
         board = dashboard()
-        return drafts.save(board.store, board.clock, person().id, self.draft, kept, self.dynamic)
+        return drafts.save(board.store, board.clock, viewer().owner, self.draft, kept, self.dynamic)
 
     def _value(self, prop: Prop) -> Any:
         if control(prop) == "account":

@@ -15,7 +15,6 @@ from webapp.dashboard.component import drafts, form_data, values
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import control
 from webapp.dashboard.dashboard import components, dashboard, known_accounts, service, triggers, viewer
-from webapp.dashboard.gate import person
 
 
 def opened(kind: Kind, slug: str, key: str) -> ComponentForm:
@@ -38,11 +37,13 @@ def posted(kind: Kind, slug: str, key: str) -> ComponentForm:
 def sent_first_time() -> bool:
     """Whether the page's form is sent for the first time; ``once`` in it was made with the page."""
     board, once = dashboard(), request.form.get("once", "")[:100] or secrets.token_urlsafe(16)
-    return drafts.claim_run(board.store, board.clock, person().id, once)
+    return drafts.claim_run(board.store, board.clock, viewer().owner, once)
 
 
 def _loaded(kind: Kind, slug: str, key: str) -> ComponentForm:
     """The app, its component and the draft, still without accounts."""
+    if not viewer().may(f"connect:{kind}:*"):
+        raise NoPage
     component = components().find(kind, key)
     apps = {prop.app for prop in component.props if prop.type == "app"}
     if component.kind != kind or (apps and slug not in apps):
@@ -52,7 +53,7 @@ def _loaded(kind: Kind, slug: str, key: str) -> ComponentForm:
         if trigger.component_key != component.key:
             raise NoPage
         component = component.model_copy(update={"props": trigger.props or component.props})
-    draft = drafts.load(dashboard().store, person().id, trigger.id if trigger else viewer().here(component.key))
+    draft = drafts.load(dashboard().store, viewer().owner, trigger.id if trigger else viewer().here(component.key))
     nobody = Overview((), 0, "")
     return ComponentForm(service().app(slug), component, draft.fields, draft.dynamic, nobody, draft.saved_at, trigger)
 

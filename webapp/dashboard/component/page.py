@@ -5,7 +5,6 @@ matter, deploying :mod:`.deploying`'s.
 """
 
 from dataclasses import replace
-from urllib.parse import quote, urlencode
 
 from flask import Blueprint, flash, redirect, request
 from flask.blueprints import BlueprintSetupState
@@ -18,8 +17,7 @@ from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import InvalidValue
 from webapp.dashboard.component.opening import opened, posted
 from webapp.dashboard.component.rendering import Feedback, address, full_page, part
-from webapp.dashboard.dashboard import dashboard, public_url, service
-from webapp.dashboard.gate import person
+from webapp.dashboard.dashboard import dashboard, public_url, service, viewer
 from webapp.dashboard.pages import go, wants_fragment
 from webapp.kit.translation import gettext
 
@@ -64,7 +62,7 @@ def save(slug: str, kind: Kind, key: str) -> AnyResponse:
 def reset(slug: str, kind: Kind, key: str) -> AnyResponse:
     """Start again with nothing filled in."""
     form = posted(kind, slug, key)
-    drafts.drop(dashboard().store, person().id, form.draft)
+    drafts.drop(dashboard().store, viewer().owner, form.draft)
     flash(gettext("The draft is gone; everything is as at first."), "ok")
     return go(address(form))
 
@@ -123,12 +121,11 @@ def connect(slug: str, kind: Kind, key: str) -> AnyResponse:
     form = posted(kind, slug, key)
     form.save()
     name, back = request.form.get("connect", ""), public_url(address(form))
-    url = service().link(success=back, error=back)
     broken = form.overview.find(request.form.get("reconnect", ""))
     if broken:
-        return go(f"{url}&{urlencode({'app': broken.app.slug, 'accountId': broken.id})}")
+        return go(service().link(success=back, error=back, app=broken.app.slug, account_id=broken.id))
     app = next((prop.app for prop in form.visible_props if prop.name == name and prop.app), form.app.slug)
-    return go(f"{url}&app={quote(app, safe='')}")
+    return go(service().link(success=back, error=back, app=app))
 
 
 def appeared(before: tuple[Prop, ...], form: ComponentForm) -> list[Prop]:
