@@ -12,6 +12,7 @@ from itsdangerous import URLSafeTimedSerializer
 from webapp import static_files, telemetry
 from webapp.dashboard import wiring as dashboard
 from webapp.dashboard.dashboard import KEY
+from webapp.dashboard.portal.mount import PREFIX, mount
 from webapp.errors import PatchbayError
 from webapp.kit import assets, crypto, heartbeat, translation
 from webapp.kit.clock import Clock, now
@@ -104,9 +105,15 @@ class _FormSessions(SecureCookieSessionInterface):
 
 
 class _App(Flask):
-    """Flask, but for what it logs of a failed request, for its style sheets and scripts, and for a quicker start."""
+    """Flask, but for what it logs of a failed request, for style sheets and scripts, portals, and a quicker start."""
 
     url_rule_class = LazyRule
+
+    def wsgi_app(self, environ: dict[str, Any], start_response: Any) -> Any:
+        """One request; a page of a portal is the dashboard's, at an address of its own."""
+        if environ.get("PATH_INFO", "").startswith(PREFIX):
+            mount(environ)
+        return super().wsgi_app(environ, start_response)
 
     def log_exception(self, exc_info: Any) -> None:
         """Log what went wrong by the name of the route: a token or a trigger's key may stand in the address."""

@@ -93,7 +93,8 @@
   /* A question before a dangerous step: the page that a link leads to, in a dialog. */
   async function ask(link) {
     const answer = await fetch(link.href).catch(() => null);
-    const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+    const text = answer?.ok && (await answer.text()).replace(/<style.*?<\/style>/s, ""); // its nonce is not this page's
+    const page = text && new DOMParser().parseFromString(text, "text/html");
     const body = page && $("main .card.narrow > .body", page);
     if (!body) return location.assign(link.href);
     $("#ask-title").textContent = $("main h1", page).textContent.trim();
@@ -336,7 +337,7 @@
   }
 
   function start() {
-    root.classList.toggle("framed", window.self !== window.top);
+    if (!root.classList.contains("within")) root.classList.toggle("framed", window.self !== window.top);
     const shortcuts = $("[data-shortcuts]");
     if (shortcuts) shortcuts.checked = kept.on;
     $("#status") && new MutationObserver(fadeStatus).observe($("#status"), { childList: true });

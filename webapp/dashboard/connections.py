@@ -4,6 +4,7 @@ The service shows the link itself and does everything with the provider.
 """
 
 import re
+from urllib.parse import urlencode
 
 from flask import Blueprint, flash, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse

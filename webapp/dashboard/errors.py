@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import gate, shell
 from webapp.dashboard.pages import for_htmx, page_before, status
+from webapp.dashboard.portal import gate as portal
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.crypto import new_id
 from webapp.kit.translation import duration, gettext
@@ -104,6 +105,8 @@ def _service_said(error: PatchbayError) -> Response:
     """An error of the Connect API, by its meaning for a page."""
     if isinstance(error, NotFound):
         return _http(NoPage())
+    if isinstance(error, Unauthorized) and g.get("portal"):
+        return make_response(portal.asleep())
     if error.status >= 500 or isinstance(error, Throttled | Unauthorized):
         return _down(error)
     if for_htmx():
@@ -132,6 +135,7 @@ def _http(error: HTTPException) -> Response:
     code = error.code or 500
     if code < 400:  # a redirect that werkzeug raises
         return make_response(error.get_response())
+    code = 404 if code == 403 and g.get("portal") else code
     heading, message = _PAGES.get(code, _FAILED if code >= 500 else _OTHER)
     response = status(message, code) if for_htmx() else _page(code, heading, message, _nearby(code))
     allowed = getattr(error, "valid_methods", None)
@@ -145,7 +149,7 @@ def _nearby(code: int) -> Mapping[str, str] | None:
     noun = request.path.split("/")[1]
     if code != 404 or noun not in _LISTS or request.path == f"/{noun}":
         return None
-    return {"label": str(_LISTS[noun]), "url": f"/{noun}"}
+    return {"label": str(_LISTS[noun]), "url": f"{request.script_root}/{noun}"}
 
 
 def _failed(error: Exception) -> Response:
@@ -162,7 +166,7 @@ def _page(
 ) -> Response:
     g.service_failed = True  # an error page must not make more calls that may fail
     page = render_template(
-        "dashboard/error.html" if g.get("person") and code < 500 else "layouts/error.html",
+        "dashboard/error.html" if g.get("viewer") and (code < 500 or g.get("portal")) else "layouts/error.html",
         code=code,
         heading=heading,
         message=message,
@@ -179,4 +183,4 @@ def _what() -> str:
 
 
 def _retry_url() -> str:
-    return request.full_path.rstrip("?") if request.method == "GET" else page_before()
+    return request.script_root + request.full_path.rstrip("?") if request.method == "GET" else page_before()

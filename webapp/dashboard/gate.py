@@ -1,12 +1,12 @@
 """Around every request of the dashboard: who may pass, and what its answer carries.
 
-Pages need a signed-in person, a visitor is led to the sign-in page and back afterwards, and whatever changes something
-needs a form token, which Flask-WTF makes and checks. Every answer is ``no-store``, because each page shows somebody's
-accounts or carries a form token. The Content-Security-Policy (level 3) allows no inline script or style and no eval,
-but for the one style element with the response's nonce, which carries a brand's hue.
+Pages need a signed-in person or a portal (:mod:`.portal.gate`). A visitor is led to the sign-in page and back
+afterwards, and whatever changes something needs a form token, which Flask-WTF makes and checks. Every answer is
+``no-store``, because each page shows somebody's accounts or carries a form token. The Content-Security-Policy (level 3)
+allows no inline script or style and no eval, but for the one style element with the response's nonce, which carries a
+brand's hue.
 """
 
-import gzip
 import secrets
 from typing import cast
 from urllib.parse import urlsplit
@@ -19,6 +19,8 @@ from webapp.audit import Actor
 from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import Viewer, dashboard
 from webapp.dashboard.pages import VARY, go, safe_next
+from webapp.dashboard.portal import gate as portal
+from webapp.dashboard.portal.mount import HANDLE
 from webapp.dashboard.ways_in import BY_PASSWORD, OPEN
 from webapp.kit import translation
 from webapp.kit.clock import SECOND
@@ -37,18 +39,20 @@ _HEADERS = {
     "Cache-Control": "no-store",
     "Vary": VARY,
 }
-_WORTH_COMPRESSING = 1_024  # bytes
-_COMPRESSION_LEVEL = 5
 
 
 def check() -> AnyResponse | None:
     """Find the person; lead visitors to the sign-in page; check the form token."""
     board = dashboard()
+    recognise()
+    if HANDLE in request.environ:
+        return portal.refuse()
     if request.host != board.public_host and request.method in ("GET", "HEAD"):
         return redirect(board.settings.public_url + request.full_path.rstrip("?"), 302)
-    recognise()
     if board.settings.oidc_required and request.endpoint in BY_PASSWORD:
         return go(url_for("dashboard.session.page"))
+    if request.endpoint == "dashboard.portal.renew":
+        return None  # the handle of a portal proves who asks
     if g.person is None and request.endpoint not in OPEN:
         return _to_sign_in()
     # Here and not by Flask-WTF's own before_request, which comes first: somebody whose session has ended shall be led
@@ -95,29 +99,11 @@ def csp_nonce() -> str:
 
 def add_headers(response: Response) -> Response:
     """What the page may load, who may frame it and who may keep it."""
-    response.headers.update(_HEADERS)
+    for name, value in _HEADERS.items():
+        response.headers.setdefault(name, value)
+    if HANDLE in request.environ:
+        return portal.dress(response, _policy())
     response.headers["Content-Security-Policy"] = _policy()
-    return response
-
-
-def compress(response: Response) -> Response:
-    """Gzip a page (RFC 9110 section 8.4.1.3), but never where that could give a form token away.
-
-    A page both echoes what was searched for and carries a form token; whoever can make a browser ask for it again and
-    again and sees the sizes could guess the token (the BREACH attack). Such requests come from another site, and
-    browsers say so in ``Sec-Fetch-Site``: those are answered uncompressed.
-    """
-    if (
-        response.direct_passthrough
-        or response.mimetype != "text/html"
-        or not request.accept_encodings.quality("gzip")
-        or request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
-    ):
-        return response
-    body = response.get_data()
-    if len(body) >= _WORTH_COMPRESSING:
-        response.set_data(gzip.compress(body, _COMPRESSION_LEVEL, mtime=0))
-        response.headers["Content-Encoding"] = "gzip"
     return response
 
 
@@ -135,8 +121,11 @@ def configure_cookies(app: Flask, settings: Settings) -> None:
 
 
 def recognise() -> None:
-    """Who is asking, by the cookie of their session; nobody where there is none."""
+    """Who is asking, by the cookie of their session or in a portal; nobody where there is neither."""
     g.person = g.person_session = g.person_token = g.viewer = None
+    if handle := request.environ.get(HANDLE):
+        portal.recognise(handle)
+        return
     board = dashboard()
     token = request.cookies.get(f"{board.settings.host_cookie}patchbay_session")
     session = sessions.find(board.store, board.clock, token) if token else None

@@ -4,6 +4,7 @@ Reading and writing htmx's headers is htmx-Flask's; it knows those of htmx 2. Wh
 (``partial`` or ``full``), is read here.
 """
 
+import gzip
 from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
@@ -16,6 +17,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.client.models.lenient import Lenient
 from webapp.errors import Invalid
 
+_WORTH_COMPRESSING = 1_024  # bytes
+_COMPRESSION_LEVEL = 5
 VARY = "HX-Request, HX-Request-Type, HX-History-Restore-Request, Cookie, Accept-Encoding, Sec-Fetch-Site"
 T = TypeVar("T")
 
@@ -46,7 +49,12 @@ class ListQuery(Lenient):
 
     def url(self, **changes: str | int) -> str:
         """The address of this list with ``changes``."""
-        return cast(str, request.path) + self.query_string(**changes)
+        return here() + self.query_string(**changes)
+
+
+def here() -> str:
+    """The path of this page as a browser has it: those of a portal stand below its own."""
+    return cast(str, request.script_root + request.path)
 
 
 def read_from(after: str, read: Callable[[str], T]) -> T:
@@ -126,6 +134,27 @@ def say(sentence: str, tone: str, url: str) -> AnyResponse:
         return cast(Response, make_response(fragment("dashboard/trigger/_said.html", sentence=sentence, tone=tone)))
     flash(sentence, tone)
     return go(url)
+
+
+def compress(response: Response) -> Response:
+    """Gzip a page (RFC 9110 section 8.4.1.3), but never where that could give a form token away.
+
+    A page both echoes what was searched for and carries a form token; whoever can make a browser ask for it again and
+    again and sees the sizes could guess the token (the BREACH attack). Such requests come from another site, and
+    browsers say so in ``Sec-Fetch-Site``: those are answered uncompressed.
+    """
+    if (
+        response.direct_passthrough
+        or response.mimetype != "text/html"
+        or not request.accept_encodings.quality("gzip")
+        or request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site")
+    ):
+        return response
+    body = response.get_data()
+    if len(body) >= _WORTH_COMPRESSING:
+        response.set_data(gzip.compress(body, _COMPRESSION_LEVEL, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"
+    return response
 
 
 def flashed() -> list[tuple[str, str]]:

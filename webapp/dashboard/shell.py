@@ -17,6 +17,8 @@ from webapp.dashboard.cookies import read_theme
 from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, service, viewer
 from webapp.dashboard.gate import csp_nonce
 from webapp.dashboard.pages import flashed
+from webapp.dashboard.portal import frame
+from webapp.dashboard.portal.mount import HANDLE
 from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound
 from webapp.kit.assets import asset_url
@@ -37,6 +39,7 @@ _BELOW: Mapping[str, tuple[str, ...]] = {
 }
 # By the name that the API has for it.
 ENVIRONMENTS: Mapping[str, str] = {"development": _("Development"), "production": _("Production")}
+_NOUNS: Mapping[str, str] = {"accounts": _("Accounts"), "triggers": _("Triggers"), "activity": _("Activity")}
 DEVELOPERS = ("owner", "developer")
 OWNERS = ("owner",)
 
@@ -84,7 +87,12 @@ def context() -> dict[str, Any]:
         "STATES": STATES,
         "STATE_TONES": STATE_TONES,
         "AUTH": AUTH,
+        "admits": g.viewer.may if g.get("viewer") else bool,
+        "nouns": _NOUNS,
+        "portal": None,
     }
+    if g.get("portal") or HANDLE in request.environ:
+        return common | frame.context()
     if user is None or g.get("fragment"):
         return common
     return common | {

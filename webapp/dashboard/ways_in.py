@@ -17,6 +17,8 @@ OPEN = frozenset(
         "dashboard.invitation.accept",
         "dashboard.oidc.begin",
         "dashboard.oidc.finish",
+        "dashboard.portal.show",
+        "dashboard.portal.renew",
     }
 )
 # What lets nobody in where people sign in at a provider alone.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from flask import Blueprint, Flask, url_for
+from flask import Blueprint, Flask, g, url_for
 from flask_wtf import CSRFProtect  # type: ignore[import-untyped]  # it carries no types
 from htmx_flask import Htmx  # type: ignore[import-untyped]  # it carries no types
 from werkzeug.wrappers import Response as AnyResponse
@@ -37,7 +37,9 @@ from webapp.dashboard.client.transport import Memory, Transport
 from webapp.dashboard.component import deploying, runs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
-from webapp.dashboard.pages import go, notice_stale
+from webapp.dashboard.pages import compress, go, notice_stale
+from webapp.dashboard.portal import frame
+from webapp.dashboard.portal import opening as portal
 from webapp.dashboard.sign_in import first_start, invitation, new_password, passkey, second_step, session
 from webapp.dashboard.sign_in import oidc as oidc_pages
 from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
@@ -56,7 +58,7 @@ _NOUNS = (
     scene, session, first_start, second_step, passkey, new_password, invitation, oidc_pages,
     apps, app_setup, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
     component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
-    build_embed, build_apps, people, logins, invitations, workflows, trigger_workflows, keys,
+    build_embed, build_apps, people, logins, invitations, workflows, trigger_workflows, keys, portal,
     project_page, brand, project_deletion,
 )  # fmt: skip
 
@@ -122,7 +124,7 @@ def _blueprint(app: Flask) -> Blueprint:
     """One blueprint around all, so that the gate, the headers and the error pages are the dashboard's alone."""
     blueprint = Blueprint("dashboard", __name__)
     blueprint.before_request(gate.check)
-    blueprint.after_request(gate.compress)
+    blueprint.after_request(compress)
     blueprint.after_request(gate.add_headers)
     blueprint.after_request(gate.prolong)
     blueprint.teardown_request(gate.leave)
@@ -131,8 +133,8 @@ def _blueprint(app: Flask) -> Blueprint:
 
     @blueprint.get("/")
     def home() -> AnyResponse:
-        """The start page is the list of apps."""
-        return go(url_for("dashboard.apps.index"))
+        """The start page is the list of apps; in a portal, the first of its tabs."""
+        return go(frame.first_tab() if g.get("portal") else url_for("dashboard.apps.index"))
 
     for child in (*(module.blueprint for module in _NOUNS), apps.tabs):
         blueprint.register_blueprint(child)

@@ -17,7 +17,7 @@ from webapp.dashboard.component.form_data import control
 from webapp.dashboard.component.schedule_words import in_words
 from webapp.dashboard.dashboard import forget_triggers
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import fragment, say
+from webapp.dashboard.pages import fragment, here, say
 from webapp.dashboard.rich import json_html
 from webapp.dashboard.trigger import deliveries
 from webapp.dashboard.trigger import frame as frames
@@ -40,7 +40,7 @@ def show(trigger_id: str) -> AnyResponse:
     after = request.args.get("after", "")[:100]
     read, total = client().events(trigger_id, n=STEP + 1, after=after, brief=True)
     events = read[:STEP]
-    news = None if after else trigger_news.since(frame, "events", events, rows_url=request.path)
+    news = None if after else trigger_news.since(frame, "events", events, rows_url=here())
     more = events[-1].id if events and _are_older(trigger_id, read, after, total) else ""
     context: dict[str, Any] = {"events": events, "total": total, "after": after, "more": more, "news": news}
     return frames.tab_page(frame, "events", "_events.html", **context)
@@ -66,7 +66,7 @@ def logs(trigger_id: str) -> AnyResponse:
     """The log of its runs."""
     frame, after = frames.load(trigger_id), request.args.get("after", "")[:1_000]
     runs = client().runs(trigger_id, limit=RUNS, after=after)
-    news = None if runs is None or after else trigger_news.since(frame, "logs", runs.items, rows_url=request.path)
+    news = None if runs is None or after else trigger_news.since(frame, "logs", runs.items, rows_url=here())
     context: dict[str, Any] = {"runs": runs, "after": after, "news": news, "folded": folded(runs.items) if runs else []}
     return frames.tab_page(frame, "logs", "_logs.html", **context)
 
@@ -183,5 +183,5 @@ def _rows(trigger_id: str, tab: str, rows_url: str) -> list[Any]:
 
 def _own(url: str) -> str:
     """An address of this trigger's own page; anything else is not led to."""
-    own = request.path.removesuffix("/news")
+    own = here().removesuffix("/news")
     return url if url == own or url.startswith((own + "/", own + "?")) else own

@@ -7,7 +7,7 @@ provider knows it is asked before it is kept. A secret that was entered never co
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from flask import Blueprint, abort, flash, make_response, render_template, request, url_for
+from flask import Blueprint, abort, flash, g, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.client.build.oauth_apps import OAuthApps, Verdict
@@ -108,6 +108,8 @@ def set_up_by() -> str:
     """Who can set an app up, in words for a member; "" for an owner, who can."""
     if viewer().role == "owner":
         return ""
+    if portal := g.get("portal"):
+        return str(portal.facts.project_app_name)
     owners = [owner.email for owner in users.of_role(dashboard().store, "owner", 3)]
     if not 0 < len(owners) < 3:
         return gettext("An owner")

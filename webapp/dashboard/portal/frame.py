@@ -1,0 +1,136 @@
+"""What the templates of a portal's pages are drawn with: the product's name and colour, its tabs, and other apps."""
+
+import json
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from flask import g, request, url_for
+
+from webapp.dashboard.client.accounts import AppFilter
+from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.client.models.lenient import PageOf
+from webapp.dashboard.dashboard import if_up, known_accounts, known_triggers, service, viewer
+from webapp.dashboard.pages import flashed
+from webapp.dashboard.portal.gate import left_ms
+from webapp.dashboard.portal.sessions import PortalSession
+from webapp.kit.translation import gettext
+
+OTHERS = 6
+_BELOW = dict.fromkeys(("triggers", "trigger", "deliveries", "webhooks", "deletion", "pausing"), "triggers")
+_BELOW["activity"] = "activity"
+_TABS = ("accounts", "triggers", "activity")
+_READ = {
+    "accounts": "connect:accounts:read",
+    "triggers": "connect:deployed_triggers:read",
+    "activity": "connect:accounts:read",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A portal around its page. Before a session is known, it knows no product."""
+
+    session: PortalSession | None
+
+    @property
+    def product(self) -> str:
+        """The product's name."""
+        return self.session.facts.project_app_name if self.session else ""
+
+    @property
+    def support(self) -> str:
+        """Where to ask for help."""
+        return self.session.facts.project_support_email if self.session else ""
+
+    @property
+    def logo(self) -> str:
+        """The product's logo, if it has one."""
+        return self.session.facts.project_logo_url if self.session else ""
+
+    @property
+    def alone(self) -> bool:
+        """Whether the page stands without tabs and the way back."""
+        return self.session is not None and not self.session.look.nav
+
+    @property
+    def asleep(self) -> bool:
+        """Whether it waits for a new token."""
+        return "asleep" in g
+
+    @property
+    def base(self) -> str:
+        """What the addresses of its pages begin with."""
+        return self.session.base if self.session else ""
+
+    @property
+    def origins(self) -> str:
+        """Whom the page may talk to, as JSON."""
+        return json.dumps(self.session.facts.allowed_origins if self.session else ())
+
+    @property
+    def left(self) -> int:
+        """For how long its token still works, in milliseconds."""
+        return left_ms()
+
+    @property
+    def tab(self) -> str:
+        """The tab that this page stands below; "" where there is no page."""
+        noun = (request.endpoint or "").removeprefix("dashboard.").partition(".")[0]
+        return _BELOW.get(noun, "accounts" if noun else "")
+
+    def tabs(self) -> list[dict[str, Any]]:
+        """The tabs that the token's scope admits."""
+        labels, counts = nouns(), {"accounts": _accounts, "triggers": _triggers}
+        return [
+            {
+                "label": labels[noun],
+                "url": url_for(f"dashboard.{noun}.index"),
+                "current": noun == self.tab,
+                "count": counts[noun]() if noun in counts else None,
+            }
+            for noun in _TABS
+            if viewer().may(_READ[noun])
+        ]
+
+    def others(self) -> PageOf[App] | None:
+        """Apps that can be connected and are not; None where they cannot be told, or nothing may be connected."""
+        if not viewer().may("connect:accounts:write"):
+            return None
+        known = if_up(known_accounts)
+        connected = ",".join(slug for slug, _name in known.apps()) if known else ""
+        return if_up(partial(service().apps, AppFilter(ready="true", without=connected), limit=OTHERS))
+
+
+def first_tab() -> str:
+    """Where a portal begins: the first tab that its token admits, else the apps."""
+    noun = next((noun for noun in _TABS if viewer().may(_READ[noun])), "apps")
+    return url_for(f"dashboard.{noun}.index")
+
+
+def nouns() -> dict[str, str]:
+    """What a portal calls the pages that the dashboard has, too."""
+    return {
+        "accounts": gettext("Connections"),
+        "triggers": gettext("Automations"),
+        "activity": gettext("What happened"),
+    }
+
+
+def context() -> dict[str, Any]:
+    """What the templates get besides the dashboard's own."""
+    session: PortalSession | None = g.portal
+    look = {"theme": session.look.theme} if session else {}
+    brand = {"name": session.facts.project_app_name, "hue": session.facts.project_brand_hue} if session else {}
+    around = {"portal": Frame(session), "page_layout": "layouts/portal.html", "nouns": nouns(), "flashed": flashed}
+    return around | {"brand": brand} | look
+
+
+def _accounts() -> int | None:
+    known = if_up(known_accounts)
+    return known.total if known else None
+
+
+def _triggers() -> int | None:
+    known = if_up(known_triggers)
+    return known.total if known else None

@@ -1,0 +1,108 @@
+"""Around every request of a portal: who asks, by the handle in the path and by no cookie, and what its answer carries.
+
+The handle proves at once that the page itself asks: nobody else knows the address of a form. Where a browser says which
+site a form comes from, it must be ours, too. A page may be framed by the origins of its token alone; one whose session
+has ended says so, in the same frame, until the product gives a new token.
+"""
+
+from urllib.parse import urlsplit
+
+from flask import Response, abort, g, make_response, render_template, request, session
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.pages import for_htmx, go, here
+from webapp.dashboard.portal import sessions, viewer
+from webapp.kit import translation
+
+_FLASHES = "_flashes"  # where Flask's session holds what a page left to say
+_SAFE = ("GET", "HEAD")
+# The pages of a portal by their nouns, and the scope without which they are not there; that of a component follows from
+# its kind.
+_NEEDS = {
+    **dict.fromkeys(("home", "apps", "components", "component", "runs", "deploying"), ""),
+    **dict.fromkeys(("accounts", "account", "activity"), "connect:accounts:read"),
+    "connections": "connect:accounts:write",
+    **dict.fromkeys(
+        ("triggers", "trigger", "deliveries", "webhooks", "deletion", "pausing"), "connect:deployed_triggers:read"
+    ),
+}
+
+
+def recognise(handle: str) -> None:
+    """Whose portal it is; ``g.viewer`` is set while its token works."""
+    session.clear()  # a browser's own, of somebody who is signed in; it stays as it is
+    session.modified = False
+    g.csrf_token = ""  # forms need none, and making one would set a cookie
+    g.portal = sessions.find(dashboard().store, handle)
+    if g.portal is None or g.portal.expires_at <= dashboard().clock():
+        return
+    g.viewer = viewer.of(g.portal)
+    if g.portal.look.language:
+        translation.speak(g.portal.look.language)
+    if g.portal.notes:
+        session[_FLASHES] = list(g.portal.notes)
+        session.modified = False
+
+
+def refuse() -> AnyResponse | None:
+    """The answer to a session that has ended, or to a form of another site; None for whoever may pass."""
+    if g.viewer is None:
+        return asleep()
+    noun = (request.endpoint or "").removeprefix("dashboard.").partition(".")[0]
+    if noun not in _NEEDS or not g.viewer.may(_NEEDS[noun]):
+        abort(404)
+    if request.method not in _SAFE and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        abort(403)
+    return None
+
+
+def asleep() -> AnyResponse:
+    """The page that waits for a new token, at the address to go on from; for htmx the way to it."""
+    if for_htmx():
+        current = urlsplit(request.htmx.current_url or "")  # type: ignore[attr-defined]  # htmx-Flask adds it
+        answer = go(f"{current.path}?{current.query}" if current.query else current.path)
+        answer.status_code = 401
+        return answer
+    g.asleep, g.service_failed = True, True
+    further = request.full_path.rstrip("?") if request.method in _SAFE else "/"
+    return make_response(render_template("dashboard/portal/asleep.html", further=further), 401)
+
+
+def dress(response: Response, policy: str) -> Response:
+    """Who may frame it, and what it tells nobody; what it leaves to say is kept for the next page."""
+    known: sessions.PortalSession | None = g.get("portal")
+    if known is not None:
+        policy = policy.replace("frame-ancestors 'none'", " ".join(("frame-ancestors", *_ancestors(known))))
+    else:
+        policy = policy.replace("; frame-ancestors 'none'", "")  # it says nothing of anybody
+    response.headers["Content-Security-Policy"] = policy
+    response.headers["Referrer-Policy"] = "no-referrer"
+    response.headers["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    _keep_notes(known)
+    return response
+
+
+def left_ms() -> int:
+    """For how long the session still works, in milliseconds."""
+    known: sessions.PortalSession | None = g.get("portal")
+    return max(known.expires_at - dashboard().clock(), 0) if known else 0
+
+
+def address() -> str:
+    """The address of this page without its portal's own."""
+    return here().removeprefix(request.script_root)
+
+
+def _ancestors(known: sessions.PortalSession) -> tuple[str, ...]:
+    return known.facts.allowed_origins or ("'none'",)
+
+
+def _keep_notes(known: sessions.PortalSession | None) -> None:
+    """Write what changed, and let Flask set no cookie."""
+    notes = tuple((str(tone), str(sentence)) for tone, sentence in session.get(_FLASHES, ()))
+    if known is not None and notes != known.notes:
+        sessions.note(dashboard().store, known.handle, notes)
+    session.clear()
+    session.modified = session.accessed = False

@@ -1,0 +1,95 @@
+"""Opening a portal by a Connect token, and giving an open one the next token.
+
+The token leaves the address at once: a session's handle takes its place. Whoever may not have a portal meets what they
+would meet at the Connect Link: strangers in a frame a constant page, others what is wrong with their token.
+"""
+
+from typing import Annotated
+from urllib.parse import quote, urlencode
+
+from flask import Blueprint, Response, jsonify, redirect, request
+from werkzeug.exceptions import NotFound as NoPage
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.client import by_token
+from webapp.dashboard.client.by_token import TokenFacts
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.pages import ListQuery, among, at_most
+from webapp.dashboard.portal import sessions
+from webapp.dashboard.portal.sessions import Look, PortalSession
+from webapp.kit.translation import LANGUAGES, gettext
+from webapp.people.preferences import THEMES
+
+blueprint = Blueprint("portal", __name__)
+
+PAGES = {"accounts": "/accounts", "triggers": "/triggers", "activity": "/activity", "apps": "/apps"}
+_NO_FRAME = ("", "document", "empty")
+
+
+class PortalQuery(ListQuery):
+    """How a product asks for a portal."""
+
+    token: Annotated[str, at_most(200)] = ""
+    app: Annotated[str, at_most(100)] = ""
+    page: Annotated[str, among(PAGES)] = ""
+    nav: str = ""
+    language: Annotated[str, among(LANGUAGES)] = ""
+    theme: Annotated[str, among(dict.fromkeys(THEMES))] = "auto"
+
+
+@blueprint.get("/portal")
+def show() -> AnyResponse:
+    """Move the token out of the address, and lead to the page that was asked for."""
+    if request.method == "HEAD":
+        return Response()  # a preview of a link
+    query = PortalQuery.of_request()
+    facts = by_token.facts_of(dashboard().client.transport, query.token) if query.token else TokenFacts()
+    if not facts.works or _is_stranger(facts):
+        return _as_at_the_link(query.token)
+    portal = _create(query.token, facts, Look(query.nav != "off", query.theme, query.language))
+    further = f"/apps/{quote(query.app, safe='')}" if query.app else PAGES.get(query.page, "/")
+    return redirect(f"{portal.base}{further}", 303)
+
+
+@blueprint.post("/portal/renewal")
+def renew() -> tuple[Response, int]:
+    """Take the next token for an open portal, of the same user of the same project and environment alone."""
+    board, token = dashboard(), request.form.get("token", "")
+    known = sessions.find(board.store, request.form.get("handle", ""))
+    if known is None or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        raise NoPage
+    facts = by_token.facts_of(board.client.transport, token)
+    if not facts.works or not facts.same_user(known.facts):
+        error = gettext("The new token does not work, or is not for the same user, project and environment.")
+        return jsonify(error=error), 403
+    portal = _create(token, facts, known.look)
+    return jsonify(base=portal.base, left=portal.expires_at - board.clock()), 200
+
+
+def _create(token: str, facts: TokenFacts, look: Look) -> PortalSession:
+    board = dashboard()
+    return sessions.create(board.store, board.clock, token, facts, look, owned=not board.settings.connect_url)
+
+
+def _is_stranger(facts: TokenFacts) -> bool:
+    """Whether a page frames it that the token does not allow; what a browser does not tell, the frame's policy says."""
+    if not _in_frame():
+        return False
+    scheme, mark, rest = request.headers.get("Referer", "").partition("://")
+    embedder = f"{scheme}{mark}{rest.partition('/')[0]}"
+    return embedder not in facts.allowed_origins if mark else not facts.allowed_origins
+
+
+def _as_at_the_link(token: str) -> AnyResponse:
+    """Where it is said what is wrong. The page around may be named there, so this redirect lets it be."""
+    base = dashboard().settings.connect_url or ""
+    query = urlencode({"token": token, "connectLink": "true"}) if token else ""
+    answer = redirect(f"{base}/_static/connect.html?{query}", 303)
+    if _in_frame():
+        answer.headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
+    return answer
+
+
+def _in_frame() -> bool:
+    """Whether the browser says that a frame asks."""
+    return request.headers.get("Sec-Fetch-Dest", "") not in _NO_FRAME

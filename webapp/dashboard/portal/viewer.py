@@ -1,0 +1,37 @@
+"""For whom a page of a portal is drawn: the user of its Connect token, with what that token may do and no more."""
+
+from dataclasses import dataclass
+
+from webapp.dashboard.client.by_token import TokenClient
+from webapp.dashboard.dashboard import Viewer, dashboard
+from webapp.dashboard.portal.sessions import PortalSession
+
+ROLE = "portal"  # no role of a login: nothing of Build, no settings, no audit
+
+
+@dataclass(frozen=True, slots=True)
+class PortalViewer(Viewer):
+    """An external user whom a product shows their own pages."""
+
+    session: PortalSession
+
+    @property
+    def key(self) -> str:
+        """Tokens of one user that may do different things see different things."""
+        return f"{self.session.viewer} {self.session.facts.scope}"
+
+    @property
+    def owner(self) -> str:
+        """Drafts outlive a token."""
+        return self.session.viewer
+
+    def may(self, scope: str) -> bool:
+        """Whether the token has ``scope``, if any is needed."""
+        return not scope or self.session.facts.admits(scope)
+
+
+def of(session: PortalSession) -> PortalViewer:
+    """The viewer of ``session``, whose calls are made with its very token."""
+    board = dashboard()
+    client = TokenClient(board.client.transport, board.clock, session.token, session.facts)
+    return PortalViewer(session.facts.external_user_id, ROLE, client, session)
