@@ -49,8 +49,8 @@ def test_nothing_changes_without_a_form_token(busy: Any, token: str | None) -> N
     client = busy.signed_in().client
     busy.connect.seen.clear()
     checked = 0
-    for _, method, url in routes(busy.app):
-        if method == "GET":
+    for endpoint, method, url in routes(busy.app):
+        if method == "GET" or endpoint == "dashboard.portal.renew":  # the handle of a portal proves who asks
             continue
         data = {} if token is None else {"csrf_token": token}
         answer = client.open(url, method=method, data=data)

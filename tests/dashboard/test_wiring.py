@@ -11,7 +11,8 @@ from webapp.dashboard.shell import BUILD
 NOUNS = {
     "account", "accounts", "activity", "app_setup", "apps", "audit", "component", "components", "connections",
     "deletion", "deliveries", "deploying", "invitation", "new_password", "oidc", "passkey", "passkeys", "pausing",
-    "runs", "scene", "second_step", "session", "settings", "start", "trigger", "triggers", "two_step", "webhooks",
+    "portal", "runs", "scene", "second_step", "session", "settings", "start", "trigger", "trigger_workflows",
+    "triggers", "two_step", "webhooks",
 }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """For whom a page of a portal is drawn: the user of its Connect token, with what that token may do and no more."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from webapp.dashboard.client.by_token import TokenClient
 from webapp.dashboard.dashboard import Viewer, dashboard
@@ -13,7 +13,7 @@ ROLE = "portal"  # no role of a login: nothing of Build, no settings, no audit
 class PortalViewer(Viewer):
     """An external user whom a product shows their own pages."""
 
-    session: PortalSession
+    session: PortalSession = field(kw_only=True)
 
     @property
     def key(self) -> str:
@@ -34,4 +34,4 @@ def of(session: PortalSession) -> PortalViewer:
     """The viewer of ``session``, whose calls are made with its very token."""
     board = dashboard()
     client = TokenClient(board.client.transport, board.clock, session.token, session.facts)
-    return PortalViewer(session.facts.external_user_id, ROLE, client, session)
+    return PortalViewer(session.facts.external_user_id, ROLE, client, session=session)

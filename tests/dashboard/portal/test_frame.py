@@ -1,0 +1,42 @@
+"""What stands around a portal's pages: the tabs that its token admits, and apps that can be connected besides."""
+
+from typing import Any
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("scope", "tabs"),
+    [
+        ("connect:*", ["Connections", "Automations", "What happened"]),
+        ("connect:accounts:read", ["Connections", "What happened"]),
+        ("connect:deployed_triggers:read", ["Automations"]),
+    ],
+)
+def test_the_tabs_are_those_of_the_scope(world: Any, scope: str, tabs: list[str]) -> None:
+    page = world.portal(scope=scope).get("/apps").text.partition("portal-tabs")[2].partition("</nav>")[0]
+    assert [label for label in ("Connections", "Automations", "What happened") if f"> {label} " in page] == tabs
+
+
+def test_the_first_visit_says_what_it_is_for(world: Any) -> None:
+    page = world.portal().get("/accounts").text
+    assert "Connect the tools you use already" in page and "Choose an app" in page
+
+
+def test_what_has_to_be_set_up_first_is_left_out(world: Any) -> None:
+    page = world.portal().get("/apps").text
+    assert "Ready to connect" in page and "Needs setup" not in page
+
+
+def test_an_app_that_is_not_set_up_names_the_product_and_no_login(world: Any) -> None:
+    page = world.portal().get("/apps/github").text
+    assert "Acme can set it up, once for everybody." in page
+
+
+def test_the_addresses_of_lists_and_forms_stay_in_the_portal(world: Any) -> None:
+    portal = world.portal()
+    for path in ("/apps?q=task", "/accounts", "/triggers", "/apps/schedule/triggers/schedule-cron"):
+        page = portal.get(path).text
+        own = [part.split('"')[0] for part in page.replace("action=", "href=").split('href="')[1:]]
+        strays = [url for url in own if url.startswith("/") and not url.startswith((portal.base, "/static/"))]
+        assert strays == [], path

@@ -1,0 +1,71 @@
+"""What a narrower token leaves out of a portal, and that nothing is shared between users and environments."""
+
+import re
+from typing import Any
+
+import pytest
+
+from webapp.service.domain.projects.projects import Scene
+
+FORM = "/apps/schedule/triggers/schedule-custom-interval"
+
+
+@pytest.mark.parametrize(
+    ("scope", "there", "absent"),
+    [
+        (
+            "connect:accounts:read",
+            ["/accounts", "/activity", "/apps/sandbox"],
+            ["/triggers", "/triggers/dc_1", "/apps/sandbox/actions", "/apps/sandbox/triggers", FORM],
+        ),
+        ("connect:triggers:*", ["/apps/schedule/triggers", FORM], ["/activity", "/apps/sandbox/actions"]),
+        ("connect:deployed_triggers:read", ["/triggers"], ["/activity", FORM]),
+        ("connect:*", ["/accounts", "/activity", "/triggers", FORM], ["/settings"]),
+    ],
+)
+def test_what_the_scope_does_not_admit_is_not_there(
+    world: Any, scope: str, there: list[str], absent: list[str]
+) -> None:
+    portal = world.portal(scope=scope)
+    assert {path: portal.get(path).status_code for path in there} == dict.fromkeys(there, 200)
+    assert {path: portal.get(path).status_code for path in absent} == dict.fromkeys(absent, 404)
+
+
+def test_who_may_only_look_sees_no_button(world: Any) -> None:
+    trigger_id = world.deploy()
+    portal = world.portal(scope="connect:accounts:read connect:deployed_triggers:read")
+    page = portal.get(f"/triggers/{trigger_id}").text
+    assert "Delete…" not in page and "Add an address" not in page and 'role="switch"' not in page
+    assert "Connect an app" not in portal.get("/accounts").text
+    assert "/connect" not in portal.get("/apps/sandbox").text
+    assert portal.get("/").headers["Location"] == f"{portal.base}/accounts"
+    for path in (f"/triggers/{trigger_id}/deletion", f"/triggers/{trigger_id}/pause", "/apps/sandbox/connect"):
+        assert portal.post(path).status_code == 404, path
+    assert portal.get(f"/triggers/{trigger_id}").status_code == 200
+
+
+def test_no_signing_key_is_shown(world: Any) -> None:
+    portal = world.portal()
+    trigger_id = world.deploy()
+    added = portal.post(f"/triggers/{trigger_id}/webhooks", {"url": "https://example.com/hooks/secret"})
+    assert added.status_code == 303
+    portal.get(f"/triggers/{trigger_id}")  # says what was added
+    page = portal.get(f"/triggers/{trigger_id}").text
+    assert "example.com" in page and "secret" not in page and "Reveal" not in page and "whsec_" not in page
+    (endpoint_id,) = set(re.findall(r"/webhooks/(\w+)/removal", page))
+    assert portal.post(f"/triggers/{trigger_id}/webhooks/{endpoint_id}/key").status_code == 404
+
+
+def test_a_draft_is_its_users_in_one_environment_and_outlives_the_token(world: Any) -> None:
+    draft = {"d": "cron", "number.cron": "7", "unit.cron": "days", "mode.cron": "every", "p.cron": "canary-draft"}
+    portal = world.portal(scope="connect:triggers:* connect:accounts:read")
+    assert portal.post(f"{FORM}/draft", draft).status_code == 303
+    assert "Saved as draft" in world.portal().get(FORM).text
+    for stranger in (
+        world.portal("bob"),
+        world.portal(scene=Scene(world.scene.project_id, "production")),
+    ):
+        assert "Saved as draft" not in stranger.get(FORM).text
+    with world.service.store.write() as tx:
+        tx.run("DELETE FROM external_users WHERE external_id = 'alice'", {})
+    assert world.service.store.all("SELECT viewer FROM viewer_drafts") == []
