@@ -12,6 +12,7 @@ const create = (base) => {
   const home = new URL(base).origin;
   const IN_APP = /FBA[NV]|Instagram|Line\/|MicroMessenger|Twitter|GSA\/|; wv\)/;
   const FATAL = ["origin_not_allowed", "invalid_token", "token_missing"];
+  const ASKED_MS = 5000;
   const LOADED_MS = 20000;
   const GONE_MS = 30000; // of looking at this page, until a window that may only be cut off from it counts as closed
   const MARK = "patchbay";
@@ -50,7 +51,7 @@ const create = (base) => {
     const frame = document.createElement("iframe");
     frame.title = title;
     frame.referrerPolicy = "origin";
-    frame.allow = "clipboard-read; clipboard-write; publickey-credentials-get";
+    frame.allow = "clipboard-read; clipboard-write";
     frame.style.cssText = `border:0;width:100%;height:100%;${style}`;
     return frame;
   };
@@ -60,7 +61,8 @@ const create = (base) => {
   const stateOf = async (token) => {
     try {
       const body = new URLSearchParams({ token });
-      return await (await fetch(`${base}/_static/connect/state`, { method: "POST", body, credentials: "omit" })).json();
+      const request = { method: "POST", body, signal: AbortSignal.timeout(ASKED_MS) };
+      return await (await fetch(`${base}/_static/connect/state`, request)).json();
     } catch {
       return null;
     }
@@ -107,7 +109,8 @@ const create = (base) => {
     /** @type {any} */
     let problem;
     let over = false;
-    let ready = false;
+    let heard = false;
+    let pages = 0; // of the Link that have been shown; a window that is cut off tells of no more
     /** @type {(value: {id: string}) => void} */
     let resolve;
     /** @type {(error: Error) => void} */
@@ -143,13 +146,16 @@ const create = (base) => {
     /** @param {MessageEvent} event */
     const hear = ({ origin, source, data }) => {
       if (origin !== home || !source || source !== (popup || frame?.contentWindow)) return;
-      ready = true;
+      heard = true;
       if (data?.type === "success") finish(data.authProvisionId);
       else if (data?.type === "close") close();
       else if (data?.type === "error") {
         problem = data.code === "origin_not_allowed" ? notAllowed() : failure(data.code || "failed", data.error);
         if (FATAL.includes(data.code)) close();
-      } else problem = undefined;
+      } else if (data?.type === "ready") {
+        pages += 1;
+        problem = undefined;
+      }
     };
     /** @param {SecurityPolicyViolationEvent} event */
     const refused = ({ blockedURI, effectiveDirective }) => {
@@ -165,6 +171,7 @@ const create = (base) => {
       if (state?.code === "origin_not_allowed") problem = notAllowed();
       else if (FATAL.includes(state?.code)) problem = failure(state.code, state.error);
       else if (state?.status === "connected") problem = failure("link_used", "Each token connects one account.");
+      else if (state?.status === "expired") problem = failure("link_expired", "This token has expired.");
       if (problem) close();
     };
 
@@ -176,7 +183,8 @@ const create = (base) => {
       if (popup.closed) {
         state = await stateOf(token);
         if (state?.status === "connected") return finish(state.account_id);
-        const stayed = ready && state?.status === (problem ? "failed" : "open");
+        const failed = state?.status === "failed" && (pages > 1 || problem);
+        const stayed = failed || (pages && state?.status === "open");
         looked = document.hasFocus() ? looked + 1000 : 0;
         if (!state || stayed || looked > GONE_MS) {
           if (state?.status === "failed") problem = failure(state.code, state.error);
@@ -192,13 +200,14 @@ const create = (base) => {
       frame.src = url;
       dialog = document.createElement("dialog");
       dialog.style.cssText = OVER;
+      dialog.setAttribute("aria-label", frame.title);
       dialog.addEventListener("cancel", close);
       dialog.append(frame);
       document.body.append(dialog);
       dialog.showModal();
       frame.focus();
       setTimeout(() => {
-        if (!ready) finish("", failure("unreachable", `${home} did not answer.`));
+        if (!heard) finish("", failure("unreachable", `${home} did not answer.`));
       }, LOADED_MS);
     };
 
@@ -220,8 +229,11 @@ const create = (base) => {
       });
       if (mode === "redirect") return location.assign(url);
       if (popup?.closed) return close();
+      if (!popup) {
+        await check(token);
+        return over || show(url);
+      }
       check(token);
-      if (!popup) return show(url);
       popup.location.replace(url);
       setTimeout(watch, 1000, token);
     };

@@ -124,6 +124,7 @@ def test_an_origin_that_is_missing_is_named(page: Any, product: Any, site: Site,
 def test_leaving_is_an_error_with_a_code_of_its_own(page: Any, site: Site) -> None:
     site.page(page, "leave@example.com")
     click(page)
+    page.get_by_role("dialog", name="Connect an account").wait_for()
     page.frame_locator("iframe").get_by_role("button", name="Close").click()
     assert site.outcome(page)["code"] == "cancelled" and page.evaluate("heard") == [["close"]]
     page.evaluate("outcome = null")
@@ -131,6 +132,30 @@ def test_leaving_is_an_error_with_a_code_of_its_own(page: Any, site: Site) -> No
     page.frame_locator("iframe").get_by_role("link", name=GO).first.wait_for()
     page.evaluate("connection.close()")
     assert site.outcome(page)["code"] == "cancelled"
+
+
+def test_a_window_that_is_closed_after_a_refusal_says_why(page: Any, site: Site) -> None:
+    site.page(page, "denied@example.com", mode="popup")
+    window = opened_by_click(page)
+    window.get_by_role("link", name=GO).first.click()
+    allow(window, button="Deny")
+    window.get_by_role("heading", name="You cancelled").wait_for()
+    assert page.evaluate("outcome") is None, "it can be tried again"
+    window.close()
+    assert site.outcome(page)["code"] == "access_denied"
+    assert page.evaluate("heard") == [["error", "access_denied"], ["close"]]
+
+
+@pytest.mark.parametrize("mode", ["iframe", "popup"])
+def test_a_token_that_was_used_before_is_named(page: Any, product: Any, site: Site, mode: str) -> None:
+    site.page(page, f"used-{mode}@example.com")
+    click(page)
+    sign_in_from_the_frame(page)
+    account = site.outcome(page)["id"]
+    page.evaluate(f"outcome = null, options.mode = '{mode}', options.token = '{site.tokens[0]}'")
+    click(page)
+    assert site.outcome(page)["code"] == "link_used"
+    assert [one.id for one in product.accounts(f"used-{mode}@example.com")] == [account]
 
 
 def test_a_second_click_is_the_same_connection(page: Any, site: Site) -> None:

@@ -23,7 +23,7 @@ def origins(service: Service, scene: Scene) -> list[str]:
 def test_the_latest_come_first_and_few_are_kept(service: Service, scene: Scene, clock: Any) -> None:
     for number in range(refused_origins.MAX_KEPT + 5):
         refused_origins.note(service, scene, f"https://{number}.example")
-        clock.advance(2 * MINUTE)
+        clock.advance(4 * MINUTE)
     refused_origins.note(service, scene, "https://7.example")
     assert origins(service, scene)[:2] == ["https://7.example", "https://24.example"]
     assert len(origins(service, scene)) == refused_origins.MAX_KEPT
@@ -43,3 +43,12 @@ def test_a_repetition_within_a_minute_writes_nothing(
     monkeypatch.setattr(service.store, "write", lambda: pytest.fail("it was written again"))
     refused_origins.note(service, scene, "https://busy.example")
     refused_origins.note(service, scene, f"https://{'long' * 100}.example")
+
+
+def test_nobody_fills_the_log_with_names(service: Service, scene: Scene, clock: Any) -> None:
+    for number in range(30):
+        refused_origins.note(service, scene, f"https://{number}.example")
+        clock.advance(MINUTE)
+    assert origins(service, scene)[0] == "https://19.example"
+    refused_origins.note(service, scene, "https://3.example")
+    assert origins(service, scene)[0] == "https://3.example"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from webapp.errors import Unavailable
-from webapp.kit.clock import DAY, MINUTE
+from webapp.kit.clock import DAY, HOUR, MINUTE
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 
@@ -17,6 +17,7 @@ MAX_KEPT = 20
 MAX_LENGTH = 300
 REMEMBERED = 30 * DAY
 _SEEN_AGAIN = MINUTE  # later than this a repetition is written down
+_CROWDED = HOUR  # when as many as are kept are younger, the next is somebody's game
 log = logging.getLogger(__name__)
 
 
@@ -32,7 +33,8 @@ def note(service: Service, scene: Scene, origin: str) -> None:
     """Remember that a page of ``origin`` was refused; the log names it once. Never fails a request."""
     now = service.clock()
     known = {refused.origin: refused.seen_at for refused in latest(service, scene)}
-    if len(origin) > MAX_LENGTH or now - known.get(origin, 0) < _SEEN_AGAIN:
+    crowded = len(known) >= MAX_KEPT and now - min(known.values()) < _CROWDED
+    if len(origin) > MAX_LENGTH or now - known.get(origin, 0) < _SEEN_AGAIN or (crowded and origin not in known):
         return
     if origin not in known:
         log.warning(
