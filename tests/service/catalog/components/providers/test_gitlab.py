@@ -1,4 +1,5 @@
-"""GitLab's actions, against a fake written from https://docs.gitlab.com/api/rest/."""
+"""GitLab's actions at GitLab.com and at an address of one's own, against a fake written from
+https://docs.gitlab.com/api/rest/."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +9,11 @@ import pytest
 from tests.service.catalog.components.providers.app_harness import AppHarness, Asked, FakeAnswer
 
 
-@pytest.fixture
-def gitlab(desk_of: Callable[..., AppHarness]) -> AppHarness:
-    return desk_of("gitlab", oauth_access_token="glpat-1")
+@pytest.fixture(params=["gitlab", "gitlab_self_managed"])
+def gitlab(request: pytest.FixtureRequest, desk_of: Callable[..., AppHarness]) -> AppHarness:
+    if request.param == "gitlab":
+        return desk_of("gitlab", oauth_access_token="glpat-1")
+    return desk_of("gitlab_self_managed", base_url="https://gitlab.example.com", access_token="glpat-1")
 
 
 def numbered(count: int) -> Callable[[Asked], Any]:
