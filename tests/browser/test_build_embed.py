@@ -5,7 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -86,6 +87,10 @@ def test_a_developer_tries_the_link_and_checks_a_page(
     page.get_by_role("button", name="Check again").click()
     page.get_by_text(f"frame-src 'self' {product.url}").wait_for()
     look(page, "embed-checked", axe)
+    page.get_by_role("link", name="Portal").first.click()
+    page.frame_locator("iframe").get_by_role("heading", name="Connections", exact=True).wait_for()
+    look(page, "embed-portal", axe)
+    page.get_by_role("link", name="Link", exact=True).click()
     page.get_by_role("link", name="Phone").click()
     page.frame_locator("iframe").get_by_role("heading", name="Sandbox").wait_for()
     assert page.locator("iframe").bounding_box()["width"] == 360
@@ -132,17 +137,7 @@ def test_the_code_of_a_server_runs_as_it_is_printed(product: Any, developer: str
 def test_the_code_of_a_page_runs_as_it_is_printed(
     product: Any, developer: str, contexts: Callable[..., Any], way: str
 ) -> None:
-    code: list[str] = []
-
-    def site(environ: Any, start_response: Any) -> list[bytes]:
-        if environ["PATH_INFO"] == "/connect-token":
-            start_response("200 OK", [("Content-Type", "application/json")])
-            return [json.dumps({"token": product.token(f"{way}@example.com", allowed_origins=[origin])}).encode()]
-        start_response("200 OK", [("Content-Type", "text/html; charset=utf-8")])
-        return [f"<!doctype html><html lang=en><title>Acme</title>{code[0]}</html>".encode()]
-
-    with serving(site, "127.0.0.1") as server:
-        origin = f"http://127.0.0.1:{server.server_port}"
+    with site_of(product, f"{way}@example.com") as (origin, code):
         page = contexts().new_page()
         code += printed(signed_in(page, product, developer), product, way)
         page.goto(origin)
@@ -150,6 +145,33 @@ def test_the_code_of_a_page_runs_as_it_is_printed(
             connect(page, way)
         (account,) = product.accounts(f"{way}@example.com")
         assert logged.value.text == f"connected {account.id}"
+
+
+def test_the_code_of_the_portal_runs_as_it_is_printed(
+    product: Any, developer: str, contexts: Callable[..., Any]
+) -> None:
+    with site_of(product, "portal@example.com") as (origin, code):
+        page = contexts().new_page()
+        code += printed(signed_in(page, product, developer), product, "portal")
+        page.goto(origin)
+        page.frame_locator("#portal iframe").get_by_role("heading", name="Connections", exact=True).wait_for()
+
+
+@contextmanager
+def site_of(product: Any, user: str) -> Iterator[tuple[str, list[str]]]:
+    """A site on another origin, whose page is the code in the list, and whose server makes tokens for ``user``."""
+    code: list[str] = []
+
+    def answer(environ: Any, start_response: Any) -> list[bytes]:
+        if environ["PATH_INFO"] == "/connect-token":
+            start_response("200 OK", [("Content-Type", "application/json")])
+            return [json.dumps({"token": product.token(user, allowed_origins=[origin])}).encode()]
+        start_response("200 OK", [("Content-Type", "text/html; charset=utf-8")])
+        return [f"<!doctype html><html lang=en><title>Acme</title>{code[0]}</html>".encode()]
+
+    with serving(answer, "127.0.0.1") as server:
+        origin = f"http://127.0.0.1:{server.server_port}"
+        yield origin, code
 
 
 def connect(page: Any, way: str) -> None:
@@ -163,7 +185,7 @@ def connect(page: Any, way: str) -> None:
     page.get_by_role("button", name="Connect").click()
     go = page.frame_locator("dialog iframe").get_by_role("link", name=GO).first
     go.wait_for()
-    page.frames[1].wait_for_function("document.documentElement.classList.contains('ready')")
+    page.frame_locator("dialog iframe").locator("html.ready").wait_for(state="attached")
     with page.expect_popup() as window:
         go.click()
     allow(window.value)

@@ -35,7 +35,7 @@ def test_in_the_page(product: Any, contexts: Callable[..., Any], axe: Any) -> No
     page.get_by_role("button", name="Connect in this page").click()
     go = page.frame_locator("dialog iframe").get_by_role("link", name=GO).first
     go.wait_for()
-    page.frames[1].wait_for_function("document.documentElement.classList.contains('ready')")
+    page.frame_locator("dialog iframe").locator("html.ready").wait_for(state="attached")
     if SHOWN:
         page.screenshot(path=f"{SHOWN}/product-frame.png")
     with page.expect_popup() as window:
@@ -79,3 +79,13 @@ def test_leaving_is_said(product: Any, page: Any) -> None:
     page.get_by_role("button", name="Connect in this page").click()
     page.frame_locator("dialog iframe").get_by_role("button", name="Close").click()
     page.get_by_text("The person left without connecting an account.").wait_for()
+
+
+def test_the_portal_is_a_part_of_the_page(product: Any, page: Any) -> None:
+    opened(page, product)
+    page.get_by_role("button", name="Manage them here").click()
+    portal = page.frame_locator("#portal iframe")
+    portal.get_by_role("heading", name="Connections", exact=True).wait_for()
+    if SHOWN:
+        page.wait_for_timeout(300)
+        page.screenshot(path=f"{SHOWN}/product-portal.png", full_page=True)

@@ -24,6 +24,13 @@ for (const button of document.querySelectorAll("[data-mode]")) {
   });
 }
 
+/* The portal: the user's own pages, as a part of this one. */
+document.querySelector("#manage").addEventListener("click", ({ target }) => {
+  target.disabled = true;
+  Patchbay.portal({ element: "#portal", tokenCallback, onSuccess: showAccounts });
+  says.textContent = "Your accounts and triggers stand above.";
+});
+
 /* Back from the Connect Link, which was in this tab. */
 const result = Patchbay.returned();
 if (result) says.textContent = result.id ? `The account is connected: ${result.id}` : "No account was connected.";

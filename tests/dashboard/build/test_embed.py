@@ -99,6 +99,8 @@ def test_a_token_is_made_and_shown_until_another(site: Site) -> None:
         in shown.text
     )
     assert "Not used yet" in shown.text and 'hx-trigger="every 5s"' in shown.text
+    portal = site.get(f"{EMBED}?shown=portal").text
+    assert f'<iframe src="{BASE}/portal?token={site.token()}"' in portal
     framed = site.get(f"/_static/connect.html?token={site.token()}&app=sandbox")
     assert framed.status_code in (200, 303)
     with site.service.store.write() as tx:

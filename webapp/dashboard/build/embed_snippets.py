@@ -50,6 +50,9 @@ _SNIPPETS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
     "page": (
         ("frame", "HTML", _("Stays inside your page, also where a browser blocks cookies of others.")),
     ),
+    "portal": (
+        ("portal", "HTML", _("Your users’ own accounts and triggers, as a part of your page.")),
+    ),
     "server": (
         ("server-curl", "curl", _("Your server makes the token. Nobody else may see the client’s secret.")),
         ("server-python", "Python", _("The same with the library requests.")),

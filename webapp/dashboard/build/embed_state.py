@@ -6,7 +6,6 @@ The token stands in the browser's signed form cookie: only whoever made it can s
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 from flask import session, url_for
 from pydantic import StringConstraints
@@ -19,9 +18,11 @@ WAYS: Mapping[str, str] = {
     "link": _("Link to send"),
     "window": _("Window"),
     "page": _("In the page"),
+    "portal": _("Portal"),
     "server": _("Server"),
     "clients": _("Existing clients"),
 }
+SHOWN: Mapping[str, str] = {"link": _("Link"), "portal": _("Portal")}
 SIZES: Mapping[str, tuple[str, str]] = {"desktop": (_("Desktop"), "screen"), "phone": (_("Phone"), "phone")}
 FIRST_USER = "user-42"
 _KEY = "embed"
@@ -37,6 +38,7 @@ class EmbedQuery(ListQuery):
     success: Text = ""
     error: Text = ""
     way: Annotated[str, among(WAYS)] = "link"
+    shown: Annotated[str, among(SHOWN)] = "link"
     size: Annotated[str, among(SIZES)] = "desktop"
 
     @classmethod
@@ -78,10 +80,10 @@ class Token:
     token: str
     link_url: str
 
-    @property
-    def origin(self) -> str:
-        """Whose page the preview frames."""
-        return "{0.scheme}://{0.netloc}".format(urlsplit(self.link_url))
+    def preview(self, query: EmbedQuery) -> str:
+        """What the preview frames: the Connect Link, or the portal, which is always the dashboard's own."""
+        portal = f"{dashboard().settings.public_url}/portal?token={self.token}"
+        return portal if query.shown == "portal" else self.link(query.app)
 
     def link(self, app: str) -> str:
         """The address of the Connect Link, for ``app`` or for a choice of apps."""

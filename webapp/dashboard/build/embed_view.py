@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Response, g, make_response, render_template
 
 from webapp.dashboard.build.embed_snippets import Facts, snippets
-from webapp.dashboard.build.embed_state import SIZES, WAYS, EmbedQuery, Token, kept
+from webapp.dashboard.build.embed_state import SHOWN, SIZES, WAYS, EmbedQuery, Token, kept
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.embedding import EmbedClient
 from webapp.dashboard.client.models.accounts import App
@@ -31,7 +32,7 @@ def show(
     """The page. ``another`` is an origin that could not be added, ``verdict`` is about the page at ``url``."""
     token = kept()
     if token:
-        g.frame_src = token.origin
+        g.frame_src = "{0.scheme}://{0.netloc}".format(urlsplit(token.preview(query)))
     way = query.way
     page = render_template(
         "dashboard/build/embed/page.html",
@@ -40,6 +41,7 @@ def show(
         another=another,
         app_choices=_app_choices(query.app),
         token=token,
+        shown=SHOWN,
         sizes=SIZES,
         ways=[
             {"label": label, "url": query.address("ways", way=name), "current": name == way}
