@@ -106,3 +106,33 @@ def test_the_switch_leads_to_the_other_environment_and_back(olga: Any, product: 
     assert live.get_attribute("aria-pressed") == "true"
     switch.get_by_role("button", name="Development").click()
     olga.wait_for_function("document.querySelector('.env .live').getAttribute('aria-pressed') === 'false'")
+
+
+def test_another_project_is_made_left_and_deleted(olga: Any, product: Any, axe: Any) -> None:
+    def check(name: str) -> None:
+        for scheme in ("light", "dark"):
+            olga.emulate_media(color_scheme=scheme)
+            assert axe(olga, colours=scheme == "dark") == [], (name, scheme)
+        olga.emulate_media(color_scheme="light")
+
+    olga.set_viewport_size({"width": 1200, "height": 900})
+    olga.goto(product.url + URL)
+    olga.get_by_role("link", name="Make another project").click()
+    check("form")
+    olga.get_by_label("What your product is called").fill("Corner Shop")
+    olga.get_by_label("Where people ask for help").fill("help@shop.example")
+    olga.get_by_role("button", name="Make the project").click()
+    olga.get_by_text("“Corner Shop” is made.").wait_for()
+    olga.locator(".project-menu summary").click()
+    check("menu")
+    olga.locator(f".project-menu [value={product.project.id}]").click()
+    olga.locator(f"code:has-text('{product.project.id}')").wait_for()
+    olga.locator(".project-menu summary").click()
+    olga.get_by_role("button", name="Corner Shop").click()
+    olga.get_by_role("link", name="Delete this project").click()
+    question = olga.get_by_role("dialog")
+    check("question")
+    question.get_by_label("Type “Corner Shop” to delete it").fill("Corner Shop")
+    question.get_by_role("button", name="Delete the project").click()
+    olga.get_by_text("“Corner Shop” is deleted.").wait_for()
+    assert olga.locator(".project-menu").count() == 0

@@ -414,7 +414,9 @@ def studio(tmp_path_factory: pytest.TempPathFactory, built_catalog: Path, migrat
     shutil.copy(built_catalog, data)
     settings = Settings.from_env({}, data=data)
     service = open_service(settings, clock)
-    yield Embedded(service, settings, clock)
+    embedded = Embedded(service, settings, clock)
+    clock.advance(1)  # projects that tests make are younger
+    yield embedded
     close_service(service)
 
 

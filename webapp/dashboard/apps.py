@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import app_groups, words
 from webapp.dashboard.app_groups import Catalog
+from webapp.dashboard.build import known_projects
 from webapp.dashboard.build.apps import setup as app_setup
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.models.accounts import App
@@ -79,6 +80,7 @@ def index() -> AnyResponse:
         part = "dashboard/apps/_more.html"
         return page(part, part, url=query.url(), focus=True, **_context(query, fresh=False, after=after))
     context = _context(query, fresh=not wants_fragment())
+    context["unnamed"] = not wants_fragment() and known_projects.unnamed()
     return page("dashboard/apps/index.html", "dashboard/apps/_results.html", url=query.url(), **context)
 
 

@@ -13,6 +13,7 @@ from flask import current_app, g
 
 from webapp.dashboard.app_groups import Catalog
 from webapp.dashboard.client.accounts import UserClient
+from webapp.dashboard.client.build.projects import Project
 from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.models.accounts import App
@@ -29,6 +30,7 @@ from webapp.settings import Settings
 from webapp.store.contract import Store
 
 KEY = "patchbay_dashboard"
+KNOWN_PROJECTS = "all"  # in the memory of projects
 T = TypeVar("T")
 
 
@@ -47,6 +49,7 @@ class Dashboard:
     apps: Memory[App]
     triggers: Memory[TriggerOverview]
     shown_once: Memory[tuple[str, str]]
+    projects: Memory[tuple[Project, ...]]
     first_project: FirstProject | None
     totp: Totp
     logins: Logins

@@ -17,7 +17,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp import audit
 from webapp.audit import Actor
 from webapp.dashboard import cookies
-from webapp.dashboard.dashboard import Viewer, dashboard
+from webapp.dashboard.dashboard import KNOWN_PROJECTS, Viewer, dashboard
 from webapp.dashboard.pages import VARY, go, safe_next
 from webapp.dashboard.portal import gate as portal
 from webapp.dashboard.portal.mount import HANDLE
@@ -143,7 +143,9 @@ def recognise() -> None:
 def viewer_of(person: User, session: Session) -> Viewer:
     """For whom pages are drawn in this browser: members work where the dashboard does, others where they chose to."""
     client = dashboard().client
-    project_id, environment = session.project_id, session.environment or client.environment
+    known = dashboard().projects.get(KNOWN_PROJECTS)
+    gone = known is not None and session.project_id not in {project.id for project in known}
+    project_id, environment = "" if gone else session.project_id, session.environment or client.environment
     if person.role == "member" or (not project_id and environment == client.environment):
         return Viewer(person.id, person.role, client)
     return Viewer(person.id, person.role, client.within(project_id, environment), f"{project_id} {environment}".strip())

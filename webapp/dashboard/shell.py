@@ -14,7 +14,16 @@ from flask import g, request, url_for
 
 from webapp.dashboard.client.overview import TriggerOverview
 from webapp.dashboard.cookies import read_theme
-from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, service, viewer
+from webapp.dashboard.dashboard import (
+    KNOWN_PROJECTS,
+    dashboard,
+    if_up,
+    known_accounts,
+    known_triggers,
+    offers,
+    service,
+    viewer,
+)
 from webapp.dashboard.gate import csp_nonce
 from webapp.dashboard.pages import flashed
 from webapp.dashboard.portal import frame
@@ -151,12 +160,14 @@ def logo_url(source: str) -> str:
 
 def _scenes() -> dict[str, Any]:
     """Where the viewer works, and where else they may."""
-    current = viewer().client.environment
+    client, known = viewer().client, dashboard().projects.get(KNOWN_PROJECTS) or ()
     environments = [
-        {"name": name, "label": label, "current": name == current, "live": name == "production"}
+        {"name": name, "label": label, "current": name == client.environment, "live": name == "production"}
         for name, label in ENVIRONMENTS.items()
     ]
-    return {"environments": environments, "scene_url": url_for("dashboard.scene.choose")}
+    here = client.project_id if len(known) > 1 else ""
+    projects = [{"id": each.id, "name": each.name, "current": each.id == here} for each in known if here]
+    return {"environments": environments, "scene_projects": projects, "scene_url": url_for("dashboard.scene.choose")}
 
 
 def _navigation() -> list[dict[str, Any]]:

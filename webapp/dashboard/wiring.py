@@ -27,6 +27,7 @@ from webapp.dashboard.build.apps import page as build_apps
 from webapp.dashboard.build.apps import setup as app_setup
 from webapp.dashboard.build.keys import page as keys
 from webapp.dashboard.build.project import brand
+from webapp.dashboard.build.project import creation as project_creation
 from webapp.dashboard.build.project import deletion as project_deletion
 from webapp.dashboard.build.project import page as project_page
 from webapp.dashboard.client.belongings import RemoteBelongings
@@ -46,7 +47,7 @@ from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webho
 from webapp.dashboard.trigger import page as trigger
 from webapp.dashboard.trigger import workflows as trigger_workflows
 from webapp.kit import templates
-from webapp.kit.clock import MINUTE, SECOND, Clock
+from webapp.kit.clock import DAY, MINUTE, SECOND, Clock
 from webapp.people.logins import Belongings, Logins
 from webapp.people.oidc.provider import OpenIdProvider
 from webapp.people.start_tokens import FirstProject
@@ -59,7 +60,7 @@ _NOUNS = (
     apps, app_setup, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
     component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
     build_embed, build_apps, people, logins, invitations, workflows, trigger_workflows, keys, portal,
-    project_page, brand, project_deletion,
+    project_page, brand, project_creation, project_deletion,
 )  # fmt: skip
 
 
@@ -112,6 +113,7 @@ def register(
         apps=Memory(clock, lifetime=5 * MINUTE),
         triggers=Memory(clock, lifetime=30 * SECOND),
         shown_once=Memory(clock, lifetime=5 * MINUTE),
+        projects=Memory(clock, lifetime=DAY),
         first_project=first_project,
         totp=Totp(store, clock, totp_sealer),
         oidc=oidc,

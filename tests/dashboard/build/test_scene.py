@@ -8,6 +8,7 @@ from tests.dashboard.embedded import Browser, Embedded
 from tests.fakes.user_data import plant_account
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
 
@@ -111,3 +112,30 @@ def test_nobody_is_led_elsewhere_by_a_mere_address(studio: Embedded) -> None:
                   f"project=&in=production&account_id={theirs.id}", f"in=staging&account_id={theirs.id}"):  # fmt: skip
         owner.get(f"/accounts/connected?{query}", code=404)
         assert 'value="development" aria-pressed="true"' in " ".join(owner.get("/settings").split())
+
+
+def test_pages_show_nothing_of_another_project(studio: Embedded) -> None:
+    shop = projects.create(studio.service, name="Shop", support_email="help@shop.example")
+    scene = Scene(shop.id, "development")
+    theirs = plant_account(studio.service, scene, studio.people["owner"].id, "sandbox_keys", {"key": "k"}, name="Till")
+    ours = planted(studio, "development", "Desk")
+    owner = studio.browser()
+    owner.get(f"/accounts/{theirs.id}", code=404)
+    assert owner.send("/scene", {"project": shop.id}).status_code == 303
+    page = owner.get("/accounts")
+    assert "Till" in page and "Desk" not in page
+    owner.get(f"/accounts/{ours.id}", code=404)
+    assert f'value="{shop.id}" aria-pressed="true"' in " ".join(page.split())
+    answer = owner.client.get(
+        f"/accounts/connected?project={studio.project.id}&in=development&account_id={ours.id}",
+        base_url="http://localhost:8600",
+    )
+    assert answer.headers["Location"] == f"/accounts/{ours.id}"
+    assert "Desk" in owner.get("/accounts")
+
+
+def test_a_project_that_is_not_there_is_not_worked_in(studio: Embedded) -> None:
+    owner, member = studio.browser(), studio.browser("member")
+    for project_id in ("", "proj_none", "../x"):
+        assert owner.send("/scene", {"project": project_id}).status_code == 404
+    assert member.send("/scene", {"project": studio.project.id}).status_code == 404

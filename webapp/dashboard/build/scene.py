@@ -1,4 +1,4 @@
-"""Where a browser works: in which environment. Developers and owners choose; members work where the dashboard does.
+"""In which project and environment a browser works. Developers and owners choose; members stay where the dashboard is.
 
 Every page is then drawn there. What leads back from elsewhere, such as a Connect Link, returns to where it began.
 """
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from flask import Blueprint, abort, g, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import known_projects
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.gate import person, session_now, viewer_of
@@ -24,18 +25,21 @@ _LISTS = ("/accounts", "/triggers", "/activity", "/build/keys", "/build/embed", 
 
 @blueprint.post("/scene")
 def choose() -> AnyResponse:
-    """Work in another environment from now on."""
-    environment = request.form.get("environment", "")
-    if not viewer().may_build or environment not in ENVIRONMENTS:
+    """Work in another environment or project from now on."""
+    here = viewer().client
+    environment = request.form.get("environment", here.environment)
+    project_id = request.form.get("project", here.project_id)
+    if not viewer().may_build or environment not in ENVIRONMENTS or not _is_project(project_id):
         abort(404)
-    work_in(session_now().project_id, environment)
+    work_in(project_id, environment)
     return go(_list_of(page_before()))
 
 
 def work_in(project_id: str, environment: str) -> None:
     """Let this browser work there, from this request on."""
     board, session = dashboard(), session_now()
-    sessions.work_in(board.store, session, project_id, environment)
+    own = "" if project_id == board.client.project_id else project_id
+    sessions.work_in(board.store, session, own, environment)
     g.person_session = sessions.find(board.store, board.clock, g.person_token)
     g.viewer = viewer_of(person(), g.person_session or session)
 
@@ -57,6 +61,11 @@ def return_to(account_id: str) -> None:
         return
     if (project_id, environment) != (session_now().project_id, viewer().client.environment):
         work_in(project_id, environment)
+
+
+def _is_project(project_id: str) -> bool:
+    """Whether somebody may work in it: the dashboard's own always, others while they are there."""
+    return project_id == dashboard().client.project_id or project_id in {each.id for each in known_projects.read_anew()}
 
 
 def _list_of(path: str) -> str:

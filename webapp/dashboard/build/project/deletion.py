@@ -6,10 +6,11 @@ The one that the dashboard works in unless told otherwise stays, and with it the
 from flask import Response, abort, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import known_projects, scene
 from webapp.dashboard.build import page as build
 from webapp.dashboard.build.project.page import for_owners, load, projects
 from webapp.dashboard.client.build.projects import Project
-from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict
 from webapp.kit.translation import gettext
@@ -33,6 +34,8 @@ def delete() -> AnyResponse:
         projects().delete(project.id)
     except Conflict as error:
         return _ask(project, error.message)
+    known_projects.read_anew()
+    scene.work_in("", viewer().client.environment)
     flash(gettext("“{name}” is deleted.").format(name=project.name), "ok")
     return go(url_for("dashboard.build_project.page"))
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from flask import Response, abort, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import known_projects
 from webapp.dashboard.build import page as build
 from webapp.dashboard.client.build.projects import Project, Projects
 from webapp.dashboard.dashboard import dashboard, viewer
@@ -36,6 +37,7 @@ def save() -> AnyResponse:
         projects().update(project.id, fields)
     except Invalid as error:
         return show(project.model_copy(update=fields), {detail.field: detail.message for detail in error.details}, 422)
+    known_projects.read_anew()
     flash(gettext("The project is saved."), "ok")
     return go(url_for("dashboard.build_project.page"))
 

@@ -1,0 +1,27 @@
+"""What is known of projects: for those who build alone, read once a minute, and an owner hears of a missing address."""
+
+from tests.dashboard.embedded import Embedded
+from webapp.dashboard.dashboard import KEY, KNOWN_PROJECTS
+from webapp.service.domain.projects import projects
+
+BANNER = "Tell your users where to ask for help."
+
+
+def test_owners_hear_of_an_address_that_nobody_gave(studio: Embedded) -> None:
+    assert BANNER not in studio.browser().get("/apps")
+    projects.update(studio.service, studio.project, support_email="support@localhost")
+    studio.app.extensions[KEY].projects.clear()
+    assert BANNER in studio.browser().get("/apps")
+    assert BANNER not in studio.browser("developer").get("/apps")
+    assert BANNER not in studio.browser("member").get("/apps")
+    studio.browser().send("/build/project", {"name": "A", "app_name": "A", "support_email": "help@acme.example"})
+    assert BANNER not in studio.browser().get("/apps")
+
+
+def test_members_ask_for_no_projects(studio: Embedded) -> None:
+    known = studio.app.extensions[KEY].projects
+    known.clear()
+    studio.browser("member").get("/apps")
+    assert known.get(KNOWN_PROJECTS) is None
+    studio.browser("developer").get("/apps")
+    assert [project.id for project in known.get(KNOWN_PROJECTS)] == [studio.project.id]

@@ -1,0 +1,42 @@
+"""Another project: what it is called is asked for, and the browser works in it from then on."""
+
+from flask import Response, flash, make_response, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build import known_projects, scene
+from webapp.dashboard.build import page as build
+from webapp.dashboard.build.project.page import for_owners, projects
+from webapp.dashboard.dashboard import viewer
+from webapp.dashboard.pages import go
+from webapp.errors import Invalid
+from webapp.kit.translation import gettext
+
+blueprint = build.blueprint("project", "creation", "/new")
+
+
+@blueprint.get("")
+def page() -> Response:
+    """The form."""
+    for_owners()
+    return _form({}, {})
+
+
+@blueprint.post("")
+def create() -> AnyResponse:
+    """Make it, and go there."""
+    for_owners()
+    fields = {name: request.form.get(name, "").strip() for name in ("app_name", "support_email")}
+    try:
+        support_email = fields["support_email"] or "-"  # an empty one would be assumed
+        project = projects().create({"name": fields["app_name"], **fields, "support_email": support_email})
+    except Invalid as error:
+        return _form(fields, {detail.field: detail.message for detail in error.details})
+    known_projects.read_anew()
+    scene.work_in(project.id, viewer().client.environment)
+    flash(gettext("“{name}” is made. You work in it now.").format(name=project.name), "ok")
+    return go(url_for("dashboard.build_project.page"))
+
+
+def _form(fields: dict[str, str], errors: dict[str, str]) -> Response:
+    page = render_template("dashboard/build/project/creation.html", fields=fields, errors=errors)
+    return make_response(page, 422 if errors else 200)
