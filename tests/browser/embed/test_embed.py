@@ -198,6 +198,23 @@ def test_a_page_that_isolates_itself_asks_how_it_went(page: Any, site: Site) -> 
     assert site.outcome(page)["id"].startswith("apn_")
 
 
+def test_a_page_that_shares_nothing_with_others_shows_the_frame(page: Any, site: Site) -> None:
+    site.host.headers = [
+        ("Cross-Origin-Opener-Policy", "same-origin"),
+        ("Cross-Origin-Embedder-Policy", "require-corp"),
+    ]
+    site.page(page, "shares-nothing@example.com")
+    assert page.evaluate("crossOriginIsolated")
+    click(page)
+    frame = page.frame_locator("iframe")
+    frame.locator("html.ready").wait_for(state="attached")
+    assert frame.locator("img").evaluate_all("images => images.every((image) => image.naturalWidth)")
+    with page.context.expect_page() as opened:
+        frame.get_by_role("link", name=GO).first.click()
+    allow(opened.value)
+    assert site.outcome(page)["id"].startswith("apn_")
+
+
 def test_a_policy_that_blocks_the_frame_is_named(contexts: Any, product: Any, site: Site) -> None:
     sources = f"default-src 'none'; script-src 'nonce-n'; connect-src 'self' {product.url}; style-src 'none'"
     site.host.headers = [("Content-Security-Policy", sources)]

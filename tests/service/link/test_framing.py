@@ -46,8 +46,11 @@ def test_the_real_page_stays_with_its_origins(world: Any, browser: Any) -> None:
     for referer in (f"{ALLOWED}/settings?a=b", ""):
         page = framed(browser, f"?token={token}&app=sandbox", referer)
         assert page.status_code == 200 and ancestors(page) == f"frame-ancestors {ALLOWED}"
+        assert page.headers["Cross-Origin-Embedder-Policy"] == "require-corp"
+        assert page.headers["Cross-Origin-Resource-Policy"] == "cross-origin"
     top = browser.open(token)
     assert ancestors(top) == "frame-ancestors 'none'" and top.status_code == 200
+    assert "Cross-Origin-Embedder-Policy" not in top.headers
 
 
 def test_without_a_referer_nobody_is_told(world: Any, browser: Any) -> None:

@@ -26,6 +26,9 @@ def add(response: Response, service: Service) -> Response:
         policy.append("frame-ancestors " + (" ".join(origins) or "'none'"))
         if not origins:
             response.headers["X-Frame-Options"] = "DENY"
+    if "X-Frame-Options" not in response.headers:  # a page that isolates itself frames nothing without these
+        response.headers["Cross-Origin-Embedder-Policy"] = "require-corp"
+        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     response.headers["Content-Security-Policy"] = "; ".join(policy)
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["Cache-Control"] = "no-store"
