@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from webapp.cli.commands import connect_service_look, database_looks
+from webapp.cli.commands import connect_service_look, database_looks, sign_in_look
 from webapp.cli.commands.database_looks import Looks, Verdict
 from webapp.cli.options import JSON, sentence_of, settings_from_env, show
 from webapp.cli.serving.listening import listen, reason
@@ -139,4 +139,5 @@ _LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
     ("components", _components),
     ("ports", _ports),
     ("Connect service", connect_service_look.connect_service),
+    ("sign-in", sign_in_look.sign_in),
 )
