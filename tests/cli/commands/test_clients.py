@@ -1,8 +1,10 @@
 """``patchbay client``: secrets are shown once, and never in lists."""
 
 import json
+from pathlib import Path
 
 import pytest
+from joserfc import jwk
 
 from tests.cli.in_process import Commands
 
@@ -41,6 +43,16 @@ def test_clients_are_listed_without_their_secrets(patchbay: Commands) -> None:
 )
 def test_bad_input_is_one_sentence_and_an_exit_code(patchbay: Commands, words: tuple[str, ...], sentence: str) -> None:
     assert patchbay.refused("client", *words) == sentence
+
+
+def test_a_client_with_a_key_has_no_secret(patchbay: Commands, tmp_path: Path) -> None:
+    key = jwk.ECKey.generate_key("P-256")
+    for name, private in (("public.pem", False), ("private.pem", True)):
+        (tmp_path / name).write_bytes(key.as_pem(private=private))
+    made = patchbay.json("client", "create", "--key", str(tmp_path / "public.pem"))
+    assert made["client_id"] and "client_secret" not in made
+    refused = patchbay.refused("client", "create", "--key", str(tmp_path / "private.pem"))
+    assert "This is a private key" in refused
 
 
 def test_an_empty_list_says_what_to_do(patchbay: Commands) -> None:

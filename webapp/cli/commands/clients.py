@@ -1,10 +1,12 @@
 """``patchbay client``: the OAuth clients with which servers call the API."""
 
+from typing import TextIO
+
 import click
 
 from webapp.cli.options import JSON, opened, show, table
 from webapp.kit.clock import iso, iso_or_none
-from webapp.service.domain.access import client_changes, clients
+from webapp.service.domain.access import client_changes, client_keys, clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
 
@@ -20,14 +22,19 @@ def client() -> None:
 @click.option("--project", "project_id", help="The one project that it sees (all of them).")
 @click.option("--scope", default=scopes.ALL, show_default=True, help="What it may do, separated by spaces.")
 @click.option("--name", default="Server", show_default=True, help="What it is called in lists.")
+@click.option("--key", type=click.File(), help="Its public key (PEM or JWK), with which it signs instead of a secret.")
 @JSON
-def create(project_id: str | None, scope: str, name: str, as_json: bool) -> None:
+def create(project_id: str | None, scope: str, name: str, key: TextIO | None, as_json: bool) -> None:
     """Make a client. Its secret is shown this once."""
+    public_key = client_keys.read_key(key.read()) if key else ""
     with opened() as service:
         if project_id:
             projects.get(service.store, project_id)
-        new_client, secret = clients.create(service, name=name, scope=scope, project_id=project_id)
-    show(_with_secret(new_client, secret), as_json, "The client was made. Keep its secret: it is not shown again.")
+        new_client, secret = clients.create(
+            service, name=name, scope=scope, project_id=project_id, public_key=public_key
+        )
+    sentence = "Keep its secret: it is not shown again." if secret else "It signs with its key; it has no secret."
+    show(_with_secret(new_client, secret), as_json, f"The client was made. {sentence}")
 
 
 @client.command("list")
@@ -93,7 +100,7 @@ def delete(client_id: str, as_json: bool) -> None:
 def _with_secret(registered: clients.Client, secret: str) -> dict[str, str | None]:
     return {
         "client_id": registered.id,
-        "client_secret": secret,
+        **({"client_secret": secret} if secret else {}),
         "name": registered.name,
         "project_id": registered.project_id,
         "scope": registered.scope,

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+from joserfc import jwk
 
 from tests.dashboard.embedded import Embedded
 from webapp.kit.clock import DAY, HOUR, FakeClock
@@ -127,3 +128,12 @@ def test_the_audit_names_who_did_it(office: Embedded, client: Client) -> None:
     sql = "SELECT actor_kind, actor FROM audit WHERE subject_id = :id AND verb = 'rotated'"
     (entry,) = office.service.store.all(sql, {"id": client.id})
     assert (entry["actor_kind"], entry["actor"]) == ("person", office.people["developer"].id)
+
+
+def test_a_client_with_a_key_gets_no_secret(office: Embedded) -> None:
+    browser, key = office.browser(), jwk.ECKey.generate_key("P-256")
+    browser.send(f"{URL}/secret/kept")
+    refused = browser.send(f"{URL}/clients", FORM | {"public_key": key.as_pem(private=True).decode()})
+    assert refused.status_code == 422 and "This is a private key" in refused.text
+    page = browser.follow(f"{URL}/clients", FORM | {"public_key": key.as_pem(private=False).decode()})
+    assert "Signs with a key of its own" in page and 'id="secret"' not in page

@@ -21,7 +21,7 @@ SHOP = {"id": "abc", "name": "Shop", "scope": "connect:*", "project_id": None, "
             lambda clients: clients.create("Shop", "connect:*", ""),
             "POST",
             PATH,
-            {"body": {"name": "Shop", "scope": "connect:*", "project_id": None}},
+            {"body": {"name": "Shop", "scope": "connect:*", "project_id": None, "public_key": None}},
         ),
         (lambda clients: clients.rotate("abc", 60), "POST", f"{PATH}/abc/rotate", {"params": {"overlap_seconds": 60}}),
         (lambda clients: clients.end_old_secret("abc"), "DELETE", f"{PATH}/abc/old_secret", {}),

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from joserfc import jwk
 
 from webapp.kit.clock import MINUTE, iso, parse_iso
 
@@ -68,3 +69,28 @@ def test_bad_input_is_refused(world: Any) -> None:
         assert world.post("/v1/oauth/clients", token, json=body).status_code == code
     for method, path in (("POST", "absent/rotate"), ("DELETE", "dashboard"), ("DELETE", "absent/old_secret")):
         assert world.call(method, f"/v1/oauth/clients/{path}", token).status_code == 404
+
+
+def test_a_client_has_a_key_instead_of_a_secret_or_beside_it(world: Any) -> None:
+    token, key = world.server(), jwk.OKPKey.generate_key("Ed25519")
+    public, pem = key.as_dict(private=False), jwk.ECKey.generate_key("P-256").as_pem(private=False).decode()
+    keyed = world.post("/v1/oauth/clients", token, json={"name": "Keyed", "public_key": public}).json
+    assert "client_secret" not in keyed and keyed["key_thumbprint"] == key.thumbprint()
+    path = f"/v1/oauth/clients/{keyed['id']}"
+    assert world.call("DELETE", f"{path}/public_key", token).status_code == 409
+    rotated = world.post(f"{path}/rotate?overlap_seconds=60", token).json
+    assert rotated["client_secret"] and rotated["old_secret_ends_at"] is None
+    assert grant(world, rotated).status_code == 200
+    changed = world.call("PUT", f"{path}/public_key", token, json={"public_key": pem}).json
+    assert changed["key_thumbprint"] not in (None, key.thumbprint())
+    assert world.call("DELETE", f"{path}/public_key", token).status_code == 204
+    listed = world.get("/v1/oauth/clients", token).json["data"]
+    assert next(one for one in listed if one["id"] == keyed["id"])["key_thumbprint"] is None
+
+
+@pytest.mark.parametrize("public_key", ["", "x", {}, {"kty": "oct", "k": "AAAA"}, 5])
+def test_what_is_no_public_key_is_refused(world: Any, public_key: Any) -> None:
+    token = world.server()
+    client_id = world.post("/v1/oauth/clients", token, json={"name": "Shop"}).json["id"]
+    refused = world.call("PUT", f"/v1/oauth/clients/{client_id}/public_key", token, json={"public_key": public_key})
+    assert refused.status_code == 400 and "public_key" in refused.json["details"][0]["field"]

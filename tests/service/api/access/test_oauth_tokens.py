@@ -4,10 +4,16 @@ import base64
 from typing import Any
 
 import pytest
+from authlib.integrations.base_client import OAuthError
+from authlib.integrations.requests_client import OAuth2Session
+from authlib.oauth2.rfc7523 import PrivateKeyJWT
+from joserfc import jwk, jwt
 
-from webapp.kit.clock import SECOND
+from tests.sandbox.product.test_server import Inside
+from webapp.kit.clock import SECOND, now
 from webapp.service.api.access import oauth_tokens
-from webapp.service.domain.access import client_changes, clients
+from webapp.service.domain.access import client_changes, client_keys, clients
+from webapp.service.domain.access.clients import Client
 
 URL = "/v1/oauth/token"
 GRANT = {"grant_type": "client_credentials"}
@@ -179,3 +185,69 @@ def _basic(text: bytes) -> str:
 )
 def test_basic_authentication(header: str, found: tuple[str, str] | None) -> None:
     assert oauth_tokens.parse_basic(header) == found
+
+
+KEY = jwk.RSAKey.generate_key(2048)
+AUDIENCE = "http://localhost:8600/v1/oauth/token"
+
+
+@pytest.fixture
+def keyed(world: Any) -> Client:
+    """A client with a public key, and the clock of this machine, by which libraries sign."""
+    world.clock.at = now()
+    key = client_keys.read_key(KEY.as_pem(private=False).decode())
+    return clients.create(world.service, name="Keyed", scope="connect:accounts:read", public_key=key)[0]
+
+
+def signed(world: Any, client: Client, **changes: Any) -> dict[str, str]:
+    claims = {"iss": client.id, "sub": client.id, "aud": AUDIENCE, "exp": world.clock() // SECOND + 60, "jti": "1"}
+    assertion = jwt.encode({"alg": "RS256"}, claims | changes, KEY)
+    return {**GRANT, "client_assertion_type": oauth_tokens.ASSERTION_TYPE, "client_assertion": assertion}
+
+
+def test_a_library_for_clients_gets_a_token_with_its_key(world: Any, keyed: Client) -> None:
+    session = OAuth2Session(keyed.id, KEY.as_pem(private=True).decode(), PrivateKeyJWT(AUDIENCE))
+    session.mount("http://", Inside(world.http.application))
+    for _ in range(2):
+        token = session.fetch_token(AUDIENCE, grant_type="client_credentials")
+        assert world.get("P/accounts", token["access_token"]).status_code == 200
+        assert token["scope"] == "connect:accounts:read"
+    client_keys.set_key(
+        world.service, keyed.id, client_keys.read_key(jwk.ECKey.generate_key("P-256").as_pem(False).decode())
+    )
+    assert world.get("P/accounts", token["access_token"]).status_code == 401
+    with pytest.raises(OAuthError, match="invalid_client"):
+        session.fetch_token(AUDIENCE, grant_type="client_credentials")
+
+
+def test_an_assertion_counts_once(world: Any, keyed: Client) -> None:
+    body = signed(world, keyed)
+    assert [world.http.post(URL, data=body).status_code for _ in range(2)] == [200, 401]
+    assert world.http.post(URL, json=signed(world, keyed, jti="2", aud=["http://localhost:8600"])).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code"),
+    [
+        ({"client_secret": "x"}, 400, "invalid_request"),
+        ({"client_assertion_type": "x"}, 400, "invalid_request"),
+        ({"client_assertion_type": ""}, 400, "invalid_request"),
+        ({"client_assertion": ""}, 400, "invalid_request"),
+        ({"client_assertion": "x"}, 401, "invalid_client"),
+        ({"client_id": "other"}, 401, "invalid_client"),
+        ({"scope": "*"}, 400, "invalid_scope"),
+    ],
+)
+def test_what_is_wrong_around_an_assertion(
+    world: Any, keyed: Client, changes: dict[str, str], status: int, code: str
+) -> None:
+    answer = world.http.post(URL, data=signed(world, keyed) | changes)
+    assert (answer.status_code, answer.json["error"]) == (status, code)
+    both = world.http.post(URL, data=signed(world, keyed, jti="2"), headers=basic("a", "b"))
+    assert (both.status_code, both.json["error"]) == (400, "invalid_request")
+
+
+def test_wrong_assertions_are_limited_like_wrong_secrets(world: Any, keyed: Client) -> None:
+    wrong = signed(world, keyed, aud="https://other.example")
+    assert {world.http.post(URL, data=wrong).status_code for _ in range(20)} == {401}
+    assert world.http.post(URL, data=wrong).status_code == 429

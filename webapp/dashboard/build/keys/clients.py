@@ -53,7 +53,7 @@ def new_client() -> str:
 @blueprint.post("/clients")
 def create_client() -> AnyResponse | tuple[str, int]:
     """Make a client; the page that follows shows its secret."""
-    form = {name: request.form.get(name, "").strip() for name in ("name", "project_id", "access")}
+    form = {name: request.form.get(name, "").strip() for name in ("name", "project_id", "access", "public_key")}
     scope = _scope(form["access"])
     errors = {} if form["name"] else {"name": gettext("Give it a name that you will know it by.")}
     if not scope:
@@ -63,9 +63,12 @@ def create_client() -> AnyResponse | tuple[str, int]:
     if errors:
         return _form(form, errors), 422
     try:
-        client = _clients().create(form["name"][:MAX_NAME], scope, form["project_id"])
+        client = _clients().create(form["name"][:MAX_NAME], scope, form["project_id"], form["public_key"])
     except Invalid as error:
-        return _form(form, {"name": error.message}), 422
+        return _form(form, {detail.field: detail.message for detail in error.details} or {"name": error.message}), 422
+    if not client.secret:
+        flash(gettext("“{name}” is ready. It signs with its key.").format(name=client.name), "ok")
+        return frame.back("clients")
     sentence = gettext("“{name}” is ready. Copy its secret now; nobody can see it again.").format(name=client.name)
     frame.show_once(sentence, client.secret)
     return frame.back()

@@ -22,6 +22,7 @@ class OAuthClient(Lenient):
     project_id: str | None = None
     old_secret_ends_at: str = ""
     last_used_at: str = ""
+    key_thumbprint: str = ""
     secret: str = Field(default="", alias="client_secret")
 
     @property
@@ -67,9 +68,9 @@ class Clients:
                 return client
         raise NotFound("There is no such client.")
 
-    def create(self, name: str, scope: str, project_id: str) -> OAuthClient:
-        """A new client, with its secret; "" as project means all of them."""
-        body = {"name": name, "scope": scope, "project_id": project_id or None}
+    def create(self, name: str, scope: str, project_id: str, public_key: str = "") -> OAuthClient:
+        """A new client, with its secret unless it has a key; "" as project means all of them."""
+        body = {"name": name, "scope": scope, "project_id": project_id or None, "public_key": public_key or None}
         return read(OAuthClient, self._client.as_project("POST", _PATH, body=body))
 
     def rotate(self, client_id: str, overlap_s: int) -> OAuthClient:

@@ -10,11 +10,14 @@ from webapp.service.api.triggers.models import DeliveryState
 
 
 class TokenRequest(Body):
-    """A client's request for an access token (RFC 6749 section 4.4.2). HTTP Basic may carry the id and secret."""
+    """A client's request for an access token (RFC 6749 section 4.4.2). HTTP Basic may carry the id and secret; a client
+    with a public key may send an assertion instead (RFC 7523)."""
 
     grant_type: Literal["client_credentials"] = Field(description="What is shown to get the token.")
-    client_id: str = Field(description="The client's id.")
-    client_secret: str = Field(description="The client's secret.")
+    client_id: str = Field("", description="The client's id.")
+    client_secret: str = Field("", description="The client's secret.")
+    client_assertion_type: str = Field("", description="`urn:ietf:params:oauth:client-assertion-type:jwt-bearer`.")
+    client_assertion: str = Field("", description="A JWT that the client signed: `iss`, `sub`, `aud`, `exp` and `jti`.")
     scope: str = Field("*", description="Space-separated; `*` unless given.")
 
 
@@ -157,6 +160,7 @@ class OAuthClient(Answer):
         description="Until when the secret before this one works as well; null when one secret works."
     )
     last_used_at: DateTime | None = Field(description="When it called last, to the minute; null before its first call.")
+    key_thumbprint: str | None = Field(description="Names its public key (RFC 7638); null without one.")
     client_secret: str = Field("", description="Shown once, when it is made or rotated.")
 
 

@@ -8,6 +8,7 @@ Only a client of the whole workspace may ask, with the scope ``*``: it could giv
 from functools import partial
 from typing import Annotated, Any
 
+import orjson
 from flask import Response
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -17,7 +18,7 @@ from webapp.service.api.access import models
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Body, Page, Paged, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.domain.access import client_changes, clients
+from webapp.service.domain.access import client_changes, client_keys, clients
 from webapp.service.domain.access.clients import Client
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
@@ -32,6 +33,8 @@ operations = Operations(
     workspace=True,
 )
 MAX_OVERLAP_S = client_changes.MAX_OVERLAP_S
+EXAMPLE_KEY = {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}  # of RFC 8037
+PublicKey = str | dict[str, Any]
 ALL, ONE = "/v1/oauth/clients", "/v1/oauth/clients/<client_id>"
 
 
@@ -41,6 +44,15 @@ class NewClient(Body):
     name: Annotated[str, Field(min_length=1, max_length=200)] = Field(description="What it is called in lists.")
     scope: str = Field(scopes.ALL, description="What it may do: scopes, separated by spaces.")
     project_id: str | None = Field(None, description="The one project that it sees; all of them unless given.")
+    public_key: PublicKey | None = Field(
+        None, description="Its public key, as PEM or a JWK. It then has no secret, until it is rotated."
+    )
+
+
+class NewKey(Body):
+    """A public key in place of any before it."""
+
+    public_key: PublicKey = Field(description="The public key, as PEM or a JWK.")
 
 
 def _overlap(text: str) -> int:
@@ -81,11 +93,37 @@ def create_oauth_client(call: Call) -> Response:
         projects.get(call.store, body.project_id)
     try:
         client, secret = clients.create(
-            call.service, name=body.name, scope=body.scope, project_id=body.project_id, origin="person"
+            call.service,
+            name=body.name,
+            scope=body.scope,
+            project_id=body.project_id,
+            origin="person",
+            public_key=_read(body.public_key) if body.public_key else "",
         )
     except scopes.UnknownScope as error:
         raise Invalid.of("scope", str(error)) from error
-    return answer({**_to_json(call, client), "client_secret": secret})
+    return answer({**_to_json(call, client), **({"client_secret": secret} if secret else {})})
+
+
+@operations.put(
+    f"{ONE}/public_key",
+    answer=models.OAuthClient,
+    body=NewKey,
+    example=Example(
+        body={"public_key": {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}
+    ),
+)
+def set_key_of_oauth_client(call: Call) -> Response:
+    """Give a client a public key, beside any secret; the access tokens of the key before end at once."""
+    client_id, public_key = call.path["client_id"], _read(call.body(NewKey).public_key)
+    return answer(_to_json(call, client_keys.set_key(call.service, client_id, public_key)))
+
+
+@operations.delete(f"{ONE}/public_key", errors=(409,))
+def remove_key_of_oauth_client(call: Call) -> Response:
+    """Take a client's public key away, with its access tokens; 409 where no secret would be left."""
+    client_keys.remove_key(call.service, call.path["client_id"])
+    return no_content()
 
 
 @operations.post(
@@ -112,6 +150,11 @@ def delete_oauth_client(call: Call) -> Response:
     return no_content()
 
 
+def _read(public_key: PublicKey) -> str:
+    text = public_key if isinstance(public_key, str) else orjson.dumps(public_key).decode()
+    return client_keys.read_key(text)
+
+
 def _to_json(call: Call, client: Client) -> dict[str, Any]:
     overlapping = client.old_secret_works(call.service.clock())
     return {
@@ -122,5 +165,6 @@ def _to_json(call: Call, client: Client) -> dict[str, Any]:
         "created_at": iso(client.created_at),
         "rotated_at": iso(client.rotated_at),
         "old_secret_ends_at": iso_or_none(client.old_secret_ends_at if overlapping else None),
+        "key_thumbprint": client_keys.thumbprint(client),
         "last_used_at": iso_or_none(client.last_used_at),
     }

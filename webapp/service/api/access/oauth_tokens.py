@@ -1,11 +1,12 @@
 """``POST /v1/oauth/token`` exchanges client credentials for an access token (contract "Access tokens").
 
-It follows RFC 6749, sections 4.4 and 5. The client authenticates by HTTP Basic or in the body, never both; the body is
-JSON or a form. Wrong secrets are counted by client and network address.
+It follows RFC 6749, sections 4.4 and 5. The client authenticates by its secret, by HTTP Basic or in the body, or by an
+assertion that it signed (RFC 7523), never by two; the body is JSON or a form. Failures are counted by client and
+network address.
 """
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
@@ -19,11 +20,12 @@ from webapp.service.api.access import models
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, holds_nul, read_json
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import client_keys, clients
 from webapp.service.domain.access.clients import Client
 from webapp.service.domain.base import scopes
 
-FIELDS = ("grant_type", "client_id", "client_secret", "scope")
+FIELDS = ("grant_type", "client_id", "client_secret", "scope", "client_assertion_type", "client_assertion")
+ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
 operations = Operations(
     Group("Access tokens", "Your server exchanges its client id and secret for an access token, which lasts one hour.")
@@ -109,15 +111,37 @@ def _check_grant(fields: Mapping[str, str]) -> None:
 def _authenticated(call: Call, fields: Mapping[str, str]) -> Authenticated:
     """The client that authenticates. Raises :class:`OAuthProblem`, and :class:`webapp.errors.Throttled`."""
     basic = parse_basic(call.request.environ.get("HTTP_AUTHORIZATION", ""))
+    if "client_assertion" in fields or "client_assertion_type" in fields:
+        if basic or "client_secret" in fields:
+            raise _invalid("Send either a secret or an assertion, not both.")
+        return _by_assertion(call, fields)
     if basic and ("client_secret" in fields or fields.get("client_id", basic[0]) != basic[0]):
         raise _invalid("Send the client's id and secret either by HTTP Basic or in the body, not both.")
     client_id, client_secret = basic or (fields.get("client_id", ""), fields.get("client_secret", ""))
     if not client_id or not client_secret:
         raise OAuthProblem("invalid_client", "Send client_id and client_secret.", 401)
-    client = _by_secret(call, client_id, client_secret)
+    client = _counted(call, client_id, lambda: clients.authenticate(call.service, client_id, client_secret))
     if client is None:
         raise OAuthProblem("invalid_client", "The client id or secret is wrong, or the secret was rotated.", 401)
     return Authenticated(client, hash_token(client_secret))
+
+
+def _by_assertion(call: Call, fields: Mapping[str, str]) -> Authenticated:
+    """The client that signed the assertion (RFC 7523 section 2.2)."""
+    assertion = fields.get("client_assertion", "")
+    if not assertion or fields.get("client_assertion_type") != ASSERTION_TYPE:
+        raise _invalid(f"Send client_assertion with client_assertion_type {ASSERTION_TYPE}.")
+    claimed, issuer = client_keys.claimed_client(assertion), call.service.settings.public_url
+    if fields.get("client_id", claimed) != claimed:
+        raise OAuthProblem("invalid_client", "client_id is not the client that the assertion names.", 401)
+    audiences = (f"{issuer}/v1/oauth/token", issuer, f"{issuer}/")
+    try:
+        client = _counted(call, claimed, lambda: client_keys.authenticate(call.service, assertion, audiences))
+    except client_keys.BadAssertion as error:
+        raise OAuthProblem("invalid_client", str(error), 401) from error
+    if client is None:
+        raise LookupError("an assertion was neither taken nor refused")
+    return Authenticated(client, hash_token(client.public_key))
 
 
 def parse_basic(header: str) -> tuple[str, str] | None:
@@ -132,16 +156,17 @@ def parse_basic(header: str) -> tuple[str, str] | None:
     return (unquote_plus(user), unquote_plus(password)) if colon else None
 
 
-def _by_secret(call: Call, client_id: str, client_secret: str) -> Client | None:
-    """The client with these credentials; wrong ones are counted by its address, which calls from within have not."""
-    address = call.request.remote_addr
-    if not address:
-        return clients.authenticate(call.service, client_id, client_secret)
-    key = f"{hash_token(client_id)}|{network_of(address)}"
+def _counted(call: Call, client_id: str, prove: Callable[[], Client | None]) -> Client | None:
+    """The client that ``prove`` finds; failures are counted by its address, which calls from within have not."""
+    if not call.request.remote_addr:
+        return prove()
+    key, client = f"{hash_token(client_id)}|{network_of(call.request.remote_addr)}", None
     call.service.count(quotas.WRONG_SECRETS, key, 0)
-    client = clients.authenticate(call.service, client_id, client_secret)
-    if client is None:
-        call.service.count(quotas.WRONG_SECRETS, key)
+    try:
+        client = prove()
+    finally:
+        if client is None:
+            call.service.count(quotas.WRONG_SECRETS, key)
     return client
 
 

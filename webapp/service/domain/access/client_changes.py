@@ -91,8 +91,9 @@ def _derived_secret(keys: Keyring, client_id: str, created_at: int, rotated_at: 
 
 def _with_old_secret(client: Client, secret_hash: str, overlap_s: int) -> Client:
     """The client with the secret before this one, for ``overlap_s`` seconds from its rotation; without, for none."""
-    ends_at = client.rotated_at + overlap_s * SECOND if overlap_s else None
-    return replace(client, old_secret_hash=secret_hash if overlap_s else "", old_secret_ends_at=ends_at)
+    overlaps = bool(overlap_s and secret_hash)
+    ends_at = client.rotated_at + overlap_s * SECOND if overlaps else None
+    return replace(client, old_secret_hash=secret_hash if overlaps else "", old_secret_ends_at=ends_at)
 
 
 def _write(tx: Tx, client: Client) -> None:

@@ -10,12 +10,10 @@ revives none. When a client called last is written a moment after the call.
 
 import functools
 import hashlib
-import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 from itsdangerous import BadData, URLSafeSerializer
 
@@ -25,9 +23,10 @@ from webapp.kit import cursors
 from webapp.kit.clock import DAY, MINUTE, SECOND
 from webapp.kit.crypto import hash_token, random_base62, same
 from webapp.service.domain.base import scopes
+from webapp.service.domain.base.gathered import Gathered
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
-from webapp.store.contract import Reader, Store, Tx
+from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
 Origin = Literal["init", "cli", "person", "dashboard"]
@@ -39,7 +38,8 @@ EXAMPLE_ID = "example-product"
 class Client:
     """An OAuth client. ``project_id`` is None when it sees every project; times are in epoch milliseconds.
 
-    ``old_secret_hash`` is that of the secret before this one, which works until ``old_secret_ends_at``.
+    ``secret_hash`` is "" without a secret, and ``public_key`` a JWK or "". ``old_secret_hash`` is that of the secret
+    before this one, which works until ``old_secret_ends_at``.
     """
 
     id: str
@@ -53,29 +53,43 @@ class Client:
     old_secret_hash: str = ""
     old_secret_ends_at: int | None = None
     last_used_at: int | None = None
+    public_key: str = ""
 
     def old_secret_works(self, now: int) -> bool:
         """Whether the secret before this one still works at ``now``."""
         return self.old_secret_ends_at is not None and now < self.old_secret_ends_at
 
+    def secrets(self, now: int) -> list[str]:
+        """The hashes of its secrets that work at ``now``."""
+        hashes = [self.secret_hash, self.old_secret_hash] if self.old_secret_works(now) else [self.secret_hash]
+        return [secret_hash for secret_hash in hashes if secret_hash]
+
     def credentials(self, now: int) -> list[str]:
-        """The hashes of what it may show at ``now``."""
-        return [self.secret_hash, self.old_secret_hash] if self.old_secret_works(now) else [self.secret_hash]
+        """The hashes of what it may prove itself with at ``now``."""
+        return [*self.secrets(now), hash_token(self.public_key)] if self.public_key else self.secrets(now)
 
 
 _CLIENTS = Table("oauth_clients", Client)
 
 
 def create(
-    service: Service, *, name: str, scope: str = scopes.ALL, project_id: str | None = None, origin: Origin = "cli"
+    service: Service,
+    *,
+    name: str,
+    scope: str = scopes.ALL,
+    project_id: str | None = None,
+    origin: Origin = "cli",
+    public_key: str = "",
 ) -> tuple[Client, str]:
-    """Make a client; the second value is its secret, which is shown this once.
+    """Make a client; the second value is its secret, which is shown this once. With a ``public_key`` it has none, "".
 
     Raises :class:`webapp.service.domain.base.scopes.UnknownScope`.
     """
-    secret, now = random_base62(43), service.clock()
+    secret, now = "" if public_key else random_base62(43), service.clock()
     scopes.parse(scope)
     client = Client(random_base62(24), project_id, name, scope, hash_token(secret), origin, now, now)
+    if public_key:
+        client = replace(client, secret_hash="", public_key=public_key)
     with service.store.write() as tx:
         insert(tx, client)
     return client, secret
@@ -157,7 +171,7 @@ def _example(service: Service) -> Client | None:
 def authenticate(service: Service, client_id: str, client_secret: str) -> Client | None:
     """The client whose id and secret these are, or None. An unknown id takes the same path as a wrong secret."""
     client, shown = find(service, client_id), hash_token(client_secret)
-    known = client.credentials(service.clock()) if client else [hash_token("")]
+    known = client.secrets(service.clock()) if client else [hash_token("")]
     right = [same(credential, shown) for credential in known]
     return client if any(right) else None
 
@@ -256,43 +270,20 @@ def _serializer(key: bytes) -> URLSafeSerializer:
 
 
 WRITTEN_EVERY = MINUTE  # when a client called last is told to the minute
-_SOON_S = 2.0
 
 
-@dataclass(slots=True)
-class _Uses:
-    """When clients called last, in epoch milliseconds, and those whose call is not written yet."""
-
-    at: dict[str, int]
-    timer: threading.Timer | None = None
+def _write_uses(service: Service, uses: Mapping[str, int]) -> None:
+    with service.store.write() as tx:
+        for client_id, at in uses.items():
+            _CLIENTS.update(tx, client_id, last_used_at=at)
 
 
-_uses: WeakKeyDictionary[Store, _Uses] = WeakKeyDictionary()
-_using = threading.Lock()
+_USES = Gathered(_write_uses)
+flush_uses = _USES.flush
 
 
 def _note_use(service: Service, client: Client) -> None:
     """Keep that ``client`` called; no call waits until that is written."""
     now = service.clock()
-    if client.origin == "dashboard" or now - (client.last_used_at or 0) < WRITTEN_EVERY:
-        return
-    with _using:
-        uses = _uses.setdefault(service.store, _Uses({}))
-        uses.at[client.id] = now
-        if uses.timer is None:
-            uses.timer = threading.Timer(_SOON_S, flush_uses, (service,))
-            uses.timer.daemon = True
-            uses.timer.start()
-
-
-def flush_uses(service: Service) -> None:
-    """Write when clients called last. A store that is busy does not matter: they will call again."""
-    with _using:
-        uses = _uses.pop(service.store, None)
-    if uses is None:
-        return
-    if uses.timer is not None:
-        uses.timer.cancel()
-    with suppress(Unavailable), service.store.write() as tx:
-        for client_id, at in uses.at.items():
-            _CLIENTS.update(tx, client_id, last_used_at=at)
+    if client.origin != "dashboard" and now - (client.last_used_at or 0) >= WRITTEN_EVERY:
+        _USES.note(service, client.id, now)
