@@ -12,7 +12,7 @@ _STEP, _WIDTH, _LEAST = 7, 5, 2
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A rectangle of the drawing. ``tone`` is "" delivered, ``w`` waiting, ``x`` failed or ``z`` nothing."""
+    """A rectangle of the drawing. ``tone`` is "" delivered, ``w`` waiting, ``x`` failed, ``z`` nothing, or another."""
 
     x: int
     y: float
@@ -20,13 +20,22 @@ class Bar:
     tone: str
 
 
+Stack = Sequence[tuple[int, str]]
+"""The counts of one column, from below, each with its tone."""
+
+
 def bars(day: Day) -> Sequence[Bar]:
     """One column an hour: delivered below, then waiting, then failed; an empty hour is a thin line."""
-    tallest = max((hour.delivered + hour.failed + hour.waiting for hour in day.hours), default=0)
+    return columns([((hour.delivered, ""), (hour.waiting, "w"), (hour.failed, "x")) for hour in day.hours])
+
+
+def columns(stacks: Sequence[Stack]) -> Sequence[Bar]:
+    """One column for each of ``stacks``; an empty one is a thin line."""
+    tallest = max((sum(count for count, _ in stack) for stack in stacks), default=0)
     rectangles: list[Bar] = []
-    for number, hour in enumerate(day.hours):
+    for number, stack in enumerate(stacks):
         x, top = number * _STEP, float(HEIGHT)
-        for count, tone in ((hour.delivered, ""), (hour.waiting, "w"), (hour.failed, "x")):
+        for count, tone in stack:
             if count:
                 height = round(max(_LEAST * 2, count / tallest * (HEIGHT - 6)), 1)
                 top = round(max(top - height, 0), 1)
@@ -38,7 +47,12 @@ def bars(day: Day) -> Sequence[Bar]:
 
 def width(day: Day) -> int:
     """The width of the drawing."""
-    return max(len(day.hours) * _STEP - (_STEP - _WIDTH), 1)
+    return width_of(len(day.hours))
+
+
+def width_of(count: int) -> int:
+    """The width of ``count`` columns."""
+    return max(count * _STEP - (_STEP - _WIDTH), 1)
 
 
 def in_words(day: Day) -> str:

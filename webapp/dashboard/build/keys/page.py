@@ -2,7 +2,10 @@
 
 from flask import render_template
 
-from webapp.dashboard.build.keys import clients, frame, webhooks
+from webapp.dashboard.build.keys import clients, frame, usage, webhooks
+from webapp.dashboard.dashboard import dashboard
+from webapp.dashboard.gate import person
+from webapp.people import api_keys
 
 blueprint = frame.blueprint
 
@@ -10,5 +13,8 @@ blueprint = frame.blueprint
 @blueprint.get("")
 def page() -> str:
     """The page."""
-    parts = clients.context() | webhooks.context()
-    return render_template("dashboard/build/keys/page.html", secret=frame.shown_now(), **parts)
+    parts = clients.context() | webhooks.context() | usage.context()
+    own_key_given_at = api_keys.given_at(dashboard().store, person().id)
+    return render_template(
+        "dashboard/build/keys/page.html", secret=frame.shown_now(), own_key_given_at=own_key_given_at, **parts
+    )

@@ -1,0 +1,33 @@
+"""The chart of usage on API & keys."""
+
+from tests.dashboard.embedded import Embedded
+from webapp.dashboard.build.keys.usage import DAYS, by_day
+from webapp.dashboard.client.build.usage import UsageHour
+from webapp.kit.clock import DAY, HOUR, SECOND, FakeClock
+from webapp.service.domain.projects import usage
+
+
+def test_hours_add_up_by_day() -> None:
+    starts = (DAY, DAY + HOUR, 40 * DAY)
+    hours = [UsageHour.model_construct(start=at // SECOND, runs=1, proxied=2, events=3) for at in starts]
+    days = by_day(hours, first=DAY)
+    assert len(days) == DAYS and days[0].start == DAY
+    assert (days[0].runs, days[0].proxied, days[0].events, days[0].total) == (2, 4, 6, 12)
+    assert sum(day.total for day in days) == 12, "what lies outside is left out"
+
+
+def test_the_page_says_what_was_used(office: Embedded, office_clock: FakeClock) -> None:
+    with office.service.store.write() as tx:
+        tx.run("DELETE FROM usage")
+    assert "Nothing was run" in office.browser().get("/build/keys")
+    with office.service.store.write() as tx:
+        usage.add(tx, office.scene, "run", office_clock(), by=1200)
+        usage.add(tx, office.scene, "event", office_clock() - DAY)
+    page = office.browser().get("/build/keys")
+    for words in ("1,200 actions run", "0 requests sent through", "1 event delivered", '<td class="num">1,200</td>'):
+        assert words in page
+
+
+def test_ones_own_key_stands_in_settings(office: Embedded) -> None:
+    page = office.browser("developer").get("/build/keys")
+    assert "Not made yet." in page and 'href="/settings#api-key"' in page
