@@ -29,7 +29,7 @@ from webapp.service.api.accounts import (
 )
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.components import calls, components, file_stash, proxy, runs
-from webapp.service.api.projects import audit, projects, usage, users, webhook, workflows, writes
+from webapp.service.api.projects import audit, limits, projects, usage, users, webhook, workflows, writes
 from webapp.service.api.triggers import deliveries, deploy, deployed_triggers, events, overviews, webhooks
 
 MODULES = (
@@ -44,6 +44,7 @@ MODULES = (
     client_care,
     app_overrides,
     usage,
+    limits,
     accounts,
     connect,
     link_sessions,

@@ -20,7 +20,7 @@ from webapp.service.api.base import cors, problems
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, read_json
 from webapp.service.api.base.operations import HEADER, Operation
 from webapp.service.domain.access import callers, custom_limits
-from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitName, LimitState
+from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitName, LimitState, key_of
 from webapp.service.domain.base.service import Service
 
 LIMIT_STATE = "patchbay.limit_state"
@@ -191,7 +191,7 @@ def _note(environ: dict[str, Any], state: LimitState) -> None:
 def _key(call: Call, name: LimitName) -> str | None:
     """What a call is counted under: its project and environment. Creating tokens is counted for each external user; so
     is all that is done in our own dashboard, apart from API clients. None for a token of a user who is not named."""
-    key = f"{name}|{call.scene.project_id}|{call.scene.environment}"
+    key = key_of(name, call.scene.project_id, call.scene.environment)
     if name == "tokens":
         user = read_json(call.request).get("external_user_id")
         return f"{key}|{hash_token(user)}" if isinstance(user, str) else None

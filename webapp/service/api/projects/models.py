@@ -126,3 +126,13 @@ class ProjectWebhookState(ProjectWebhook):
 
     active: bool = True
     delivery_state: DeliveryState | None = None
+
+
+class LimitNow(Answer):
+    """How one rate limit stands in the window that is open now."""
+
+    name: Literal["accounts", "tools", "executions", "proxy"]
+    limit: int = Field(examples=[2000])
+    window_seconds: int = Field(examples=[300])
+    used: int = Field(examples=[118])
+    reset_at: Seconds = Field(description="When the window ends.")

@@ -39,6 +39,11 @@ LIMITS: dict[LimitName, Limit] = {
 }
 
 
+def key_of(name: LimitName, project_id: str, environment: str) -> str:
+    """What calls in an environment of a project are counted under."""
+    return f"{name}|{project_id}|{environment}"
+
+
 @dataclass(frozen=True, slots=True)
 class LimitState:
     """How a limit stands after a call that it let pass; ``reset_at`` in seconds of Unix time."""
@@ -122,6 +127,11 @@ class Limiter:
         count, end = self._step(key, limit.window_s, 0)
         if count >= limit.requests:
             raise self._throttled(limit, end)
+
+    def state(self, limit: Limit, key: str) -> LimitState:
+        """How the window of ``key`` stands; nothing is counted."""
+        count, end = self._step(key, limit.window_s, 0)
+        return LimitState(limit.requests, max(0, limit.requests - count), -(-end // SECOND))
 
     def hit(self, limit: Limit, key: str, amount: int = 1) -> LimitState:
         """Count ``amount``, mostly one call, under ``key``. Raises :class:`Throttled` once the window is full."""

@@ -1,0 +1,40 @@
+"""How the limits of an environment stand, for whoever watches them; nothing is counted by asking.
+
+Creating tokens is counted for each external user, and is not among them; nor is what people do in the dashboard.
+"""
+
+from typing import Any
+
+from flask import Response
+
+from webapp.service.api.base.call import Call, answer
+from webapp.service.api.base.models import Data
+from webapp.service.api.base.operations import Group, Operations
+from webapp.service.api.projects import models
+from webapp.service.domain.base import scopes
+from webapp.service.domain.base.rate_limits import LIMITS, LimitName, key_of
+
+operations = Operations(
+    Group("Limits now", "How much of each rate limit is used up."),
+    read=(scopes.PROJECTS_READ,),
+    connect=False,
+    extension=True,
+)
+
+
+@operations.get("P/limits", answer=Data[list[models.LimitNow]])
+def list_limits(call: Call) -> Response:
+    """How the limits on calls with accounts, tools, executions and the proxy stand."""
+    return answer({"data": [_to_json(call, name) for name in LIMITS if name != "tokens"]})
+
+
+def _to_json(call: Call, name: LimitName) -> dict[str, Any]:
+    limit = LIMITS[name]
+    state = call.service.limits.state(limit, key_of(name, call.scene.project_id, call.scene.environment))
+    return {
+        "name": name,
+        "limit": limit.requests,
+        "window_seconds": limit.window_s,
+        "used": limit.requests - state.remaining,
+        "reset_at": state.reset_at,
+    }
