@@ -18,7 +18,7 @@ import requests
 from tests.fakes.browser import Browser, Page
 from tests.fakes.installation import Installation
 from tests.fakes.leaks import LeakDetector, Rights, check_files, check_logs
-from tests.fakes.thirdparty import CLIENT_SECRET, GOOD_KEY, ThirdParty
+from tests.fakes.thirdparty import CLIENT_ID, CLIENT_SECRET, GOOD_KEY, ThirdParty
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.people import start_tokens
 from webapp.service.domain.access import clients
@@ -94,6 +94,26 @@ class Story:
         self.browser.form("/sign-in?next=/accounts", "/sign-in", email="ada@example.com", password=PASSWORD)
         self._know_cookies()
         self.browser.visit("/settings")
+
+    def set_up(self) -> None:
+        """The owner adds a client: the provider does not know it or is in a bad mood, then it is kept, checked and
+        changed."""
+        page, form = "/apps/acme/setup", {"client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
+        for wrong in ({"client_id": "wrong"}, {"client_secret": CLIENT_SECRET[::-1]}, {"client_id": ""}):
+            assert self.browser.form(page, page, **(form | wrong)).status == 422
+        for mood in MOODS:
+            self.party.token_mood, self.party.elsewhere = mood, f"{self.party.origin}/token"
+            self.browser.form(page, page, **form)
+        self.party.reset()
+        assert self.browser.form(page, page, **form).status == 303
+        clients = re.findall(r'"(/build/apps/oa_\w+)"', self.browser.visit("/build/apps").text)
+        assert clients
+        for client in clients:
+            self.browser.form(client, client, name="Ours", **form)
+            self.browser.form(client, client, name="Ours", client_id=CLIENT_ID, client_secret=f"{CLIENT_SECRET}-not")
+            self.browser.form(client, f"{client}/check")
+            self.browser.visit(f"{client}/removal")
+        self.browser.visit("/build/apps")
 
     def keys(self) -> None:
         """From the dashboard to a key form: every refusal, then the right key; in a header and in the address."""
@@ -304,6 +324,7 @@ def test_no_canary_stands_where_it_has_no_right(
     caplog.set_level(logging.DEBUG)
     story = Story(installation, party, clock, detector, browser)
     story.first_start()
+    story.set_up()
     story.keys()
     story.sign_ins()
     story.crash(monkeypatch)
