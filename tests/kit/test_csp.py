@@ -1,5 +1,7 @@
 """Policies are read as browsers read them."""
 
+from time import perf_counter
+
 import pytest
 
 from webapp.kit import csp
@@ -71,7 +73,21 @@ def test_a_nonce_is_told() -> None:
     assert refusal and refusal.nonce
 
 
+META = '<meta http-equiv="Content-Security-Policy" content="{}">'
+
+
 def test_policies_of_the_page_itself_count_while_they_stand_in_its_head() -> None:
-    meta = '<meta http-equiv="Content-Security-Policy" content="{}">'
-    page = f"<head>{meta.format('frame-src x.example; sandbox')}</head><body>{meta.format('frame-src y.example')}"
+    page = f"<head>{META.format('frame-src x.example; sandbox')}</head><body>{META.format('frame-src y.example')}"
     assert csp.of_page(page) == [{"frame-src": ("x.example",)}]
+    escaped = "<META content='frame-src &#39;self&#39;' HTTP-EQUIV=content-security-policy />"
+    assert csp.of_page(f"<!-- {META.format('frame-src z.example')} -->{escaped}") == [{"frame-src": ("'self'",)}]
+    assert csp.of_page(f'<meta name="viewport" content="frame-src x"><![if IE]><!-- {META}') == []
+
+
+@pytest.mark.parametrize("part", ["a", "<!--", "<meta ", "<meta a", "a=", "<![", "<!", '<meta content="', "</", "\0"])
+def test_a_hostile_page_costs_no_more_than_its_length(part: str) -> None:
+    began = perf_counter()
+    whole = part * (512 * 1024 // len(part))
+    for page in (whole, f"<meta {whole[:200_000]}>"):
+        csp.of_page(page)
+    assert perf_counter() - began < 1

@@ -16,6 +16,7 @@ from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_url
 
 DEADLINE_S, MAX_BYTES, MAX_HOPS = 10.0, 512 * 1024, 3
+MAX_HEADS = 5  # of a proxy, of an interim answer, of the page
 _STATUS_LINE = re.compile(r"HTTP/[\d.]+ (\d{3})[^\n]*\n?")
 
 
@@ -61,7 +62,10 @@ def _printed(url: str, text: str) -> PageAnswer:
     """The answer as `curl -si` prints it; of several heads, such as a proxy's, the last counts."""
     status, headers = 0, dict[str, str]()
     rest = text.replace("\r\n", "\n").lstrip()
-    while start := _STATUS_LINE.match(rest):
+    for _ in range(MAX_HEADS):
+        start = _STATUS_LINE.match(rest)
+        if start is None:
+            break
         head, _, rest = rest[start.end() :].partition("\n\n")
         status, headers = int(start[1]), {}
         for line in head.splitlines():
