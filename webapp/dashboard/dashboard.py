@@ -103,6 +103,11 @@ class Viewer:
         return True
 
     @property
+    def in_chosen_project(self) -> bool:
+        """Whether the project is not the one that the dashboard works in by itself."""
+        return " " in self.scene
+
+    @property
     def may_build(self) -> bool:
         """Whether Build is theirs: signing keys, what others do, clients and embedding."""
         return self.role in ("owner", "developer")

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from flask import g, request, url_for
 
+from webapp.dashboard.build import known_projects
 from webapp.dashboard.client.overview import TriggerOverview
 from webapp.dashboard.cookies import read_theme
 from webapp.dashboard.dashboard import (
@@ -160,13 +161,15 @@ def logo_url(source: str) -> str:
 
 def _scenes() -> dict[str, Any]:
     """Where the viewer works, and where else they may."""
-    client, known = viewer().client, dashboard().projects.get(KNOWN_PROJECTS) or ()
+    client, known = viewer().client, dashboard().projects.get(KNOWN_PROJECTS)
+    if known is None and viewer().in_chosen_project:
+        known = if_up(known_projects.read_anew)
     environments = [
         {"name": name, "label": label, "current": name == client.environment, "live": name == "production"}
         for name, label in ENVIRONMENTS.items()
     ]
-    here = client.project_id if len(known) > 1 else ""
-    projects = [{"id": each.id, "name": each.name, "current": each.id == here} for each in known if here]
+    here = client.project_id if known and len(known) > 1 else ""
+    projects = [{"id": each.id, "name": each.name, "current": each.id == here} for each in known or () if here]
     return {"environments": environments, "scene_projects": projects, "scene_url": url_for("dashboard.scene.choose")}
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.dashboard.embedded import Browser, Embedded
 from tests.fakes.user_data import plant_account
+from webapp.dashboard.dashboard import KEY
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.projects import projects
@@ -32,6 +33,7 @@ def test_pages_show_nothing_of_the_other_environment(studio: Embedded) -> None:
     page = owner.get("/accounts")
     assert "Real" in page and "Trial" not in page
     assert 'value="production" aria-pressed="true"' in " ".join(page.split())
+    assert '<span class="badge ok push">Production</span>' in page  # where the menu is folded away
     owner.get(f"/accounts/{real.id}")
     owner.get(f"/accounts/{trial.id}", code=404)
     assert owner.send(f"/accounts/{trial.id}/disconnection").status_code == 404
@@ -132,6 +134,14 @@ def test_pages_show_nothing_of_another_project(studio: Embedded) -> None:
     )
     assert answer.headers["Location"] == f"/accounts/{ours.id}"
     assert "Desk" in owner.get("/accounts")
+
+
+def test_a_browser_knows_its_project_after_a_restart(studio: Embedded) -> None:
+    shop = projects.create(studio.service, name="Kiosk", support_email="help@shop.example")
+    owner = studio.browser()
+    owner.send("/scene", {"project": shop.id})
+    studio.app.extensions[KEY].projects.clear()
+    assert f'value="{shop.id}" aria-pressed="true"' in " ".join(owner.get("/settings").split())
 
 
 def test_a_project_that_is_not_there_is_not_worked_in(studio: Embedded) -> None:
