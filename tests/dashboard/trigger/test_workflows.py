@@ -8,6 +8,7 @@ from tests.dashboard.fake_triggers import Watchtower
 from webapp.dashboard.client.build.workflows import NamedWorkflow, Workflows
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.triggers import TriggerClient
+from webapp.people import users
 
 PAGE = "/triggers/dc_000000x/workflows"
 
@@ -43,3 +44,13 @@ def test_without_any_the_way_to_the_first_is_shown(
     assert "The project has no workflow yet." in stage.signed_in().get(PAGE).text
     monkeypatch.setattr(Workflows, "list", lambda _: None)
     assert stage.signed_in().get(PAGE).status_code == 404
+
+
+def test_to_members_it_is_not_there(stage: Any, deployed: Watchtower, chosen: list[str]) -> None:
+    browser = stage.signed_in()
+    with stage.store.write() as tx:
+        olga = users.prepare(stage.clock, email="olga@example.com", password="a long password", role="owner")
+        users.insert(tx, olga)
+        users.set_role(tx, stage.clock(), stage.alice, "member")
+    assert browser.get(PAGE).status_code == browser.send(PAGE, {"workflow": "p_1"}).status_code == 404
+    assert PAGE not in browser.get("/triggers/dc_000000x").text and chosen == []
