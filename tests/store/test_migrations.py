@@ -120,6 +120,27 @@ def test_an_older_database_gets_what_it_lacks_and_keeps_what_it_holds(path: Path
         assert store.all("SELECT ended FROM connect_tokens") == []
 
 
+def test_drafts_of_people_are_kept_for_viewers(path: Path, folder: Path) -> None:
+    for file in folder.iterdir():
+        if file.stem >= "m036_portal":
+            file.unlink()
+    with closing(Database(path)) as database:
+        Schema(folder).apply(database)
+    execute(
+        path,
+        "INSERT INTO users (id, email, password_hash, role, created_at, updated_at)"
+        " VALUES ('u_1', 'a', 'h', 'owner', 1, 1)",
+        "INSERT INTO component_drafts VALUES ('u_1', 'slack-send', '{}', '', '[]', '', 7)",
+    )
+    with closing(SQLiteStore(path)) as store:
+        store.migrate()
+        (draft,) = store.all("SELECT viewer, user_id, external_user_id, component, updated_at FROM viewer_drafts")
+        assert tuple(draft.values()) == ("u_1", "u_1", None, "slack-send", 7)
+        with store.write() as tx:
+            tx.run("DELETE FROM users", {})
+        assert store.all("SELECT viewer FROM viewer_drafts") == []
+
+
 def test_an_interrupted_migration_leaves_no_trace(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     apply = Migration.apply
 

@@ -44,6 +44,13 @@ def test_who_may_only_look_sees_no_button(world: Any) -> None:
     assert portal.get(f"/triggers/{trigger_id}").status_code == 200
 
 
+def test_the_link_looks_like_the_portal(world: Any) -> None:
+    portal = world.portal(query="&theme=dark&language=de")
+    link = portal.post("/apps/sandbox/connect").headers["Location"].removeprefix(world.public)
+    page = world.client().get(link, base_url=world.public).text
+    assert 'data-theme="dark"' in page and 'lang="de"' in page
+
+
 def test_no_signing_key_is_shown(world: Any) -> None:
     portal = world.portal()
     trigger_id = world.deploy()

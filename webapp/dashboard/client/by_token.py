@@ -60,12 +60,15 @@ class TokenFacts(Lenient):
 class TokenClient(ConnectClient):
     """One Connect token's project and environment, for its user alone."""
 
-    def __init__(self, transport: Transport, clock: Clock, token: str, facts: TokenFacts) -> None:
+    def __init__(
+        self, transport: Transport, clock: Clock, token: str, facts: TokenFacts, look: Mapping[str, str] | None = None
+    ) -> None:
+        """``look`` is the theme and the language of links."""
         super().__init__(
             transport, clock, client_id="", client_secret="", project=lambda: facts.project_id,
             environment=facts.project_environment,
         )  # fmt: skip
-        self._token = token
+        self._token, self._look = token, look or {}
 
     def as_user(self, user: str, method: str, path: str, **call: Unpack[Call]) -> Any:
         """A call with the token. Raises :class:`NotFound` for what its scope does not admit."""
@@ -80,7 +83,7 @@ class TokenClient(ConnectClient):
 
     def new_link(self, user: str, uris: Mapping[str, str], app: str, account_id: str = "") -> str:
         """A page of the Connect Link for one more connection."""
-        body = {**uris, "app": app, "account_id": account_id or None}
+        body = {**self._look, **uris, "app": app, "account_id": account_id or None}
         return str(object_of(self.as_user(user, "POST", self.path("link_sessions"), body=body)).get("url", ""))
 
 

@@ -33,5 +33,6 @@ class PortalViewer(Viewer):
 def of(session: PortalSession) -> PortalViewer:
     """The viewer of ``session``, whose calls are made with its very token."""
     board = dashboard()
-    client = TokenClient(board.client.transport, board.clock, session.token, session.facts)
+    look = {"theme": session.look.theme, "language": session.look.language}
+    client = TokenClient(board.client.transport, board.clock, session.token, session.facts, look)
     return PortalViewer(session.facts.external_user_id, ROLE, client, session=session)

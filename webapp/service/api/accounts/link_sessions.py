@@ -25,6 +25,8 @@ class NewLinkSession(Body):
     error_redirect_uri: str = Field(description="Where to go on after a failure: a page of this installation.")
     app: str | None = Field(None, description="The app's slug; without one the person chooses.")
     account_id: str | None = Field(None, description="An account to connect anew.")
+    theme: str | None = Field(None, description="`light` or `dark`; otherwise as the system has it.")
+    language: str | None = Field(None, description="The language of the page; otherwise the browser's.")
     connect_token: str | None = Field(
         None, description="The Connect token of the user; needed unless the call is made with it."
     )
@@ -60,7 +62,7 @@ def _parameters(call: Call, body: NewLinkSession) -> dict[str, str]:
     for name in ("success_redirect_uri", "error_redirect_uri"):
         _check_own(call, name, getattr(body, name))
     ways = {link_sessions.SUCCESS: body.success_redirect_uri, link_sessions.FAILURE: body.error_redirect_uri}
-    chosen = {"app": body.app, "accountId": body.account_id}
+    chosen = {"app": body.app, "accountId": body.account_id, "theme": body.theme, "language": body.language}
     return {**ways, **{name: value for name, value in chosen.items() if value}}
 
 
