@@ -46,6 +46,11 @@ def test_a_service_that_lists_none(refusal: Exception) -> None:
         Webhooks(Recorder(refusal)).get("wh_1")
 
 
-def test_a_service_that_shows_no_key() -> None:
-    assert Webhooks(Recorder(NotFound())).signing_key() is None
+@pytest.mark.parametrize("refusal", [NotFound(), Forbidden()])
+def test_a_service_that_shows_neither_webhook_nor_key(refusal: Exception) -> None:
+    assert Webhooks(Recorder(refusal)).of_project() is None
+    assert Webhooks(Recorder(refusal)).signing_key() is None
+
+
+def test_a_key_is_shown() -> None:
     assert Webhooks(Recorder({"data": {"signing_key": "k"}})).signing_key() == "k"

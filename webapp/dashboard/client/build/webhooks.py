@@ -60,8 +60,11 @@ class Webhooks:
         self._client.as_project("POST", f"{_PATH}/{webhook_id}/test_event")
 
     def of_project(self) -> Endpoint | None:
-        """The webhook of the project's environment, if it has one."""
-        data = self._ask("GET", "webhook", params={"extensions": True})
+        """The webhook of the project's environment, if it has one that the dashboard's own client may see."""
+        try:
+            data = self._ask("GET", "webhook", params={"extensions": True})
+        except (NotFound, Forbidden):
+            return None
         return Endpoint.model_validate(data) if data else None
 
     def set_of_project(self, url: str) -> None:
@@ -76,7 +79,7 @@ class Webhooks:
         """The environment's signing key (an extension); ``None`` where it is not shown."""
         try:
             return str(self._ask("GET", "webhook", "signing_key").get("signing_key", ""))
-        except NotFound:
+        except (NotFound, Forbidden):
             return None
 
     def rotate_key(self) -> str:
