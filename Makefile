@@ -73,7 +73,7 @@ messages: setup-dev
 	$(EXTRACT) --keywords "lazy count_of:2,3" --output-file webapp/translations/pages.pot templates webapp
 	$(EXTRACT) --output-file webapp/translations/apps.pot webapp/service/catalog
 	for file in $$(ls webapp/translations/*/*.po); do \
-		$(BIN)/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --omit-header --no-wrap \
+		$(BIN)/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --no-wrap \
 			--locale $$(basename $$(dirname $$file)) --output-file $$file \
 			--input-file webapp/translations/$$(basename $$file)t; \
 	done

@@ -99,7 +99,10 @@ def translated(text: str) -> str:
     words, link = without_link(text)
     if not words or _language.get() == DEFAULT:
         return text
-    return f"{gettext(words)} [{gettext(_DOCUMENTATION)}]{link}" if link else gettext(words)
+    if not link:
+        return gettext(words)
+    label = gettext("See the documentation")
+    return f"{gettext(words)} [{label}]{link}"
 
 
 def without_link(text: str) -> tuple[str, str]:
