@@ -2,8 +2,10 @@
 
 import jinja2
 import pytest
+from markupsafe import Markup, escape
 
 from webapp.kit import templates
+from webapp.kit.translation import lazy
 
 
 def rendered(source: str, **context: object) -> str:
@@ -87,6 +89,41 @@ def test_words_between_stars_are_bold_and_nothing_else_is_markup() -> None:
     assert rendered("{{ text|strong }}", text=text) == (
         "Open <b>A &amp; B → C</b>, then &lt;i&gt;<b>D</b>&lt;/i&gt; * 2 **"
     )
+
+
+class Text(str):
+    """A text of another kind."""
+
+
+class Drawn:
+    """What draws itself."""
+
+    def __html__(self) -> str:
+        return "<i>drawn</i>"
+
+
+EVIL = "<script>alert('x') & \"y\"</script>"
+VALUES = [EVIL, "", "plain", Text(EVIL), Markup("<b>"), Drawn(), lazy(EVIL), 5, 1.5, None, True, [EVIL], {"a": EVIL}]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_every_value_is_escaped_as_markupsafe_has_it(value: object) -> None:
+    assert templates.escaped(value) == str(escape(value))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ x }}", '<a title="{{ x }}">', "{% set y = x %}{{ y }}", "{% set y %}{{ x }}{% endset %}{{ y }}",
+        "{% macro m(v) %}{{ v }}{% endmacro %}{{ m(x) }}", "{% for y in [x] %}{{ y }}{% endfor %}",
+        "{% macro m() %}{{ caller() }}{% endmacro %}{% call m() %}{{ x }}{% endcall %}", "{{ x ~ 'a' }}",
+        "{% filter upper %}{{ x }}{% endfilter %}", "{% block b %}{{ x }}{% endblock %}{{ self.b() }}",
+        "{% autoescape false %}{{ x }}{% endautoescape %}", "{{ x|safe }}", "{{ [x, x]|join(', ') }}", "{{ missing }}",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_a_page_is_what_jinja_makes_of_it(source: str, value: object) -> None:
+    assert rendered(source, x=value) == jinja2.Environment(autoescape=True).from_string(source).render(x=value)
 
 
 def test_functions_of_every_kind_are_called() -> None:

@@ -3,8 +3,7 @@
 :func:`prepare` gives a Jinja environment translation, and an extension that leaves out what no browser shows: a line
 break with its indentation becomes one space, as HTML has it, and nothing beside a tag that makes a box of its own
 (``<p>``, ``<td>``) or at an end of a template, macro or block. ``<pre>``, ``<textarea>``, ``<script>`` and ``<style>``
-keep theirs, and ``{% trans %}`` has a rule of its own (:mod:`webapp.kit.translation`). This happens when a template is
-compiled; rendering costs nothing more.
+keep theirs; ``{% trans %}`` has a rule of its own (:mod:`webapp.kit.translation`). This happens when it is compiled.
 """
 
 import re
@@ -13,10 +12,12 @@ from enum import Enum, auto
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from jinja2.compiler import CodeGenerator
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.runtime import Context
 from markupsafe import Markup, escape
+from markupsafe import _escape_inner as escape_text  # type: ignore[attr-defined]  # what escape calls for a str
 
 from webapp.kit import translation
 
@@ -67,7 +68,7 @@ def prepare(environment: Any) -> None:
     translation.install(environment)
     environment.filters["strong"] = strong
     environment.add_extension(WithoutLayout)
-    environment.context_class = _Context
+    environment.context_class, environment.code_generator_class, environment.escaped = _Calls, _Output, escaped
     environment.make_globals = lambda own: {**environment.globals, **(own or {})}
 
 
@@ -76,11 +77,24 @@ def strong(text: str) -> Markup:
     return Markup(_STRONG.sub(r"<b>\1</b>", str(escape(text))))  # noqa: S704 - escaped
 
 
-class _Context(Context):
-    """Calls functions at once. Jinja looks at each callable thrice for what it wants passed; only few want anything."""
+def escaped(value: object) -> str:
+    """``value`` as :func:`markupsafe.escape` has it, but a plain ``str`` where it was one: it is joined to a page."""
+    if type(value) is str:
+        return escape_text(value)
+    return value if type(value) is Markup else escape(value)
 
+
+class _Output(CodeGenerator):
+    def _output_child_pre(self, node: Any, frame: Any, finalize: Any) -> None:
+        if frame.eval_ctx.autoescape and not frame.eval_ctx.volatile and finalize.src is None:
+            self.write("environment.escaped(")
+        else:
+            super()._output_child_pre(node, frame, finalize)
+
+
+class _Calls(Context):
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Call ``function``, which may be any callable."""
+        """Call ``function``, which may be any callable. Jinja looks at each thrice for what it wants passed."""
         if type(function) is not FunctionType or hasattr(function, "jinja_pass_arg"):
             return super().call(function, *args, **kwargs)
         kwargs.pop("_block_vars", None)
