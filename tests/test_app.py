@@ -1,5 +1,6 @@
 """The whole application speaks the language of who reads; its API speaks English."""
 
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,3 +87,11 @@ def test_pages_alone_have_the_cookie_of_forms(client: FlaskClient, path: str, op
     app = client.application
     with app.test_request_context(path, base_url=BASE):
         assert (app.session_interface.open_session(app, request) is not None) is opened
+
+
+def test_nothing_that_answers_is_a_coroutine(client: FlaskClient) -> None:
+    app = client.application
+    hooks = (app.before_request_funcs, app.after_request_funcs, app.teardown_request_funcs)
+    functions = [*app.view_functions.values(), *(each for kind in hooks for many in kind.values() for each in many)]
+    assert len(functions) > 100 and not any(map(inspect.iscoroutinefunction, functions))
+    assert app.ensure_sync(functions[0]) is functions[0]

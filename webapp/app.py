@@ -115,6 +115,10 @@ class _App(Flask):
             mount(environ)
         return super().wsgi_app(environ, start_response)
 
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """``func`` itself: none is a coroutine. Flask would look at each of them at each request."""
+        return func
+
     def log_exception(self, exc_info: Any) -> None:
         """Log what went wrong by the name of the route: a token or a trigger's key may stand in the address."""
         self.logger.error("Exception in %s [%s]", request.endpoint, request.method, exc_info=exc_info)
