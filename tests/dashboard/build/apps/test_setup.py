@@ -135,6 +135,15 @@ def test_others_ask_once_and_owners_see_who(stage: Any, slack: Any) -> None:
     assert marc.send("/apps/nothing/setup-requests").status_code == 404
 
 
+def test_an_app_that_is_ready_takes_a_client_of_ones_own(stage: Any, slack: Any) -> None:
+    slack["patchbay"]["ready"] = True
+    browser = stage.signed_in()
+    assert 'href="/apps/slack/setup"' in browser.get("/apps/slack").text
+    assert "Add a client of your own for Slack" in browser.get("/apps/slack/setup").text
+    member = login(stage, "marc@example.com", "member")
+    assert "/apps/slack/setup" not in member.get("/apps/slack").text
+
+
 def test_a_service_that_tells_nothing_has_no_form(stage: Any, slack: Any) -> None:
     del slack["patchbay"]["set_up"]
     browser = stage.signed_in()

@@ -118,6 +118,12 @@ def test_who_holds_the_secret_hands_it_on(service: Service, project: Project) ->
         provider_clients.remove(service, client)
 
 
+def test_a_family_has_one_redirect_uri(service: Service) -> None:
+    uris = {slug: provider_clients.new_redirect_uri(service, slug) for slug in ("jira", "gmail", "google_drive")}
+    assert uris["jira"].endswith("/connect/oauth/callback/atlassian")
+    assert uris["gmail"] == uris["google_drive"]
+
+
 def test_the_family_of_an_app(service: Service) -> None:
     assert provider_clients.family(service, "gmail") == ["google_calendar", "google_drive", "google_sheets"]
     assert provider_clients.family(service, "github") == provider_clients.family(service, "nothing") == []
