@@ -34,7 +34,7 @@ SPEECHLESS = {
     "ServiceDown", "PatchbayError", "RejectedByProvider", "NotImplementedError", "AssertionError", "ValueError",
     "warning", "error", "exception", "info", "debug", "partition",
 }  # fmt: skip
-HEADERS = {"Accept", "Allow", "Authorization", "Bearer \0", "Lax", "Referer", "Vary", "Patchbay dashboard"}
+HEADERS = {"Accept", "Allow", "Authorization", "Bearer \0", "Lax", "Origin", "Referer", "Vary", "Patchbay dashboard"}
 BROWSERS = {"Android", "Chrome", "Chrom", "Edg", "Edge", "Firefox", "Linux", "Mac", "Opera", "Safari", "Windows"}
 UNTOLD = {"Polling", "Instant"}  # how a trigger learns of news; templates put it into words
 UNSEEN = re.compile(
