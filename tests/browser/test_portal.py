@@ -169,3 +169,23 @@ def test_it_fits_a_phone(contexts: Any, product: Any, embedder: Any, axe: Any, s
         frame = page.frames[1]
         assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
         assert axe(frame) == [], address
+
+
+def test_embed_js_shows_it_and_gives_the_next_token(page: Any, product: Any, embedder: Any) -> None:
+    user = "script@example.com"
+    tokens = [product.token(user, allowed_origins=[embedder.origin], expires_in=life) for life in (60, 3600)]
+    page.goto(embedder.origin)
+    page.add_script_tag(url=f"{product.url}/embed.js")
+    page.evaluate(
+        """(tokens) => { document.querySelector("iframe").remove();
+          Patchbay.portal({tokenCallback: () => tokens.shift(), element: "body", page: "activity"}) }""",
+        tokens,
+    )
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("heading", name="What happened", level=1).wait_for()
+    page.wait_for_function("messages.some(([, message]) => message.type === 'token-needed')")
+    page.wait_for_timeout(500)  # the token is on its way; what is followed meanwhile takes the first one
+    frame.get_by_role("link", name="Connections").click()
+    frame.get_by_role("heading", name="Connections", level=1).wait_for()
+    left = int(frame.locator("#portal").get_attribute("data-left"))
+    assert left > 3_000_000, "the second token"
