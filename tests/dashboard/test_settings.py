@@ -66,11 +66,12 @@ def test_changing_the_password_signs_others_out(stage: Any) -> None:
 def test_other_browsers_can_be_signed_out(stage: Any) -> None:
     mine, other, third = (stage.signed_in() for _ in range(3))
     page = mine.get("/settings").text
-    ends = sorted({part.split('"')[0] for part in page.split('action="')[1:] if part.startswith("/settings/sessions/")})
+    ends = {part.split('"')[0] for part in page.split('action="')[1:] if part.startswith("/settings/sessions/")}
+    one_end = min(ends - {"/settings/sessions/end-others"})
     assert len(ends) == 3  # one for each other browser, and the one for all
     assert "This one" in page
-    assert mine.send(ends[0]).status_code == 303
-    assert mine.send(ends[0]).status_code == 404
+    assert mine.send(one_end).status_code == 303
+    assert mine.send(one_end).status_code == 404
     assert mine.send("/settings/sessions/end-others").status_code == 303
     assert [browser.get("/settings").status_code for browser in (mine, other, third)] == [200, 303, 303]
 
