@@ -147,6 +147,7 @@ def test_every_operation_counts_where_it_should() -> None:
         "GET P/accounts", "GET P/accounts/<account_id>", "DELETE P/accounts/<account_id>",
         "DELETE P/apps/<app>/accounts", "GET P/users/<path:external_user_id>/accounts",
         "GET P/accounts/<account_id>/uses", "GET P/accounts/<account_id>/history",
+        "GET P/accounts/<account_id>/siblings",
     }  # fmt: skip
     nouns = ("components", "actions", "triggers")
     assert found["tools"] == {f"GET P/{noun}{rest}" for noun in nouns for rest in ("", "/<component:component_id>")}
@@ -154,7 +155,7 @@ def test_every_operation_counts_where_it_should() -> None:
         "POST P/actions/run",
         "POST P/components/run",
     }
-    assert {one.split()[1] for one in found["proxy"]} == {"P/proxy/<path:url_64>"}
+    assert {one.split()[1] for one in found["proxy"]} == {"P/proxy/<path:url_64>", "P/embed_check"}
 
 
 def test_a_throttled_answer_is_section_7_to_the_letter(world: Any, narrow: None) -> None:

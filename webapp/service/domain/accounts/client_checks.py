@@ -23,7 +23,7 @@ Verdict = Literal["known", "unknown", "redirect_uri", "unchecked"]
 DEADLINE_S = 8.0  # of each of the two requests
 _UNKNOWN_CODES = frozenset({"invalid_client", "invalid_client_id", "unauthorized_client"})
 _REDIRECT_URI_CODES = frozenset({"redirect_uri_mismatch", "invalid_redirect_uri", "bad_redirect_uri"})
-_RFC = ClientCheck(source="https://www.rfc-editor.org/rfc/rfc6749#section-5.2")
+_RFC = "https://www.rfc-editor.org/rfc/rfc6749#section-5.2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def check(
     service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str, values: Mapping[str, str]
 ) -> ClientVerdict:
     """Ask the provider of ``app``, whose addresses are filled with the fields in ``values``, else their defaults."""
-    facts, name = (app.oauth and app.oauth.check) or _RFC, app.provider_name
+    facts, name = (app.oauth and app.oauth.check) or ClientCheck(source=_RFC), app.provider_name
     if not facts.possible:
         return _unchecked(f"{name} tells only once somebody signs in.")
     defaults = {field.name: field.default for field in app.spec.fields if field.default}
