@@ -59,8 +59,7 @@ _SNIPPETS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("server-javascript", "JavaScript", _("The same with Node, without any library.")),
     ),
     "clients": (
-        ("clients-environment", "Environment", _("Clients that exist for this API read these variables.")),
-        ("clients-arguments", "Arguments", _("Where a client takes arguments instead, in Python and in JavaScript.")),
+        ("clients-arguments", "Arguments", _("What existing clients of this API take, with this address.")),
     ),
 }  # fmt: skip
 
