@@ -1,6 +1,6 @@
 """A browser works in one environment: its pages show nothing of the other, and a Connect Link leads back to its own."""
 
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
 
@@ -9,6 +9,7 @@ from tests.fakes.user_data import plant_account
 from webapp.dashboard.dashboard import KEY
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.deliveries import signing_keys
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
@@ -149,3 +150,11 @@ def test_a_project_that_is_not_there_is_not_worked_in(studio: Embedded) -> None:
     for project_id in ("", "proj_none", "../x"):
         assert owner.send("/scene", {"project": project_id}).status_code == 404
     assert member.send("/scene", {"project": studio.project.id}).status_code == 404
+
+
+def test_a_way_back_that_names_no_project_asks_for_nothing(studio: Embedded) -> None:
+    scene = Scene(studio.project.id, "development")
+    key = signing_keys.of_scene(studio.service, scene)
+    name = quote(f"{studio.project.id}/webhook/regenerate_signing_key?", safe="")
+    studio.browser().get(f"/accounts/connected?account_id=apn_0&in=development&project={name}", code=404)
+    assert signing_keys.of_scene(studio.service, scene) == key

@@ -72,3 +72,8 @@ def test_refused_client_is_the_service_being_down(stage: Any) -> None:
     )
     with pytest.raises(ServiceDown, match="refused the dashboard’s own client"):
         UserClient(wrong, "u_1").accounts(limit=1)
+
+
+def test_no_project_leads_to_another_operation(stage: Any) -> None:
+    client = client_of(stage).within("proj_1/webhook/regenerate_signing_key?", "production")
+    assert client.path("tokens") == "/v1/connect/proj_1%2Fwebhook%2Fregenerate_signing_key%3F/tokens"

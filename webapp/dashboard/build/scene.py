@@ -52,7 +52,7 @@ def parameters() -> Mapping[str, str]:
 def return_to(account_id: str) -> None:
     """Work where the address says that the account is, if it is there: nobody is led elsewhere by a mere address."""
     project_id, environment = request.args.get("project", ""), request.args.get("in", "")
-    if not viewer().may_build or environment not in ENVIRONMENTS:
+    if not viewer().may_build or environment not in ENVIRONMENTS or (project_id and not _is_project(project_id)):
         return
     client = dashboard().client.within(project_id, environment)
     try:

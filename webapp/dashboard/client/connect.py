@@ -164,7 +164,7 @@ class ConnectClient:
 
     def path(self, *parts: str) -> str:
         """A path below ``/v1/connect/{project_id}``, each part quoted."""
-        return f"/v1/connect/{self._project()}/" + "/".join(quote(part, safe="") for part in parts)
+        return "/v1/connect/" + "/".join(quote(part, safe="") for part in (self._project(), *parts))
 
     def _authorized(
         self, token: Callable[[], str], drop: Callable[[str], None], method: str, path: str, call: Call

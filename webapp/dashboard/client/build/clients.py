@@ -1,6 +1,7 @@
 """OAuth clients of the workspace over the API (extensions): listed, made, given another secret and deleted."""
 
 from collections.abc import Mapping
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -76,15 +77,15 @@ class Clients:
     def rotate(self, client_id: str, overlap_s: int) -> OAuthClient:
         """The client with a new secret; the old one works ``overlap_s`` seconds longer."""
         params = {"overlap_seconds": overlap_s}
-        return read(OAuthClient, self._client.as_project("POST", f"{_PATH}/{client_id}/rotate", params=params))
+        return read(OAuthClient, self._client.as_project("POST", f"{_below(client_id)}/rotate", params=params))
 
     def end_old_secret(self, client_id: str) -> None:
         """End the secret before the present one."""
-        self._client.as_project("DELETE", f"{_PATH}/{client_id}/old_secret")
+        self._client.as_project("DELETE", f"{_below(client_id)}/old_secret")
 
     def delete(self, client_id: str) -> None:
         """Delete a client with its tokens."""
-        self._client.as_project("DELETE", f"{_PATH}/{client_id}")
+        self._client.as_project("DELETE", _below(client_id))
 
     def project_names(self) -> Mapping[str, str]:
         """The names of the projects that the dashboard's own client sees, by id."""
@@ -93,6 +94,10 @@ class Clients:
         except (NotFound, Forbidden):
             return {}
         return {project.id: project.name or project.id for project in read(PageOf[_Project], answer).items}
+
+
+def _below(client_id: str) -> str:
+    return f"{_PATH}/{quote(client_id, safe='')}"
 
 
 def _milliseconds(text: str) -> int | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from webapp.dashboard.client.connect import ConnectClient, read
 from webapp.dashboard.client.models.embedding import EmbedCheck, RefusedOrigin, Validity
@@ -29,7 +30,7 @@ class EmbedClient:
 
     def validity(self, token: str) -> Validity:
         """``GET /v1/connect/tokens/{ctok}/validate``."""
-        path, params = f"/v1/connect/tokens/{token}/validate", {"extensions": True}
+        path, params = f"/v1/connect/tokens/{quote(token, safe='')}/validate", {"extensions": True}
         return read(Validity, self.client.as_project("GET", path, params=params))
 
     def check_page(self, url: str, origins: Sequence[str], printed: str) -> EmbedCheck | None:

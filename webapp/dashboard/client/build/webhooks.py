@@ -1,6 +1,7 @@
 """Webhooks that are told about accounts, the project's own webhook, and the key that signs what they get."""
 
 from typing import Any
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -49,15 +50,15 @@ class Webhooks:
 
     def remove(self, webhook_id: str) -> None:
         """``DELETE /v1/webhooks/{id}`` (an extension)."""
-        self._client.as_project("DELETE", f"{_PATH}/{webhook_id}")
+        self._client.as_project("DELETE", _below(webhook_id))
 
     def reset(self, webhook_id: str) -> None:
         """``POST …/reset_delivery_state`` (an extension)."""
-        self._client.as_project("POST", f"{_PATH}/{webhook_id}/reset_delivery_state")
+        self._client.as_project("POST", f"{_below(webhook_id)}/reset_delivery_state")
 
     def test(self, webhook_id: str) -> None:
         """``POST …/test_event`` (an extension)."""
-        self._client.as_project("POST", f"{_PATH}/{webhook_id}/test_event")
+        self._client.as_project("POST", f"{_below(webhook_id)}/test_event")
 
     def of_project(self) -> Endpoint | None:
         """The webhook of the project's environment, if it has one that the dashboard's own client may see."""
@@ -88,3 +89,7 @@ class Webhooks:
 
     def _ask(self, method: str, *parts: str, **call: Any) -> Any:
         return object_of(self._client.as_project(method, self._client.path(*parts), **call)).get("data") or {}
+
+
+def _below(webhook_id: str) -> str:
+    return f"{_PATH}/{quote(webhook_id, safe='')}"
