@@ -70,6 +70,8 @@ def test_who_came_from_an_allowed_page_goes_back_to_it(world: Any, browser: Any)
         "https://evil.example/",
         f"{ORIGIN}.evil.example/",
         f"{ORIGIN}@evil.example/",
+        f"{ORIGIN}\\@evil.example/",
+        f"{ORIGIN.upper()}/evil",
         "javascript:alert(1)",
         "//evil.example",
     ],

@@ -3,7 +3,6 @@ token's origins (``returnTo``), each with what came of it."""
 
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from webapp.kit.origins import exact_origin
 from webapp.service.domain.base.service import Service
 from webapp.service.link.framing import origin_of
 from webapp.service.link.visit import Visit
@@ -65,4 +64,4 @@ def _place(current: Visit, uri: str | None) -> str | None:
     if uri or current.embedded:
         return None if current.embedded else uri
     opener = current.parameters.get("returnTo", "")
-    return opener if exact_origin(origin_of(opener)) in current.token.allowed_origins else None
+    return opener if origin_of(opener) in current.token.allowed_origins else None  # as browsers write it, and no other
