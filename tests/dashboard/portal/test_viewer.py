@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 
+from webapp.dashboard.portal import sessions
+from webapp.dashboard.portal.viewer import ROLE, PortalViewer
+from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
 FORM = "/apps/schedule/triggers/schedule-custom-interval"
@@ -76,3 +79,12 @@ def test_a_draft_is_its_users_in_one_environment_and_outlives_the_token(world: A
     with world.service.store.write() as tx:
         tx.run("DELETE FROM external_users WHERE external_id = 'alice'", {})
     assert world.service.store.all("SELECT viewer FROM viewer_drafts") == []
+
+
+def test_what_is_known_of_an_app_is_one_projects_and_environments(world: Any) -> None:
+    shop, store = projects.create(world.service, name="Shop", support_email="help@shop.example"), world.service.store
+    scenes = world.scene, Scene(world.scene.project_id, "production"), Scene(shop.id, "development")
+    portals: list[Any] = [sessions.find(store, world.portal(scene=scene).handle) for scene in scenes]
+    client: Any = None
+    names = {PortalViewer("alice", ROLE, client, session=session).here("sandbox") for session in portals}
+    assert len(names) == 3 and "sandbox" not in names

@@ -18,7 +18,12 @@ class PortalViewer(Viewer):
     @property
     def key(self) -> str:
         """Tokens of one user that may do different things see different things."""
-        return f"{self.session.viewer} {self.session.facts.scope}"
+        return f"{self.session.facts.scope}|{self.session.viewer}"
+
+    def here(self, name: str) -> str:
+        """Portals stand in the projects and environments of their tokens, wherever the dashboard works."""
+        facts = self.session.facts
+        return f"portal {facts.project_id} {facts.project_environment} {name}"
 
     @property
     def owner(self) -> str:
