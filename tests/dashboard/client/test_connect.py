@@ -6,9 +6,10 @@ import pytest
 
 from webapp.dashboard.client.accounts import AppFilter, UserClient
 from webapp.dashboard.client.connect import ConnectClient
+from webapp.dashboard.client.remembered import Remembered
 from webapp.dashboard.client.transport import ServiceDown
 from webapp.dashboard.dashboard import KEY
-from webapp.kit.clock import HOUR, MINUTE, SECOND
+from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
 
 
 def test_access_token_is_renewed_two_minutes_early(stage: Any) -> None:
@@ -77,3 +78,29 @@ def test_refused_client_is_the_service_being_down(stage: Any) -> None:
 def test_no_project_leads_to_another_operation(stage: Any) -> None:
     client = client_of(stage).within("proj_1/webhook/regenerate_signing_key?", "production")
     assert client.path("tokens") == "/v1/connect/proj_1%2Fwebhook%2Fregenerate_signing_key%3F/tokens"
+
+
+class Wire:
+    """A service that makes tokens, and answers whatever else is asked until it is down."""
+
+    down = False
+
+    def call(self, method: str, path: str, **call: Any) -> Any:
+        if method == "POST":
+            return {"access_token": "access", "token": "ctok_1", "expires_at": "2030-01-01T00:00:00Z"}
+        if self.down:
+            raise ServiceDown
+        return {"ready": True}
+
+
+def test_what_one_project_was_answered_last_is_not_given_to_another() -> None:
+    wire, clock = Wire(), FakeClock()
+    of_wire: dict[str, Any] = {"transport": wire, "clock": clock, "remembered": Remembered(clock, lambda at: None)}
+    client = ConnectClient(
+        **of_wire, client_id="", client_secret="", project=lambda: "proj_1", environment="production"
+    )
+    assert client.as_user("u_1", "GET", "/v1/connect/apps") == {"ready": True}
+    wire.down = True
+    assert client.as_user("u_1", "GET", "/v1/connect/apps") == {"ready": True}
+    with pytest.raises(ServiceDown):
+        client.within("proj_2", "production").as_user("u_1", "GET", "/v1/connect/apps")

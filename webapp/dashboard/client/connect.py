@@ -160,7 +160,8 @@ class ConnectClient:
 
         if self._remembered is None or method != "GET":
             return ask()
-        return self._remembered.read(f"{self._environment} {user} {path} {call.get('params')}", ask)
+        question = f"{self._project()} {self._environment} {user} {path} {call.get('params')}"
+        return self._remembered.read(question, ask)
 
     def path(self, *parts: str) -> str:
         """A path below ``/v1/connect/{project_id}``, each part quoted."""
