@@ -1,11 +1,8 @@
 """What somebody typed is found whatever its letter case and accents."""
 
-import tracemalloc
-
-import orjson
 import pytest
 
-from webapp.kit.text import fold, holds, kept_json, naming
+from webapp.kit.text import fold, holds, naming
 
 
 @pytest.mark.parametrize(
@@ -38,14 +35,3 @@ def test_a_provider_is_called_by_its_name() -> None:
     assert naming("The provider is down.", "Acme") == "Acme is down."
     assert naming("Access was denied at the provider.", "Acme") == "Access was denied at Acme."
     assert naming("Wait a minute.", "Acme") == "Wait a minute."
-
-
-def test_json_that_is_kept_holds_no_more_memory_than_it_needs() -> None:
-    tracemalloc.start()
-    try:
-        kept = [kept_json({"name": "x" * 100, "number": number}) for number in range(100)]
-        size, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert orjson.loads(kept[7]) == {"name": "x" * 100, "number": 7}
-    assert size < 100 * 300

@@ -3,8 +3,6 @@
 import functools
 import unicodedata
 
-import orjson
-
 
 def fold(text: str) -> str:
     """``text`` without case and accents, for sorting and comparing."""
@@ -27,8 +25,3 @@ def _folded(part: str) -> str:
 def naming(sentence: str, name: str) -> str:
     """``sentence``, which says "the provider", with the name of who that is: here nobody knows it."""
     return sentence.replace("The provider", name).replace("the provider", name)
-
-
-def kept_json(value: object) -> bytes:
-    """``value`` as JSON that is kept for long: what orjson gives holds on to its whole buffer of 4 KiB."""
-    return memoryview(orjson.dumps(value)).tobytes()

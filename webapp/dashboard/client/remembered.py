@@ -12,7 +12,7 @@ import orjson
 from webapp.dashboard.client.transport import Memory, ServiceDown
 from webapp.errors import Throttled
 from webapp.kit.clock import MINUTE, SECOND, Clock
-from webapp.kit.text import kept_json
+from webapp.kit.kept_json import kept_json
 
 PATIENCE_S = 3.0  # how long to wait for a service whose last answer is still known
 REST = 5 * SECOND

@@ -15,7 +15,8 @@ import orjson
 
 from webapp.kit import cursors
 from webapp.kit.crypto import stable_id
-from webapp.kit.text import fold, kept_json
+from webapp.kit.kept_json import kept_json
+from webapp.kit.text import fold
 from webapp.service.catalog.listing import MAX_QUERY, MAX_WORDS, Listing, Order, words
 
 Kind = Literal["action", "trigger"]

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from webapp.kit.crypto import stable_id
-from webapp.kit.text import fold, kept_json
+from webapp.kit.kept_json import kept_json
+from webapp.kit.text import fold
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
 from webapp.service.catalog.components import OWN, ComponentInfo, component

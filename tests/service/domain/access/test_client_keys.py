@@ -137,6 +137,7 @@ def test_tokens_end_with_the_key(service: Service, client: Client) -> None:
         (public(jwk.ECKey.generate_key("P-384")), "Use an RSA"),
         (public(jwk.OKPKey.generate_key("X25519")), "Use an RSA"),
     ],
+    ids=range(10),
 )
 def test_what_is_no_key_of_a_client(text: str, sentence: str) -> None:
     with pytest.raises(Invalid, match=sentence):
