@@ -145,7 +145,7 @@ def test_a_broken_constraint_is_a_conflict_and_undoes_the_whole_block(
 def test_deleting_an_owner_deletes_what_it_owns(any_store: Store) -> None:
     with any_store.write() as tx:
         tx.run("INSERT INTO users VALUES ('u_1', 'a@example.com', 'x', 'owner', 0, 0, NULL, NULL)")
-        tx.run("INSERT INTO sessions VALUES ('t', 'u_1', '', '', 0, 0, 0)")
+        tx.run("INSERT INTO sessions VALUES ('t', 'u_1', '', '', 0, 0, 0, '', '')")
         tx.run("DELETE FROM users")
     assert any_store.all("SELECT * FROM sessions") == []
 

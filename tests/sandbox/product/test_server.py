@@ -9,6 +9,7 @@ from flask import Flask
 from requests.adapters import BaseAdapter
 
 from webapp.app import create_app
+from webapp.kit.clock import SECOND, FakeClock
 from webapp.sandbox.product.server import Connect
 from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.base.service import Service
@@ -39,8 +40,8 @@ class Inside(BaseAdapter):
 
 
 @pytest.fixture
-def service(settings: Settings) -> Iterator[Service]:
-    opened = open_service(settings)
+def service(settings: Settings, clock: FakeClock) -> Iterator[Service]:
+    opened = open_service(settings, clock)
     yield opened
     close_service(opened)
 
@@ -57,8 +58,12 @@ def test_before_there_is_a_project_there_is_no_client(connect: Connect) -> None:
         connect.accounts("ada")
 
 
-def test_it_makes_tokens_and_reads_accounts_of_its_one_project(service: Service, connect: Connect) -> None:
-    own, other = projects.create(service, name="Acme"), projects.create(service, name="Other")
+def test_it_makes_tokens_and_reads_accounts_of_its_one_project(
+    service: Service, clock: FakeClock, connect: Connect
+) -> None:
+    own = projects.create(service, name="Acme")
+    clock.advance(SECOND)
+    other = projects.create(service, name="Other")
     assert connect.project() == own.id and connect.accounts("ada") == []
     token = tokens.verify(service, connect.token("ada", "http://localhost:8601", "http://localhost:8601/p")["token"])
     assert (token.external_id, token.allowed_origins) == ("ada", ("http://localhost:8601",))

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from webapp.dashboard.client.build.projects import Project, Projects
 from webapp.dashboard.dashboard import KNOWN_PROJECTS, dashboard, if_up, viewer
+from webapp.errors import Forbidden, NotFound, Unauthorized
 from webapp.kit.clock import MINUTE
 
 _FRESH = "read a moment ago"
@@ -17,7 +18,15 @@ def recent() -> tuple[Project, ...]:
     """The projects, read within the last minute; none for members, or where they cannot be told."""
     if not viewer().may_build:
         return ()
-    return dashboard().projects.get(_FRESH) or if_up(read_anew) or ()
+    return dashboard().projects.get(_FRESH) or if_up(_read_if_told) or ()
+
+
+def _read_if_told() -> tuple[Project, ...]:
+    """The projects; none where the service does not tell this client, which is no failure of it."""
+    try:
+        return read_anew()
+    except (Forbidden, NotFound, Unauthorized):
+        return dashboard().projects.put(_FRESH, (), MINUTE)
 
 
 def read_anew() -> tuple[Project, ...]:

@@ -35,10 +35,13 @@ def test_the_dashboards_client_is_derived_and_never_stored(service: Service) -> 
     assert clients.every(service.store) == []
 
 
-def test_the_example_products_client_sees_one_project_and_is_there_with_the_sandbox(service: Service) -> None:
+def test_the_example_products_client_sees_one_project_and_is_there_with_the_sandbox(
+    service: Service, clock: FakeClock
+) -> None:
     client_id, secret = clients.example(service)
     assert clients.authenticate(service, client_id, secret) is None, "there is no project yet"
     project = projects.create(service, name="Acme")
+    clock.advance(SECOND)
     projects.create(service, name="Other")
     client = clients.authenticate(service, client_id, secret)
     assert client and client.project_id == project.id and "write" not in client.scope and "*" not in client.scope

@@ -3,14 +3,16 @@
 import pytest
 
 from webapp.errors import NotFound
+from webapp.kit.clock import SECOND, FakeClock
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, general_webhooks
 from webapp.service.domain.projects.projects import Scene
 
 
-def test_a_project_has_its_own_alone(service: Service, scene: Scene) -> None:
+def test_a_project_has_its_own_alone(service: Service, scene: Scene, clock: FakeClock) -> None:
     with service.store.write() as tx:
         shared = endpoints.add(tx, service, "general", "https://a.example", scene=None)
+        clock.advance(SECOND)
         own = endpoints.add(tx, service, "general", "https://b.example", scene=None, project_id=scene.project_id)
         webhook = endpoints.add(tx, service, "project", "https://c.example", scene=scene)
     reader = service.store
