@@ -1,5 +1,6 @@
 """Build → API & keys in a browser: a client is made, given another secret and deleted."""
 
+import os
 import re
 from collections.abc import Callable
 from typing import Any
@@ -91,3 +92,25 @@ def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe:
     olga.get_by_role("dialog").get_by_role("button", name="Delete").click()
     olga.get_by_text(re.compile("is deleted")).wait_for()
     assert clients.every(product.service.store) == []
+
+
+def test_calls_that_failed_are_opened_as_code(olga: Any, product: Any, axe: Any) -> None:
+    olga.goto(f"{product.url}/accounts")
+    olga.goto(f"{product.url}/accounts/apn_none")
+    olga.goto(product.url + URL)
+    calls = olga.get_by_role("region", name="Calls")
+    calls.get_by_text("/accounts?").first.wait_for()
+    calls.get_by_role("link", name="Failed").click()
+    row = calls.get_by_role("listitem").filter(has_text="apn_none").first
+    row.locator("summary").first.click()
+    row.get_by_text("There is no such account.").wait_for()
+    assert "$ACCESS_TOKEN" in row.get_by_role("region", name="curl").inner_text()
+    row.locator("summary", has_text="Python").click()
+    for width in (360, 1280):
+        olga.set_viewport_size({"width": width, "height": 740})
+        assert olga.evaluate("document.documentElement.scrollWidth") <= width
+        for scheme in ("light", "dark"):
+            olga.emulate_media(color_scheme=scheme)
+            assert axe(olga, colours=True) == [], (width, scheme)
+            if folder := os.environ.get("SHOTS"):
+                calls.screenshot(path=f"{folder}/calls-{width}-{scheme}.png")

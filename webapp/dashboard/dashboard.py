@@ -4,6 +4,7 @@ Pages ask here for the service as that viewer sees it, and for accounts, trigger
 """
 
 import functools
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar, cast
@@ -14,6 +15,7 @@ from flask import current_app, g
 from webapp.dashboard.app_groups import Catalog
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.client.build.projects import Project
+from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.models.accounts import App
@@ -50,6 +52,7 @@ class Dashboard:
     triggers: Memory[TriggerOverview]
     shown_once: Memory[tuple[str, str]]
     projects: Memory[tuple[Project, ...]]
+    calls: Memory[deque[CallRecord]]
     first_project: FirstProject | None
     totp: Totp
     logins: Logins

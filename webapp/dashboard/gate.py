@@ -8,15 +8,17 @@ brand's hue.
 """
 
 import secrets
+from collections import deque
 from typing import cast
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, current_app, g, redirect, request, url_for
+from flask import Flask, Response, current_app, g, has_request_context, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp import audit
 from webapp.audit import Actor
 from webapp.dashboard import cookies
+from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.dashboard import KNOWN_PROJECTS, Viewer, dashboard
 from webapp.dashboard.pages import VARY, go, safe_next
 from webapp.dashboard.portal import gate as portal
@@ -30,6 +32,7 @@ from webapp.people.sessions import Session
 from webapp.people.users import User
 from webapp.settings import Settings
 
+CALLS_KEPT = 50  # of each person
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
@@ -74,6 +77,15 @@ def chosen() -> Preferences:
 def session_now() -> Session:
     """The session of the current request."""
     return cast(Session, g.person_session)
+
+
+def note_call(call: CallRecord) -> None:
+    """Keep a call that a page made for a developer or owner; not of others, and not of the page that shows calls."""
+    if not has_request_context() or request.endpoint == "dashboard.build_keys.page":
+        return
+    if (viewer := g.get("viewer")) and g.get("person") and viewer.may_build:
+        calls = dashboard().calls
+        calls.put(viewer.external_user_id, calls.get(viewer.external_user_id) or deque(maxlen=CALLS_KEPT)).append(call)
 
 
 def leave(_: BaseException | None) -> None:

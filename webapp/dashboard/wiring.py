@@ -47,7 +47,7 @@ from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webho
 from webapp.dashboard.trigger import page as trigger
 from webapp.dashboard.trigger import workflows as trigger_workflows
 from webapp.kit import templates
-from webapp.kit.clock import DAY, MINUTE, SECOND, Clock
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, Clock
 from webapp.people.logins import Belongings, Logins
 from webapp.people.oidc.provider import OpenIdProvider
 from webapp.people.start_tokens import FirstProject
@@ -89,7 +89,7 @@ def register(
     templates.prepare(app.jinja_env)
     sender = None if settings.connect_url else InProcess(wsgi)
     client = ConnectClient(
-        Transport(settings.connect_url or settings.public_url, sender, clock),
+        Transport(settings.connect_url or settings.public_url, sender, clock, gate.note_call),
         clock,
         client_id=client_id,
         client_secret=client_secret,
@@ -114,6 +114,7 @@ def register(
         triggers=Memory(clock, lifetime=30 * SECOND),
         shown_once=Memory(clock, lifetime=5 * MINUTE),
         projects=Memory(clock, lifetime=DAY),
+        calls=Memory(clock, lifetime=HOUR),
         first_project=first_project,
         totp=Totp(store, clock, totp_sealer),
         oidc=oidc,

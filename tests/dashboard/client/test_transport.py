@@ -2,9 +2,14 @@
 
 import socket
 import threading
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
+from webapp.dashboard.client.calls import CallRecord
+from webapp.dashboard.client.inprocess import InProcess
+from webapp.dashboard.client.remote import Answer
 from webapp.dashboard.client.transport import LONGEST_WAIT, Backoff, Memory, ServiceDown, Transport, limited_together
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, FakeClock
@@ -80,3 +85,44 @@ def test_the_oldest_make_room() -> None:
     for number, key in enumerate("abac"):
         memory.put(key, number)
     assert [memory.get(key) for key in "abc"] == [2, None, 3]
+
+
+class Far(InProcess):
+    """A service that answers ``answer``, or nothing."""
+
+    def __init__(self, answer: Answer | None) -> None:
+        self.answer = answer
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes, timeout: float) -> Answer:
+        if self.answer is None:
+            raise OSError
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "params", "address"),
+    [
+        ("GET", "/v1/apps", {"q": "mail", "after": ""}, "/v1/apps?q=mail"),
+        ("GET", "/v1/connect/tokens/ctok_canary/validate", None, "/v1/connect/tokens/…/validate"),
+        ("POST", "/v1/w", {"url": "https://a.example/canary"}, "/v1/w?url=https%3A%2F%2Fa.example%2F%E2%80%A6"),
+        ("GET", "/v1/apps", {"url": "https://a.example/canary"}, "/v1/apps?url=https%3A%2F%2Fa.example%2F%E2%80%A6"),
+        ("DELETE", "/v1/x", {"ignored": True, "why": "canary"}, "/v1/x?ignored=true&why=%E2%80%A6"),
+    ],
+)  # fmt: skip
+def test_the_address_that_is_noted_holds_no_secret(method: str, path: str, params: Any, address: str) -> None:
+    calls: list[CallRecord] = []
+    transport = Transport("https://a.example", Far(Answer(200, {}, b"")), note=calls.append)
+    transport.call(method, path, token="ctok_1", params=params)
+    assert [call.address for call in calls] == [address]
+
+
+def test_what_is_noted_of_a_call(clock: FakeClock) -> None:
+    calls: list[CallRecord] = []
+    transport = Transport("https://a.example", Far(None), clock, calls.append)
+    call: dict[str, Any] = {"environment": "production", "body": {"password": "canary"}}
+    for more in ({"token": "at_1"}, {}, {"token": "at_1", "noted": False}):
+        with pytest.raises(ServiceDown):
+            transport.call("POST", "/v1/x", **call, **more)
+    (record,) = calls
+    assert (record.status, record.as_user, record.environment, record.at) == (0, False, "production", clock())
+    assert record.failed and record.body == {"password": "…"} and "does not answer" in record.sentence

@@ -8,23 +8,25 @@ service's own sentence. :class:`Memory` keeps answers that may be a few seconds 
 import json
 import re
 import threading
-import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 
 import orjson
 
-from webapp import errors
+from webapp.dashboard.client import refusals
+from webapp.dashboard.client.calls import HIDDEN, CallRecord, masked, sentence_of
 from webapp.dashboard.client.remote import Answer, Remote, Sender
-from webapp.errors import Detail, PatchbayError, Throttled, Unavailable
+from webapp.errors import Throttled, Unavailable
 from webapp.kit.clock import MINUTE, SECOND, Clock, now
 
 TIMEOUT_S = 10.0
 LONGEST_WAIT = 5 * MINUTE  # a service that asks for more patience is asked again by then
 Params = Mapping[str, str | int | bool]
 _NOUN = re.compile(r"/v1/(?:connect/(?:proj_[a-zA-Z0-9]+/)?)?([^/?]*)")
+_TOKEN = re.compile(r"/tokens/[^/?]+")
 T = TypeVar("T")
 
 
@@ -39,10 +41,19 @@ class NotTheApi(ServiceDown):
 class Transport:
     """Calls one Connect service. Safe to share between threads."""
 
-    def __init__(self, base_url: str, sender: Sender | None = None, clock: Clock = now) -> None:
-        """``base_url`` ends before ``/v1``; ``sender`` is another way there than sockets (see :mod:`.inprocess`)."""
+    def __init__(
+        self,
+        base_url: str,
+        sender: Sender | None = None,
+        clock: Clock = now,
+        note: Callable[[CallRecord], None] | None = None,
+    ) -> None:
+        """``base_url`` ends before ``/v1``; ``sender`` is another way there than sockets (see :mod:`.inprocess`).
+
+        ``note`` hears of each call that was made with a token, without what is secret.
+        """
         self._base_url, self._backoff = base_url.rstrip("/"), Backoff(clock)
-        self._sender = sender or Remote()
+        self._sender, self._clock, self._note = sender or Remote(), clock, note
 
     def call(
         self,
@@ -54,6 +65,7 @@ class Transport:
         params: Params | None = None,
         body: Mapping[str, Any] | None = None,
         timeout: float = TIMEOUT_S,
+        noted: bool = True,
     ) -> Any:
         """The JSON answer (``None`` when it is empty). Raises our errors only, as the module says."""
         key = limited_together(method, path, token, body)
@@ -66,16 +78,27 @@ class Transport:
         if body is not None:
             headers["Content-Type"] = "application/json"
         content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
+        answer, begun = None, perf_counter()
         try:
             answer = self._sender.send(method, self._base_url + path + _query(params), headers, content, timeout)
+            refusal = None if 200 <= answer.status < 300 else refusals.of(answer) or ServiceDown()
         except OSError as error:
-            raise ServiceDown from error
-        if 200 <= answer.status < 300:
-            return _json(answer) if answer.content else None
-        refusal = _error(answer)
+            refusal = ServiceDown()
+            refusal.__cause__ = error
+        if self._note and token and noted:
+            self._note(
+                CallRecord(
+                    method, _shown(method, path, params), environment or "", token.startswith("ctok_"),
+                    None if body is None else masked(body), answer.status if answer else 0,
+                    round((perf_counter() - begun) * 1000), self._clock(),
+                    sentence_of(refusal, {**(params or {}), **(body or {})}) if refusal else "",
+                )
+            )  # fmt: skip
         if isinstance(refusal, Throttled):
             self._backoff.note(key, refusal)
-        raise refusal
+        if refusal:
+            raise refusal
+        return _json(answer) if answer and answer.content else None
 
     def close(self) -> None:
         """Give back the sockets."""
@@ -152,50 +175,14 @@ def _query(params: Params | None) -> str:
     return "?" + urlencode(query) if query else ""
 
 
+def _shown(method: str, path: str, params: Params | None) -> str:
+    """The address without what is secret: Connect tokens, and addresses and texts that somebody typed."""
+    secret = params and (method != "GET" or any("://" in str(value) for value in params.values()))
+    return _TOKEN.sub(f"/tokens/{HIDDEN}", path) + _query(masked(params) if params and secret else params)
+
+
 def _json(answer: Answer) -> Any:
     try:
         return orjson.loads(answer.content)
     except ValueError as error:
         raise NotTheApi from error
-
-
-_BY_STATUS: Mapping[int, type[PatchbayError]] = {
-    401: errors.Unauthorized, 403: errors.Forbidden, 404: errors.NotFound, 405: errors.NotFound, 409: errors.Conflict,
-    422: errors.Refused,
-}  # fmt: skip
-
-
-def _error(answer: Answer) -> PatchbayError:
-    status = answer.status
-    if status == 429:
-        return _throttled(answer)
-    body = _body(answer)
-    sentence = body.get("error") if isinstance(body.get("error"), str) else None
-    if status == 400:
-        return errors.Invalid(sentence, _details(body.get("details")))
-    return _BY_STATUS[status](sentence) if status in _BY_STATUS else ServiceDown()
-
-
-def _body(answer: Answer) -> Mapping[str, Any]:
-    try:
-        body = orjson.loads(answer.content)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
-def _details(details: Any) -> list[Detail]:
-    """What is wrong with which field; what cannot be understood is left out."""
-    objects = [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
-    return [Detail(str(detail.get("field", "")), str(detail["message"])) for detail in objects if detail.get("message")]
-
-
-def _throttled(answer: Answer) -> Throttled:
-    """Contract "Rate limits"."""
-
-    def header(name: str, default: int) -> int:
-        value = answer.headers.get(name, "")
-        return int(value) if value.isascii() and value.isdigit() else default
-
-    wait = header("retry-after", 60)
-    return Throttled(header("x-ratelimit-limit", 0), header("x-ratelimit-reset", int(time.time()) + wait), wait)

@@ -1,0 +1,102 @@
+"""What is kept of a call, for developers who want to make the same one: never what somebody typed.
+
+Of a body, what :data:`PLAIN` names stays, as do numbers and booleans; of an address, its host; of a component's props,
+which account is used. Of everything else it is known only that it was there.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from webapp.errors import Invalid, PatchbayError
+
+HIDDEN = "…"
+SHORTEST = 4  # characters; shorter texts stand in every other sentence
+PLAIN = frozenset(
+    (
+        "id", "external_user_id", "project_id", "app", "app_id", "app_slug", "account_id", "prop_name", "environment",
+        "dynamic_props_id", "workflow_id", "workflow_ids", "scope", "since", "status",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """One call. ``status`` is 0 where no answer came; ``at`` is when it had ended (epoch ms)."""
+
+    method: str
+    address: str
+    environment: str
+    as_user: bool
+    body: Mapping[str, Any] | None
+    status: int
+    ms: int
+    at: int
+    sentence: str
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was not answered as it should be."""
+        return not 200 <= self.status < 300
+
+
+def masked(body: Mapping[str, Any]) -> dict[str, Any]:
+    """``body`` without what is secret."""
+    return {name: _props(value) if name == "configured_props" else _shown(name, value) for name, value in body.items()}
+
+
+def sentence_of(error: PatchbayError, body: Mapping[str, Any] | None) -> str:
+    """What the service said, without what it repeats of ``body``."""
+    details = error.details if isinstance(error, Invalid) else ()
+    missing = [f"{detail.field}: {detail.message}" for detail in details if detail.message not in error.message]
+    sentence = " ".join([error.message, *missing])
+    for text in sorted(set(_hidden_texts(body or {})), key=len, reverse=True):
+        sentence = sentence.replace(text, HIDDEN)
+    return sentence
+
+
+def _props(props: object) -> Any:
+    if not isinstance(props, Mapping):
+        return HIDDEN
+    return {name: _account(value) if isinstance(value, Mapping) else _hidden(value) for name, value in props.items()}
+
+
+def _account(value: Mapping[str, Any]) -> Any:
+    account = value.get("authProvisionId")
+    return {"authProvisionId": account} if isinstance(account, str) and account.startswith("apn_") else HIDDEN
+
+
+def _hidden(value: object) -> Any:
+    return value if value is None or isinstance(value, bool) else HIDDEN
+
+
+def _shown(name: str, value: object) -> Any:
+    if isinstance(value, list | tuple):
+        return [_shown(name, item) for item in value]
+    if value is None or isinstance(value, bool | int | float) or name in PLAIN:
+        return value if not isinstance(value, Mapping) else HIDDEN
+    return _host(value) if isinstance(value, str) else HIDDEN
+
+
+def _host(text: str) -> str:
+    """The host of an address, as an address; nothing of another text."""
+    try:
+        parts = urlsplit(text)
+        return f"{parts.scheme}://{parts.hostname}/{HIDDEN}" if parts.scheme in ("http", "https") else HIDDEN
+    except ValueError:
+        return HIDDEN
+
+
+def _hidden_texts(body: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in body.items():
+        if isinstance(value, Mapping) or name not in PLAIN:
+            yield from _texts(value)
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping | list | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)
+    elif isinstance(value, str) and len(value) >= SHORTEST and not value.startswith("apn_"):
+        yield value
