@@ -6,7 +6,7 @@ import pytest
 
 from tests.people.oidc.openid import ISSUER, FakeOpenId
 from webapp.kit.clock import HOUR, SECOND, FakeClock
-from webapp.people.oidc.metadata import Source, Unreachable
+from webapp.people.oidc.metadata import REST, Source, Unreachable
 
 
 @pytest.fixture
@@ -49,7 +49,24 @@ def test_what_is_not_itself_or_not_safe_is_refused(openid: FakeOpenId, source: S
     with pytest.raises(Unreachable):
         source.metadata()
     openid.facts = {}
+    openid.clock.advance(REST)
     assert source.metadata().url("userinfo_endpoint") == f"{ISSUER}/userinfo"
+
+
+def test_one_that_has_just_failed_is_left_alone_for_a_while(openid: FakeOpenId, source: Source) -> None:
+    openid.down = True
+    for _ in range(3):
+        with pytest.raises(Unreachable, match="does not answer"):
+            source.metadata()
+    assert len(openid.asked) == 1, "nobody else waits for it"
+    openid.down = False
+    openid.clock.advance(REST)
+    assert source.metadata().url("token_endpoint") and len(openid.asked) == 2
+    openid.clock.advance(-HOUR)
+    openid.down = True
+    with pytest.raises(Unreachable):
+        source.metadata()
+    assert len(openid.asked) == 3
 
 
 def test_an_answer_that_is_no_object(openid: FakeOpenId, source: Source) -> None:

@@ -1,7 +1,8 @@
 """What an OpenID provider says of itself (OpenID Connect Discovery 1.0 section 4), and the keys that it signs with.
 
-Both are kept for an hour, and asked for through the outbound guard. What a provider says is checked before it is used:
-its name is the one that was configured, and its addresses are no less safe than that.
+Both are kept for an hour, and asked for through the outbound guard. A provider that has just failed to say what it is
+is left alone for a while, so that people who come meanwhile do not wait for it one after the other. What a provider
+says is checked before it is used: its name is the one that was configured, and its addresses are no less safe.
 """
 
 import threading
@@ -15,7 +16,7 @@ from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.outcomes import Json, Response
 
 KEPT = HOUR
-KEYS_AT_MOST_EVERY = 10 * SECOND
+KEYS_AT_MOST_EVERY = REST = 10 * SECOND
 DEADLINE_S = 10.0
 MAX_ANSWER = 512 * 1024
 _NEEDED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -52,6 +53,8 @@ class Source:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _metadata: Metadata | None = None
     _read_at: int = 0
+    _failure: str = ""
+    _failed_at: int = 0
     _keys: Mapping[str, Any] | None = None
     _keys_at: int = 0
 
@@ -60,9 +63,13 @@ class Source:
         with self._lock:
             now = self.clock()
             if self._metadata is None or not 0 <= now - self._read_at < KEPT:
-                facts = get_json(self.outbound, self.issuer.rstrip("/") + "/.well-known/openid-configuration")
-                self._check(facts)
-                self._metadata, self._read_at = Metadata(facts), now
+                if self._failure and 0 <= now - self._failed_at < REST:
+                    raise Unreachable(self._failure)
+                try:
+                    self._metadata, self._read_at = self._read(), now
+                except Unreachable as error:
+                    self._failure, self._failed_at = str(error), self.clock()
+                    raise
             return self._metadata
 
     def keys(self, *, newer: bool = False) -> Mapping[str, Any]:
@@ -73,6 +80,11 @@ class Source:
             if self._keys is None or not 0 <= age < KEPT or (newer and age >= KEYS_AT_MOST_EVERY):
                 self._keys, self._keys_at = get_json(self.outbound, url), self.clock()
             return self._keys
+
+    def _read(self) -> Metadata:
+        facts = get_json(self.outbound, self.issuer.rstrip("/") + "/.well-known/openid-configuration")
+        self._check(facts)
+        return Metadata(facts)
 
     def _check(self, facts: Mapping[str, Any]) -> None:
         if facts.get("issuer") != self.issuer:
