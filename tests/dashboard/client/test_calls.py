@@ -1,4 +1,4 @@
-"""What is kept of a call: enough to make it again, and nothing that somebody typed."""
+"""What is kept of a call: enough to make it again, and nothing that may be secret."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is kept of a call, for developers who want to make the same one: never what somebody typed.
+"""What is kept of a call, for developers who want to make the same one: nothing that may be secret.
 
 Of a body, what :data:`PLAIN` names stays, as do numbers and booleans; of an address, its host; of a component's props,
 which account is used. Of everything else it is known only that it was there.

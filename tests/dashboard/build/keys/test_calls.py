@@ -1,4 +1,4 @@
-"""The calls of pages, on API & keys: whose are kept, nothing that was typed among them, and code that runs."""
+"""The calls of pages, on API & keys: whose are kept, nothing secret among them, and code that runs."""
 
 import os
 import re
