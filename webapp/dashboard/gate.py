@@ -24,8 +24,10 @@ from webapp.dashboard.pages import VARY, go, safe_next
 from webapp.dashboard.portal import gate as portal
 from webapp.dashboard.portal.mount import HANDLE
 from webapp.dashboard.ways_in import BY_PASSWORD, OPEN
+from webapp.errors import Conflict
 from webapp.kit import translation
 from webapp.kit.clock import SECOND
+from webapp.kit.translation import gettext
 from webapp.people import preferences, sessions, users
 from webapp.people.preferences import Preferences
 from webapp.people.sessions import Session
@@ -61,7 +63,25 @@ def check() -> AnyResponse | None:
     # Here and not by Flask-WTF's own before_request, which comes first: somebody whose session has ended shall be led
     # to the sign-in page, not be told that the form is invalid.
     current_app.extensions["csrf"].protect()
+    _check_scene()
     return None
+
+
+def drawn_in() -> str:
+    """Where this page is drawn, for its forms to say: they are not sent from one environment into another."""
+    return g.viewer.scene if g.get("viewer") else ""
+
+
+def _check_scene() -> None:
+    """Refuse a form of a page that was drawn elsewhere, before its person switched in another tab."""
+    named = request.form.get("drawn_in", request.headers.get("X-Drawn-In"))
+    if request.method not in ("GET", "HEAD") and g.get("viewer") and named is not None and named != drawn_in():
+        raise Conflict(
+            gettext(
+                "You have switched to another project or environment since this page was opened. Reload it, and look "
+                "again before you send this."
+            )
+        )
 
 
 def person() -> User:

@@ -99,6 +99,7 @@ def register(
     )
     theirs = RemoteBelongings(client) if settings.connect_url else belongings
     gate.configure_cookies(app, settings)
+    app.jinja_env.globals["drawn_in"] = gate.drawn_in
     Htmx(app)
     CSRFProtect(app)
     app.extensions[KEY] = Dashboard(

@@ -1,5 +1,6 @@
 """A browser works in one environment: its pages show nothing of the other, and a Connect Link leads back to its own."""
 
+import re
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import pytest
@@ -158,3 +159,18 @@ def test_a_way_back_that_names_no_project_asks_for_nothing(studio: Embedded) -> 
     name = quote(f"{studio.project.id}/webhook/regenerate_signing_key?", safe="")
     studio.browser().get(f"/accounts/connected?account_id=apn_0&in=development&project={name}", code=404)
     assert signing_keys.of_scene(studio.service, scene) == key
+
+
+def test_a_page_of_before_the_switch_sends_nothing_into_another_environment(studio: Embedded) -> None:
+    owner, schedule = studio.browser(), "/apps/schedule/triggers/schedule-custom-interval"
+    drawn = 'name="drawn_in" value="{}"'
+    assert drawn.format("") in owner.get(schedule)
+    switch(owner, "production")
+    here = re.search(r'name="drawn_in" value="([^"]+)"', owner.get(schedule))
+    assert here
+    fields = {"d": "cron", "mode.cron": "interval", "n.cron": "15", "u.cron": "minutes", "t.deploy:emit": "false"}
+    refused = owner.send(f"{schedule}/deployment", {**fields, "drawn_in": ""})
+    assert refused.status_code == 409 and "You have switched to another project or environment" in refused.text
+    assert studio.service.store.all("SELECT 1 FROM deployed_triggers") == []
+    assert owner.send(f"{schedule}/deployment", {**fields, "drawn_in": here[1]}).status_code == 303
+    assert studio.service.store.one("SELECT environment FROM deployed_triggers") == {"environment": "production"}
