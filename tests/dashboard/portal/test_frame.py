@@ -33,6 +33,14 @@ def test_an_app_that_is_not_set_up_names_the_product_and_no_login(world: Any) ->
     assert "Acme can set it up, once for everybody." in page
 
 
+def test_a_product_without_a_name_shows_nobody_the_form_that_sets_an_app_up(world: Any) -> None:
+    portal = world.portal()
+    with world.service.store.write() as tx:
+        tx.run("UPDATE portal_sessions SET facts = json_set(facts, '$.project_app_name', '')", {})
+    page = portal.get("/apps/github").text
+    assert "An owner can set it up, once for everybody." in page and "client_secret" not in page
+
+
 def test_the_addresses_of_lists_and_forms_stay_in_the_portal(world: Any) -> None:
     portal = world.portal()
     for path in ("/apps?q=task", "/accounts", "/triggers", "/apps/schedule/triggers/schedule-cron"):

@@ -109,7 +109,7 @@ def set_up_by() -> str:
     if viewer().role == "owner":
         return ""
     if portal := g.get("portal"):
-        return str(portal.facts.project_app_name)
+        return str(portal.facts.project_app_name) or gettext("An owner")  # never "", which stands for one
     owners = [owner.email for owner in users.of_role(dashboard().store, "owner", 3)]
     if not 0 < len(owners) < 3:
         return gettext("An owner")
