@@ -21,3 +21,14 @@ def test_a_key_names_its_person_until_another_is_given(store: Any, clock: Any) -
 def test_what_is_no_key_is_nobodys(store: Any) -> None:
     for text in ("", "pbk_", "pbk_x", "ctok_" + "0" * 32):
         assert api_keys.owner(store, text) is None
+
+
+def test_a_key_that_ended_is_nobodys(store: Any, clock: Any) -> None:
+    ada = users.create(store, clock, email="ada@example.com", password="ten letters", role="owner")
+    key = api_keys.give(store, clock, ada.id)
+    for _ in range(2):
+        with store.write() as tx:
+            api_keys.end(tx, clock(), ada.id)
+    assert api_keys.owner(store, key) is None and api_keys.given_at(store, ada.id) is None
+    verbs = [row["verb"] for row in store.all("SELECT verb FROM audit WHERE noun = 'key' ORDER BY id")]
+    assert verbs == ["created", "ended"]

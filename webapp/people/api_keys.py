@@ -8,7 +8,7 @@ import secrets
 from webapp import audit
 from webapp.kit.clock import Clock
 from webapp.kit.crypto import hash_token
-from webapp.store.contract import Reader, Store
+from webapp.store.contract import Reader, Store, Tx
 
 PREFIX = "pbk_"
 
@@ -24,6 +24,12 @@ def give(store: Store, clock: Clock, user_id: str) -> str:
         )
         audit.write(tx, clock(), "key", user_id, "created", "Gave a person an API key; any before it ended.")
     return key
+
+
+def end(tx: Tx, now: int, user_id: str) -> None:
+    """Take a person's key away, if they have one."""
+    if tx.run("DELETE FROM user_api_keys WHERE user_id = :user", {"user": user_id}):
+        audit.write(tx, now, "key", user_id, "ended", "Ended a person's API key.")
 
 
 def owner(reader: Reader, key: str) -> str | None:

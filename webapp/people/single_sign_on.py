@@ -14,7 +14,7 @@ from webapp.errors import Conflict
 from webapp.kit.clock import Clock
 from webapp.kit.crypto import new_id
 from webapp.kit.translation import lazy as _
-from webapp.people import emails, identities, invitations, passwords, roles, sessions, users
+from webapp.people import api_keys, emails, identities, invitations, passwords, roles, sessions, users
 from webapp.people.oidc.claims import Claims, NotSignedIn
 from webapp.people.users import NewUser, User
 from webapp.store.contract import Store, Tx
@@ -58,6 +58,7 @@ def admit(store: Store, clock: Clock, rules: Rules, claims: Claims) -> User:
             if (after := _with_role(tx, now, user, rules.role(claims))) is not None:
                 return after
             sessions.end_all(tx, user.id)
+            api_keys.end(tx, now, user.id)
     raise _no(rules, _NO_GROUP)
 
 
