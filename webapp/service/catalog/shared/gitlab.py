@@ -12,6 +12,7 @@ from webapp.service.components.authoring import (
     Context,
     Option,
     Options,
+    Prop,
     app,
     boolean,
     integer,
@@ -59,6 +60,13 @@ def listed(ctx: Context, path: str, most: int, **params: Any) -> list[dict[str, 
 project_prop = string(
     label="Project", description="Its id, or its path such as group/project.", options=find_projects, use_query=True
 )
+most_prop = integer(label="At most", default=20, min=1, max=1000, optional=True)
+
+
+def state_prop(*ended: Option) -> Prop:
+    """Which of a list are meant: the open ones, those that ended in one way, or all."""
+    options = [Option("Open", "opened"), *ended, Option("All", "all")]
+    return string(label="State", default="opened", options=options, optional=True)
 
 
 class CreateIssue(Action):
@@ -100,14 +108,9 @@ class ListIssues(Action):
 
     gitlab = app("gitlab")  # an app of its own account puts that in its place
     project_id = project_prop
-    state = string(
-        label="State",
-        default="opened",
-        options=[Option("Open", "opened"), Option("Closed", "closed"), Option("All", "all")],
-        optional=True,
-    )
+    state = state_prop(Option("Closed", "closed"))
     search = string(label="Search", description="Words in title or description.", optional=True)
-    most = integer(label="At most", default=20, min=1, max=1000, optional=True)
+    most = most_prop
 
     def run(self, ctx: Context) -> Any:
         path = project_url(ctx, "issues")
@@ -128,18 +131,8 @@ class ListMergeRequests(Action):
 
     gitlab = app("gitlab")  # an app of its own account puts that in its place
     project_id = project_prop
-    state = string(
-        label="State",
-        default="opened",
-        options=[
-            Option("Open", "opened"),
-            Option("Merged", "merged"),
-            Option("Closed", "closed"),
-            Option("All", "all"),
-        ],
-        optional=True,
-    )
-    most = integer(label="At most", default=20, min=1, max=1000, optional=True)
+    state = state_prop(Option("Merged", "merged"), Option("Closed", "closed"))
+    most = most_prop
 
     def run(self, ctx: Context) -> Any:
         path = project_url(ctx, "merge_requests")
