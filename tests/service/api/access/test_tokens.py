@@ -184,3 +184,7 @@ def test_with_extensions_a_token_says_whose_it_is_and_what_it_may(world: Any) ->
     assert shown["allowed_origins"] == ["https://a.example"] and shown["user_id"].startswith("exu_")
     assert parse_iso(shown["expires_at"]) == world.clock() + 60 * SECOND
     assert "external_user_id" not in world.get(path).json
+
+
+def test_validating_refuses_a_bad_query_whatever_the_token(world: Any) -> None:
+    assert world.get("/v1/connect/tokens/ctok_absent/validate?extensions=maybe").status_code == 400

@@ -85,12 +85,12 @@ def create_token(call: Call) -> Response:
 )
 def validate_token(call: Call) -> Response:
     """Tell a page whether its token still works, whose it is, and about the app that it wants to connect."""
-    ctok, origin = call.path["ctok"], call.request.environ.get("HTTP_ORIGIN")
+    ctok, origin, query = call.path["ctok"], call.request.environ.get("HTTP_ORIGIN"), call.query(ValidityQuery)
     try:
         token = tokens.verify(call.service, ctok)
         if origin and not cors.admits(call.service, origin, ctok):
             raise cors.refuse(call.service, origin, ctok)
-        return answer({"success": True, **_validity(call.service, token, call.query(ValidityQuery))})
+        return answer({"success": True, **_validity(call.service, token, query)})
     except (Unauthorized, NotFound) as error:
         return answer({"success": False, "error": error.message})
 
