@@ -47,6 +47,9 @@ FLAGS = [
     "--disable-sync",
     "--test-third-party-cookie-phaseout",
 ]
+# A colour that is still fading in is nobody's colour; what spins for ever is not waited for.
+AT_REST = """() => Promise.allSettled(document.getAnimations()
+    .filter((each) => each.effect.getComputedTiming().endTime !== Infinity).map((each) => each.finished))"""
 COLOURS = ["color-contrast", "link-in-text-block"]
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -255,6 +258,7 @@ def axe() -> Callable[..., list[Any]]:
 
     def check(page: Any, *, colours: bool = False) -> list[Any]:
         page.evaluate("document.fonts.ready")
+        page.evaluate(AT_REST)
         page.evaluate(source)
         only = {"type": "rule", "values": COLOURS} if colours else {"type": "tag", "values": TAGS}
         found = page.evaluate("only => axe.run({runOnly: only, resultTypes: ['violations']})", only)
