@@ -15,6 +15,7 @@ from flask.testing import FlaskClient
 from tests.bench.calls import Operation, Request
 from tests.bench.meter import ROUNDS
 from webapp.app import create_app
+from webapp.service.domain.access import clients
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 from webapp.store.contract import NOTHING, Params, Row, Store, Tx
@@ -82,11 +83,12 @@ class NotingStore:
 def measure(settings: Settings, table: Sequence[Operation], copy: Path, count: int) -> list[float]:
     """The cost of each operation's SQL by sqlite3 alone, in CPU milliseconds, on a ``copy`` of the database."""
     service = open_service(settings)
+    noting = NotingStore(service.store)
+    noted_service = replace(service, store=noting)
     try:
         service.store.checkpoint()
         shutil.copyfile(settings.data / "patchbay.db", copy)
-        noting = NotingStore(service.store)
-        client = create_app(settings, service=replace(service, store=noting)).test_client()
+        client = create_app(settings, service=noted_service).test_client()
         costs = []
         for operation in table:
             noted = []
@@ -97,6 +99,7 @@ def measure(settings: Settings, table: Sequence[Operation], copy: Path, count: i
             costs.append(_replay_ms(copy, noted, ROUNDS))
         return costs
     finally:
+        clients.flush_uses(noted_service)
         close_service(service)
 
 
