@@ -12,6 +12,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.pages import go
 from webapp.dashboard.shell import BUILD
+from webapp.dashboard.sign_in.refusal import refused
 from webapp.dashboard.sign_in.success import sign_in
 from webapp.errors import Forbidden, Invalid
 from webapp.kit.translation import gettext
@@ -74,11 +75,7 @@ def _form(
 
 
 def _refused() -> Response:
-    page = render_template(
-        "layouts/error.html",
-        code=403,
-        heading=gettext("This start link does not work"),
-        message=gettext("It is used up, too old or not complete. Restart Patchbay and open the link that it prints."),
-        action={"label": gettext("Sign in instead"), "url": url_for("dashboard.session.page")},
+    return refused(
+        gettext("This start link does not work"),
+        gettext("It is used up, too old or not complete. Restart Patchbay and open the link that it prints."),
     )
-    return make_response(page, 403)

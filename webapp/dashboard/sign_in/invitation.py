@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.sign_in import devices, oidc
+from webapp.dashboard.sign_in.refusal import refused
 from webapp.dashboard.sign_in.success import sign_in, too_many
 from webapp.dashboard.words import ROLES
 from webapp.errors import Conflict, Forbidden, Invalid
@@ -52,7 +53,7 @@ def _admitted(token: str) -> Invitation | Response:
     source = devices.source(hash_token(token), "invitation")
     wait = attempts.admit(board.store, board.clock, source)
     if wait:
-        response = _refused(gettext("Too many tries"), too_many(wait), 429)
+        response = refused(gettext("Too many tries"), too_many(wait), code=429)
         response.headers["Retry-After"] = str(wait)
         return response
     invitation = invitations.by_token(board.store, board.clock(), token)
@@ -76,13 +77,8 @@ def _form(invitation: Invitation, token: str, error: str = "", code: int = 200) 
     return make_response(page, code)
 
 
-def _refused(heading: str = "", message: str = "", code: int = 403) -> Response:
-    page = render_template(
-        "layouts/error.html",
-        code=code,
-        heading=heading or gettext("This invitation does not work"),
-        message=message
-        or gettext("It was used already, was withdrawn, is older than a week, or is not complete. Ask for a new one."),
-        action={"label": gettext("Sign in instead"), "url": url_for("dashboard.session.page")},
+def _refused() -> Response:
+    return refused(
+        gettext("This invitation does not work"),
+        gettext("It was used already, was withdrawn, is older than a week, or is not complete. Ask for a new one."),
     )
-    return make_response(page, code)

@@ -6,6 +6,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import go
+from webapp.dashboard.sign_in.refusal import refused
 from webapp.errors import Forbidden, Invalid
 from webapp.kit.translation import gettext
 from webapp.people import password_resets
@@ -46,11 +47,7 @@ def _form(token: str, error: str = "", code: int = 200) -> Response:
 
 
 def _refused() -> Response:
-    page = render_template(
-        "layouts/error.html",
-        code=403,
-        heading=gettext("This link does not work"),
-        message=gettext("It was used already, is older than a day, or is not complete. Ask for a new one."),
-        action={"label": gettext("Sign in instead"), "url": url_for("dashboard.session.page")},
+    return refused(
+        gettext("This link does not work"),
+        gettext("It was used already, is older than a day, or is not complete. Ask for a new one."),
     )
-    return make_response(page, 403)

@@ -4,12 +4,13 @@ What begins a sign-in is kept in the form's signed cookie for ten minutes, so th
 end it, and once.
 """
 
-from flask import Blueprint, abort, make_response, redirect, render_template, request, session, url_for
+from flask import Blueprint, abort, redirect, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.pages import safe_next
 from webapp.dashboard.sign_in import devices
+from webapp.dashboard.sign_in.refusal import refused
 from webapp.dashboard.sign_in.success import DISABLED, sign_in, too_many
 from webapp.kit.clock import MINUTE
 from webapp.kit.crypto import hash_token
@@ -87,11 +88,4 @@ def _person(provider: OpenIdProvider, attempt: Attempt) -> User:
 
 
 def _refused(sentence: str, code: int = 403) -> AnyResponse:
-    page = render_template(
-        "layouts/error.html",
-        code=code,
-        heading=gettext("You are not signed in"),
-        message=sentence,
-        action={"label": gettext("Back to sign in"), "url": url_for("dashboard.session.page")},
-    )
-    return make_response(page, code)
+    return refused(gettext("You are not signed in"), sentence, way_on=gettext("Back to sign in"), code=code)
