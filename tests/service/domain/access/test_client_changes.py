@@ -77,3 +77,21 @@ def test_no_more_than_two_secrets_work(service: Service) -> None:
     assert clients.authenticate(service, client.id, second)
     client_changes.rotate(service, client.id)
     assert clients.authenticate(service, client.id, second) is None
+
+
+def test_an_old_secret_whose_time_is_over_is_forgotten_and_no_clock_revives_it(
+    service: Service, clock: FakeClock
+) -> None:
+    client, first = clients.create(service, name="Server")
+    token = clients.issue_token(service, client, None).token
+    rotated, second = client_changes.rotate(service, client.id, overlap_s=600)
+    assert client_changes.forget_old_secrets(service) == 0 and clients.authenticate(service, client.id, first)
+    clock.advance(600 * SECOND + 1)
+    assert client_changes.forget_old_secrets(service) == 1
+    assert client_changes.forget_old_secrets(service) == 0
+    clock.advance(-300 * SECOND)
+    assert clients.authenticate(service, client.id, first) is None
+    assert clients.authenticate(service, client.id, second)
+    with pytest.raises(Unauthorized, match="revoked"):
+        clients.verify_token(service, token)
+    assert clients.get(service.store, client.id).rotated_at == rotated.rotated_at

@@ -65,6 +65,17 @@ def end_old_secret(service: Service, client_id: str) -> None:
             clients.note(tx, now, client, "old_secret_ended", "has one secret again; the old one and its tokens ended")
 
 
+def forget_old_secrets(service: Service) -> int:
+    """Forget the secrets whose overlap is over, so that a clock set back revives none; how many there were."""
+    if not clients.past_overlap(service.store, service.clock()):
+        return 0
+    with service.store.write() as tx:
+        ended = clients.past_overlap(tx, service.clock())
+        for client in ended:
+            _write(tx, _with_old_secret(client, "", 0))
+    return len(ended)
+
+
 def delete(service: Service, client_id: str) -> None:
     """Remove a client. Its access tokens and the Connect tokens that it asked for end at once.
 

@@ -145,6 +145,11 @@ def of_scripts(reader: Reader) -> list[Client]:
     return _CLIENTS.all(reader, "origin = 'init' ORDER BY created_at, id")
 
 
+def past_overlap(reader: Reader, now: int) -> list[Client]:
+    """Those whose secret before the present one has ended by ``now``, and is still kept."""
+    return _CLIENTS.all(reader, "old_secret_ends_at <= :now", {"now": now})
+
+
 def example(service: Service) -> tuple[str, str]:
     """The id and secret of the example product's client, likewise. It is there while the sandbox is."""
     return EXAMPLE_ID, service.keys.derive("example-client").hex()
