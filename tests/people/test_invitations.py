@@ -116,3 +116,14 @@ def test_who_has_a_login_is_not_invited(
     assert invitations.by_token(people_store, people_clock(), invited[1]) is None
     with pytest.raises(NotFound):
         invitations.get(people_store, invited[0].id)
+
+
+def test_what_ended_long_ago_is_forgotten_when_somebody_is_invited(
+    people_store: SQLiteStore, people_clock: FakeClock, invited: tuple[Invitation, str]
+) -> None:
+    people_clock.advance(invitations.LIFETIME + invitations.REMEMBERED)
+    kim, _ = invitations.invite(people_store, people_clock, email="kim@example.com", role="member")
+    assert invitations.waiting(people_store) == [kim, invited[0]]
+    people_clock.advance(1)
+    again, _ = invitations.renew(people_store, people_clock, kim.id)
+    assert invitations.waiting(people_store) == [again]

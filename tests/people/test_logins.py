@@ -7,7 +7,7 @@ import pytest
 
 from webapp.errors import Conflict
 from webapp.kit.clock import MINUTE, FakeClock
-from webapp.people import sessions, users
+from webapp.people import invitations, sessions, users
 from webapp.people.logins import Logins
 from webapp.store.sqlite import SQLiteStore
 
@@ -53,3 +53,11 @@ def test_when_a_person_was_last_here(people_store: SQLiteStore, people_clock: Fa
     with people_store.write() as tx:
         sessions.end_all(tx, ada.id)
     assert users.get(people_store, ada.id).seen_at == people_clock()
+
+
+def test_no_link_of_before_brings_a_removed_login_back(people_store: SQLiteStore, people_clock: FakeClock) -> None:
+    _, token = invitations.invite(people_store, people_clock, email="bob@example.com", role="member")
+    bob = users.create(people_store, people_clock, email="bob@example.com", password="a long one", role="member")
+    Logins(people_store, people_clock, "https://connect.example.com", Belongings()).remove(bob.id)
+    assert invitations.by_token(people_store, people_clock(), token) is None
+    assert invitations.waiting(people_store) == []

@@ -22,6 +22,7 @@ from webapp.store.contract import Reader, Store, Tx
 from webapp.store.table import Table
 
 LIFETIME = 7 * DAY
+REMEMBERED = 30 * DAY
 _TAKEN = "{email} already has a login here; people sign in with it."
 
 
@@ -54,6 +55,8 @@ def addresses(text: str) -> list[str]:
 def invite(store: Store, clock: Clock, *, email: str, role: str) -> tuple[Invitation, str]:
     """Invite an address, in place of any invitation before; the invitation, and its token, which exists nowhere else.
 
+    Invitations that ended more than 30 days ago are forgotten.
+
     Raises :class:`Invalid` with a detail per field, and :class:`Conflict` for somebody who has a login.
     """
     roles.check(role)
@@ -75,6 +78,7 @@ def invite(store: Store, clock: Clock, *, email: str, role: str) -> tuple[Invita
             expires_at=now + LIFETIME,
         )
         _INVITATIONS.upsert(tx, invitation, keep=())
+        tx.run("DELETE FROM invitations WHERE expires_at < :limit", {"limit": now - REMEMBERED})
         audit.write(tx, now, "invitation", invitation.id, "created", f"Invited a person as {role}.")
     return invitation, token
 
@@ -95,6 +99,11 @@ def withdraw(tx: Tx, now: int, invitation_id: str) -> None:
     if not _INVITATIONS.delete(tx, invitation_id):
         raise NotFound("There is no such invitation.")
     audit.write(tx, now, "invitation", invitation_id, "withdrawn", "Withdrew an invitation.")
+
+
+def forget(tx: Tx, email: str) -> None:
+    """Forget the invitation of an address whose login is removed, so that its link does not bring the login back."""
+    tx.run("DELETE FROM invitations WHERE email = :email", {"email": email})
 
 
 def get(reader: Reader, invitation_id: str) -> Invitation:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from webapp import audit
 from webapp.kit.clock import Clock
-from webapp.people import passkeys, password_resets, sessions, totp, users
+from webapp.people import invitations, passkeys, password_resets, sessions, totp, users
 from webapp.people.users import User
 from webapp.store.contract import Store, Tx
 
@@ -88,5 +88,7 @@ class Logins:
         Raises :class:`webapp.errors.NotFound`, and :class:`webapp.errors.Conflict` for the last owner.
         """
         with self.store.write() as tx:
-            users.remove(tx, self.clock(), users.get(tx, user_id))
+            user = users.get(tx, user_id)
+            users.remove(tx, self.clock(), user)
+            invitations.forget(tx, user.email)
         self.belongings.remove(user_id)
