@@ -6,7 +6,7 @@ A person asks once for each app of a project; asking again changes nothing.
 from collections.abc import Iterable
 
 from webapp.kit.clock import Clock
-from webapp.store.contract import Reader, Store
+from webapp.store.contract import Reader, Store, Tx
 
 
 def add(store: Store, clock: Clock, project_id: str, app: str, user_id: str) -> None:
@@ -48,3 +48,8 @@ def clear(store: Store, project_id: str, apps: Iterable[str]) -> None:
                 "DELETE FROM setup_requests WHERE project_id = :project AND app = :app",
                 {"project": project_id, "app": app},
             )
+
+
+def forget(tx: Tx, project_id: str) -> None:
+    """Forget what was asked for in a project that is removed."""
+    tx.run("DELETE FROM setup_requests WHERE project_id = :project", {"project": project_id})

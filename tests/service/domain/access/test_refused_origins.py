@@ -32,8 +32,12 @@ def test_the_latest_come_first_and_few_are_kept(service: Service, scene: Scene, 
 
 def test_they_are_forgotten(service: Service, scene: Scene, clock: Any) -> None:
     refused_origins.note(service, scene, "https://old.example")
+    assert refused_origins.purge(service) == 0
     clock.advance(31 * DAY)
     assert origins(service, scene) == []
+    refused_origins.note(service, scene, "https://new.example")
+    assert refused_origins.purge(service) == 1
+    assert origins(service, scene) == ["https://new.example"]
 
 
 def test_a_repetition_within_a_minute_writes_nothing(

@@ -8,6 +8,7 @@ import pytest
 
 from tests.fakes.triggers import deploy
 from webapp.errors import Conflict, NotFound
+from webapp.people import setup_requests, users
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -36,7 +37,12 @@ def test_a_project_goes_but_the_one_the_dashboard_works_in(service: Service, pro
     working = replace(service, settings=replace(service.settings, project=project.id))
     with pytest.raises(Conflict, match="PATCHBAY_PROJECT"):
         removing.project(working, project)
+    asking = users.create(service.store, service.clock, email="a@example.com", password="a long one", role="member")
+    for project_id in (project.id, "other"):
+        setup_requests.add(service.store, service.clock, project_id, "gmail", asking.id)
     removing.project(service, project)
+    assert setup_requests.counts(service.store, project.id) == {}
+    assert setup_requests.counts(service.store, "other") == {"gmail": 1}
     with pytest.raises(NotFound):
         projects.get(service.store, project.id)
 

@@ -30,7 +30,7 @@ class RefusedOrigin:
 
 
 def note(service: Service, scene: Scene, origin: str) -> None:
-    """Remember that a page of ``origin`` was refused; the log names it once. Never fails a request."""
+    """Remember that a page of ``origin`` was refused; the log names a new one. A busy store fails no request."""
     now = service.clock()
     known = {refused.origin: refused.seen_at for refused in latest(service, scene)}
     crowded = len(known) >= MAX_KEPT and now - min(known.values()) < _CROWDED
@@ -54,6 +54,15 @@ def note(service: Service, scene: Scene, origin: str) -> None:
             "AND environment = :environment ORDER BY seen_at DESC, origin LIMIT :kept)",
             {**scene.params, "kept": MAX_KEPT},
         )
+
+
+def purge(service: Service) -> int:
+    """Forget those that were refused last more than 30 days ago; how many there were."""
+    limit = {"limit": service.clock() - REMEMBERED}
+    if service.store.one("SELECT 1 FROM refused_origins WHERE seen_at <= :limit LIMIT 1", limit) is None:
+        return 0
+    with service.store.write() as tx:
+        return tx.run("DELETE FROM refused_origins WHERE seen_at <= :limit", limit)
 
 
 def latest(service: Service, scene: Scene) -> list[RefusedOrigin]:

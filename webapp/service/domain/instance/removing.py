@@ -10,6 +10,7 @@ from contextlib import ExitStack, suppress
 
 from webapp import audit
 from webapp.errors import Conflict, NotFound, PatchbayError
+from webapp.people import setup_requests
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.accounts import lifecycle as account_lifecycle
@@ -64,6 +65,7 @@ def project(service: Service, gone: Project) -> None:
         _undeploy(service, triggers)
     with service.store.write() as tx:
         lifecycle.erase_of_project(tx, gone.id)
+        setup_requests.forget(tx, gone.id)
         projects.erase(service, tx, gone.id)
 
 
