@@ -74,6 +74,8 @@ def test_there_is_no_other_environment(studio: Embedded, environment: str) -> No
     "before, after",
     [
         ("/accounts/apn_1", "/accounts"), ("/triggers/dc_1/events", "/triggers"),
+        ("/build/apps/oa_1", "/build/apps"), ("/build/apps/overrides/aov_1", "/build/apps"),
+        ("/build/workflows/wf_1", "/build/workflows"), ("/build/people/invitations", "/build/people"),
         ("/apps/github?q=x", "/apps/github?q=x"),
         ("/accounts?status=working", "/accounts?status=working"), ("", "/"),
     ],

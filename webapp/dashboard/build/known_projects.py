@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from webapp.dashboard.client.build.projects import Project, Projects
 from webapp.dashboard.dashboard import KNOWN_PROJECTS, dashboard, if_up, viewer
-from webapp.errors import Forbidden, NotFound, Unauthorized
+from webapp.errors import Unauthorized
 from webapp.kit.clock import MINUTE
 
 _FRESH = "read a moment ago"
@@ -25,7 +25,7 @@ def _read_if_told() -> tuple[Project, ...]:
     """The projects; none where the service does not tell this client, which is no failure of it."""
     try:
         return read_anew()
-    except (Forbidden, NotFound, Unauthorized):
+    except Unauthorized:
         return dashboard().projects.put(_FRESH, (), MINUTE)
 
 

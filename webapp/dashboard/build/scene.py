@@ -20,7 +20,8 @@ from webapp.people import sessions
 blueprint = Blueprint("scene", __name__)
 
 # Pages that show one thing of an environment, by what their addresses begin with: elsewhere there is only the list.
-_LISTS = ("/accounts", "/triggers", "/activity", "/build/keys", "/build/embed", "/build/project")
+_BUILD = ("keys", "embed", "project", "apps", "workflows", "people")
+_LISTS = ("/accounts", "/triggers", "/activity", *(f"/build/{noun}" for noun in _BUILD))
 
 
 @blueprint.post("/scene")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.client.recorder import Recorder
-from webapp.dashboard.client.build.projects import Projects
+from webapp.dashboard.client.build.projects import MOST_PAGES, Projects
 from webapp.errors import Forbidden, NotFound
 
 PATH = "/v1/connect/projects"
@@ -49,3 +49,16 @@ def test_a_service_without_the_extension_tells_of_no_colour() -> None:
 @pytest.mark.parametrize("error", [NotFound(), Forbidden()])
 def test_a_service_that_lists_no_projects_has_none(error: Exception) -> None:
     assert Projects(Recorder(error)).list().items == ()
+
+
+def test_all_pages_of_projects_are_read_up_to_a_bound() -> None:
+    pages = [
+        {"data": [{"id": f"proj_{number}"}], "page_info": {"end_cursor": f"after-{number}"}}
+        for number in range(MOST_PAGES + 1)
+    ]
+    recorder = Recorder(*pages)
+    assert [project.id for project in Projects(recorder).list().items] == [f"proj_{each}" for each in range(MOST_PAGES)]
+    afters = [call["params"].get("after") for *_rest, call in recorder.calls]
+    assert afters == [None, *(f"after-{number}" for number in range(MOST_PAGES - 1))]
+    last = Recorder(pages[0], {"data": [{"id": "proj_new"}], "page_info": {"end_cursor": ""}})
+    assert [project.id for project in Projects(last).list().items] == ["proj_0", "proj_new"]

@@ -8,7 +8,8 @@ from webapp.dashboard.client.connect import ConnectClient, read
 from webapp.dashboard.client.models.lenient import Lenient, NonEmpty, PageOf
 from webapp.errors import Forbidden, NotFound
 
-MOST = 100
+MOST = 100  # on one page
+MOST_PAGES = 10
 _PATH = "/v1/connect/projects"
 _EXTENDED = {"extensions": True}
 
@@ -32,12 +33,22 @@ class Projects:
         self._client = client
 
     def list(self) -> PageOf[Project]:
-        """The oldest hundred; none where the service does not list them."""
+        """The oldest thousand as one page; none where the service does not list them."""
         try:
-            answer = self._client.as_project("GET", _PATH, params={"limit": MOST, **_EXTENDED})
+            page = self._page("")
+            projects = page.items
+            for _ in range(1, MOST_PAGES):
+                if not (page.items and page.end_cursor):
+                    break
+                page = self._page(page.end_cursor)
+                projects += page.items
         except (NotFound, Forbidden):
             return PageOf[Project].model_validate({"data": []})
-        return read(PageOf[Project], answer)
+        return page.model_copy(update={"items": projects})
+
+    def _page(self, after: str) -> PageOf[Project]:
+        params = {"limit": MOST, **_EXTENDED, **({"after": after} if after else {})}
+        return read(PageOf[Project], self._client.as_project("GET", _PATH, params=params))
 
     def get(self, project_id: str) -> Project:
         """One of them. Raises :class:`NotFound`."""
