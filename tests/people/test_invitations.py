@@ -127,3 +127,14 @@ def test_what_ended_long_ago_is_forgotten_when_somebody_is_invited(
     people_clock.advance(1)
     again, _ = invitations.renew(people_store, people_clock, kim.id)
     assert invitations.waiting(people_store) == [again]
+
+
+def test_all_of_several_are_invited_or_nobody(people_store: SQLiteStore, people_clock: FakeClock, alice: User) -> None:
+    everybody = ["kim@example.com", alice.email]
+    with pytest.raises(Conflict):
+        invitations.invite_all(people_store, people_clock, addressees=everybody, role="member")
+    assert invitations.waiting(people_store) == []
+    rows = invitations.invite_all(
+        people_store, people_clock, addressees=["kim@example.com", "x@y.example"], role="member"
+    )
+    assert [row.email for row, _token in rows] == ["kim@example.com", "x@y.example"]

@@ -7,6 +7,7 @@ while that person is an owner who may sign in.
 
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -59,28 +60,21 @@ def invite(store: Store, clock: Clock, *, email: str, role: str) -> tuple[Invita
 
     Raises :class:`Invalid` with a detail per field, and :class:`Conflict` for somebody who has a login.
     """
+    return invite_all(store, clock, addressees=[email], role=role)[0]
+
+
+def invite_all(store: Store, clock: Clock, *, addressees: Iterable[str], role: str) -> list[tuple[Invitation, str]]:
+    """Invite all of them, or nobody; otherwise like :func:`invite`."""
     roles.check(role)
-    email, problems = emails.checked(email)
-    if problems:
-        raise Invalid(problems[0].message, problems)
-    token, now, actor = secrets.token_urlsafe(24), clock(), audit.current()
+    checked = [emails.checked(email) for email in addressees]
+    for _email, problems in checked:
+        if problems:
+            raise Invalid(problems[0].message, problems)
+    now = clock()
     with store.write() as tx:
-        if users.by_email(tx, email) is not None:
-            raise Conflict(_TAKEN.format(email=email))
-        before = _INVITATIONS.one(tx, "email = :email", {"email": email})
-        invitation = Invitation(
-            id=before.id if before else new_id("inv"),
-            email=email,
-            role=role,
-            invited_by=actor.id if actor.kind == "person" else None,
-            token_hash=hash_token(token),
-            created_at=now,
-            expires_at=now + LIFETIME,
-        )
-        _INVITATIONS.upsert(tx, invitation, keep=())
+        invited = [_invite(tx, now, email, role) for email, _problems in checked]
         tx.run("DELETE FROM invitations WHERE expires_at < :limit", {"limit": now - REMEMBERED})
-        audit.write(tx, now, "invitation", invitation.id, "created", f"Invited a person as {role}.")
-    return invitation, token
+    return invited
 
 
 def renew(store: Store, clock: Clock, invitation_id: str) -> tuple[Invitation, str]:
@@ -162,6 +156,25 @@ def redeem(tx: Tx, invitation: Invitation, new: users.NewUser) -> User:
     _INVITATIONS.delete(tx, invitation.id)
     with audit.acting(Actor("person", new.user.id)):
         return users.insert(tx, new)
+
+
+def _invite(tx: Tx, now: int, email: str, role: str) -> tuple[Invitation, str]:
+    if users.by_email(tx, email) is not None:
+        raise Conflict(_TAKEN.format(email=email))
+    token, actor = secrets.token_urlsafe(24), audit.current()
+    before = _INVITATIONS.one(tx, "email = :email", {"email": email})
+    invitation = Invitation(
+        id=before.id if before else new_id("inv"),
+        email=email,
+        role=role,
+        invited_by=actor.id if actor.kind == "person" else None,
+        token_hash=hash_token(token),
+        created_at=now,
+        expires_at=now + LIFETIME,
+    )
+    _INVITATIONS.upsert(tx, invitation, keep=())
+    audit.write(tx, now, "invitation", invitation.id, "created", f"Invited a person as {role}.")
+    return invitation, token
 
 
 def _usable(reader: Reader, now: int, column: str, value: str) -> Invitation | None:

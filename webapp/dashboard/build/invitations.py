@@ -23,7 +23,7 @@ def invite() -> AnyResponse:
     addresses, board = invitations.addresses(text), dashboard()
     try:
         _check(addresses, role)
-        rows = [invitations.invite(board.store, board.clock, email=email, role=role) for email in addresses]
+        rows = invitations.invite_all(board.store, board.clock, addressees=addresses, role=role)
     except (Conflict, Invalid) as error:
         return people.show(emails=text[:10_000], invited_as=role, error=error.message, code=422)
     return people.show(links=[(row.email, _link(token)) for row, token in rows])
