@@ -25,6 +25,7 @@ class Registry:
     unknown: set[str] = field(default_factory=set)
     verdict: dict[str, str] = field(default_factory=lambda: {"verdict": "known", "sentence": "It knows this client."})
     refusal: tuple[int, str] | None = None
+    share_refusal: int = 0
 
     def add(self, app: str = "slack", client_id: str = "own-id", **use: Any) -> dict[str, Any]:
         """A client."""
@@ -93,6 +94,8 @@ def install(fake: Any) -> Registry:
     def care(oauth_app_id: str, verb: str) -> Response:
         if verb == "check":
             return jsonify(registry.verdict)
+        if registry.share_refusal:
+            return _problem(registry.share_refusal, "It cannot be shared.")
         other = registry.add(request.get_json()["app"], registry.clients[oauth_app_id]["client_id"])
         return jsonify(other)
 

@@ -28,6 +28,13 @@ def test_a_client_is_changed_and_its_secret_goes_in_alone(stage: Any, registry: 
     assert "is changed." in browser.get("/build/apps").text
 
 
+def test_a_secret_that_could_not_be_checked_is_a_warning(stage: Any, registry: Registry, github: Any) -> None:
+    registry.verdict = {"verdict": "unchecked", "sentence": "The client could not be checked."}
+    browser, form = stage.signed_in(), {"name": "Ours", "client_id": "gh-id", "client_secret": "canary-new"}
+    browser.send(f"/build/apps/{github['id']}", form)
+    assert re.search(r'class="warn">.*?The client could not be checked.', browser.get("/build/apps").text)
+
+
 def test_a_secret_that_the_provider_does_not_know_is_not_kept(stage: Any, registry: Registry, github: Any) -> None:
     registry.unknown = {"gh-id"}
     browser, one = stage.signed_in(), f"/build/apps/{github['id']}"

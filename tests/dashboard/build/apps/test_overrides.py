@@ -26,6 +26,14 @@ def test_apps_with_something_to_fill_in_are_offered(stage: Any, stripe: Any) -> 
         assert (f'value="{slug}"' in page) is offered
 
 
+def test_a_new_name_is_the_one_that_is_told(stage: Any, stripe: Any, registry: Registry) -> None:
+    browser, form = stage.signed_in(), {"app": "stripe", "name": "Old", "cfmap.region": "eu"}
+    browser.send("/build/apps/overrides", form)
+    (override_id,) = registry.overrides
+    browser.send(f"/build/apps/overrides/{override_id}", {**form, "name": "New"})
+    assert "“New” is changed." in browser.get("/build/apps").text
+
+
 def test_one_is_made_changed_and_deleted(stage: Any, stripe: Any, registry: Registry) -> None:
     browser = stage.signed_in()
     page = browser.get("/build/apps/overrides/new?app=stripe").text

@@ -72,6 +72,20 @@ def test_a_client_that_could_not_be_checked_is_kept_and_said_so(stage: Any, slac
     assert len(registry.clients) == 1, "GitHub was not ticked"
 
 
+@pytest.mark.parametrize("status", [400, 403, 502])
+def test_a_client_stands_though_another_app_did_not_get_it(
+    stage: Any, slack: Any, registry: Registry, status: int
+) -> None:
+    registry.share_refusal = status
+    browser = stage.signed_in()
+    assert "Needs setup" in browser.get("/apps/slack").text
+    answer = browser.send("/apps/slack/setup", {**GOOD, "apps": "github"})
+    assert (answer.status_code, len(registry.clients)) == (303, 1)
+    page = browser.get("/apps/slack").text
+    assert "Slack is set up." in page and "Not all of the other apps got this client." in page
+    assert "Needs setup" not in page
+
+
 @pytest.mark.parametrize(
     ("entered", "says"),
     [

@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build.apps import frame, setup
 from webapp.dashboard.build.apps.frame import blueprint
-from webapp.dashboard.client.build.oauth_apps import OAuthApp, OAuthApps
+from webapp.dashboard.client.build.oauth_apps import OAuthApp, OAuthApps, Verdict
 from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
@@ -34,10 +34,9 @@ def change_client(oauth_app_id: str) -> AnyResponse:
         changed = _clients().change(oauth_app_id, {**changes, "check": secret and "anyway" not in request.form})
     except (Invalid, Conflict) as error:
         return _page(known, setup.by_field(error) if isinstance(error, Invalid) else {"": error.message}, 422)
-    checked = changed.check.sentence if secret else ""
-    flash(
-        gettext("The client for {app} is changed. {verdict}").format(app=known.app_name, verdict=checked).strip(), "ok"
-    )
+    verdict = changed.check if secret else Verdict()
+    sentence = gettext("The client for {app} is changed. {verdict}")
+    flash(sentence.format(app=known.app_name, verdict=verdict.sentence).strip(), verdict.tone)
     return frame.back("clients")
 
 

@@ -54,13 +54,11 @@ def change_override(override_id: str) -> AnyResponse:
     known = _overrides().get(override_id)
     app = service().app(known.app.slug)
     try:
-        _overrides().change(override_id, _entered(app))
+        changed = _overrides().change(override_id, _entered(app))
     except (Invalid, Conflict) as error:
         return _page(app, known, _by_field(error), 422)
-    flash(
-        gettext("“{name}” is changed. Accounts that were connected with it stay as they are.").format(name=known.name),
-        "ok",
-    )
+    sentence = gettext("“{name}” is changed. Accounts that were connected with it stay as they are.")
+    flash(sentence.format(name=changed.name), "ok")
     return frame.back("overrides")
 
 

@@ -16,7 +16,7 @@ from webapp.dashboard.client.models.set_up import AppInFamily, SetUp, Shape
 from webapp.dashboard.dashboard import dashboard, service, viewer
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go
-from webapp.errors import Forbidden, Invalid
+from webapp.errors import Forbidden, Invalid, PatchbayError
 from webapp.kit.translation import gettext
 from webapp.people import setup_requests, users
 
@@ -87,7 +87,7 @@ def create(slug: str) -> AnyResponse:
     except Forbidden:
         return _refused(app, form, {"": gettext("The service does not let this dashboard add OAuth clients.")})
     sentence = gettext("{app} is set up. {verdict}").format(app=app.name, verdict=verdict.sentence)
-    flash(sentence.strip(), "warn" if verdict.sentence and verdict.verdict == "unchecked" else "ok")
+    flash(sentence.strip(), verdict.tone)
     return go(url_for("dashboard.apps.show", slug=app.slug))
 
 
@@ -133,8 +133,14 @@ def _add(app: App, form: SetUpForm) -> Verdict:
     """Make the client for ``app`` and those that share it; what its provider says of it. Raises :class:`Invalid`."""
     clients = OAuthApps(viewer().client)
     client = clients.create(app.slug, form.client_id, _secret(), check="anyway" not in request.form)
-    clients.share(client.id, form.apps)
-    changed(app.slug, *form.apps)
+    changed(app.slug)
+    shared = form.apps
+    try:
+        clients.share(client.id, shared)
+    except PatchbayError:  # the client stands, and a form that is sent again would make another
+        flash(gettext("Not all of the other apps got this client. Set them up on their own pages."), "warn")
+        shared = ()
+    changed(*shared)
     return client.check
 
 

@@ -33,6 +33,11 @@ class Verdict(Lenient):
     verdict: str = "unchecked"
     sentence: str = ""
 
+    @property
+    def tone(self) -> str:
+        """How it is shown of a client that is kept in any case."""
+        return "warn" if self.sentence and self.verdict == "unchecked" else "ok"
+
 
 class OAuthApp(Lenient):
     """A client; ``slug`` is its app's. Times are ISO 8601."""
