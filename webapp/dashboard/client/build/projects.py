@@ -47,7 +47,7 @@ class Projects:
         return page.model_copy(update={"items": projects})
 
     def _page(self, after: str) -> PageOf[Project]:
-        params = {"limit": MOST, **_EXTENDED, **({"after": after} if after else {})}
+        params: dict[str, str | int | bool] = {"limit": MOST, **_EXTENDED, **({"after": after} if after else {})}
         return read(PageOf[Project], self._client.as_project("GET", _PATH, params=params))
 
     def get(self, project_id: str) -> Project:
