@@ -5,7 +5,7 @@ import pytest
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Mood
 from webapp.kit.clock import DAY, HOUR
-from webapp.service.domain.deliveries import stats, trigger_webhooks
+from webapp.service.domain.deliveries import stats, trigger_webhooks, workflows
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 
@@ -70,6 +70,27 @@ def test_what_arrived_before_it_failed_for_long_is_still_known(
         post.turn()
     first, _ = trigger_webhooks.of_trigger(post.service.store, trigger.id)
     assert stats.of_late(post.service.store, trigger.id, [first])[first.id]["last_success_at"] == before
+
+
+def test_an_endpoint_tells_of_all_that_goes_there_however_much_goes_elsewhere(
+    post: DeliveryHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stats, "NEWEST", 2)
+    store, clock = post.service.store, post.service.clock
+    quiet, busy = (
+        workflows.add(post.service, post.scene, name=name, url=post.receiver.url(f"/{name}")) for name in ("a", "b")
+    )
+    assert stats.last_success(store, quiet) is None and stats.of_endpoint(store, quiet)["last_success_at"] is None
+    post.emit(post.trigger(workflows=[quiet.id]))
+    post.turn()
+    arrived = clock()
+    for _ in range(3):
+        post.clock.advance(HOUR)
+        post.emit(post.trigger(workflows=[busy.id]))
+        post.turn()
+    assert stats.last_success(store, quiet) == stats.of_endpoint(store, quiet)["last_success_at"] == arrived
+    assert stats.last_success(store, busy) == stats.of_endpoint(store, busy)["last_success_at"] == clock()
+    assert isinstance(stats.of_endpoint(store, quiet)["median_ms"], int)
 
 
 def test_one_that_nothing_was_sent_to_has_nothing_to_tell(post: DeliveryHarness) -> None:

@@ -56,8 +56,9 @@ def list_general_webhooks(call: Call) -> Response:
     """Every general webhook, oldest first, with how it does."""
     _refuse_members(call)
     rows = general_webhooks.every(call.store, call.caller.project_id)
-    of_late = stats.of_late(call.store, None, rows)
-    return answer({"data": [_state_to_json(call, webhook) | of_late[webhook.id] for webhook in rows]})
+    return answer(
+        {"data": [_state_to_json(call, webhook) for webhook in rows]}
+    )
 
 
 @operations.post(
@@ -105,7 +106,7 @@ def delete_general_webhook(call: Call) -> Response:
 def reset_general_webhook(call: Call) -> Response:
     """Begin anew with a general webhook that failed or was switched off: what waits for it is sent."""
     webhook = endpoint_state.reset(call.service, _load(call))
-    return answer({"data": _state_to_json(call, webhook) | stats.of_late(call.store, None, [webhook])[webhook.id]})
+    return answer({"data": _state_to_json(call, webhook)})
 
 
 @operations.post(f"{ONE}/test_event", query=Tested, user_key=True, extension=True)
@@ -135,7 +136,12 @@ def _scene(call: Call, webhook: Endpoint, query: Tested) -> Scene:
 
 
 def _state_to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:
-    return {**_to_json(call, webhook), "project_id": webhook.project_id, **endpoint_state.to_json(webhook)}
+    return {
+        **_to_json(call, webhook),
+        "project_id": webhook.project_id,
+        **endpoint_state.to_json(webhook),
+        **stats.of_endpoint(call.store, webhook),
+    }
 
 
 def _to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:

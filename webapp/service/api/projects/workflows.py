@@ -131,7 +131,7 @@ def _to_json(call: Call, workflow: Endpoint) -> dict[str, Any]:
         "url": endpoints.url_of(call.service, workflow),
         "signing_key_set": True,
         **endpoint_state.to_json(workflow),
-        "last_success_at": stats.last_success(call.store, workflow, triggers),
+        "last_success_at": stats.last_success(call.store, workflow),
         "triggers": len(triggers),
         "created_at": workflow.created_at // SECOND,
         "updated_at": workflow.updated_at // SECOND,

@@ -17,7 +17,6 @@ from webapp.store.contract import Reader, among
 
 HOURS = 24
 NEWEST = 100
-FEW = 20
 
 
 def days(service: Service, trigger_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -51,40 +50,52 @@ def day(service: Service, trigger_id: str) -> dict[str, Any]:
     return {**of_day, **(seen or {}), "last_error": _last_error(service.store, trigger_id)}
 
 
-def of_late(reader: Reader, trigger_id: str | None, webhooks: Sequence[Endpoint]) -> dict[str, dict[str, Any]]:
-    """For each of a trigger's webhooks: when something arrived last, how long that usually takes, and the next try.
-
-    Without a trigger, the same of webhooks that notifications go to.
-    """
+def of_late(reader: Reader, trigger_id: str, webhooks: Sequence[Endpoint]) -> dict[str, dict[str, Any]]:
+    """For each of a trigger's webhooks: when something arrived last, how long that usually takes, and the next try."""
     newest = _arrived(reader, trigger_id)
     facts = {}
     for webhook in webhooks:
         own = newest.get(webhook.id)
         if own is None and webhook.failing_since is not None:
             own = _arrived(reader, trigger_id, webhook.failing_since).get(webhook.id)
-        facts[webhook.id] = {
-            "last_success_at": max(at for at, _ in own) if own else None,
-            "median_ms": round(statistics.median(took for _, took in own)) if own else None,
-            "next_attempt_at": _next_try(reader, webhook.id),
-        }
+        facts[webhook.id] = _facts(reader, webhook, own or ())
     return facts
 
 
-def last_success(reader: Reader, endpoint: Endpoint, trigger_ids: Sequence[str]) -> int | None:
-    """When something of these triggers arrived at an endpoint last; a few of them tell."""
-    of_each = [of_late(reader, trigger_id, [endpoint])[endpoint.id] for trigger_id in trigger_ids[:FEW]]
-    return max((facts["last_success_at"] for facts in of_each if facts["last_success_at"] is not None), default=None)
+def of_endpoint(reader: Reader, endpoint: Endpoint) -> dict[str, Any]:
+    """The same of an endpoint, whatever is sent there."""
+    rows = reader.tuples(
+        "SELECT last_at, took_ms FROM deliveries WHERE endpoint_id = :id AND status = 'delivered' "
+        "ORDER BY last_at DESC LIMIT :newest",
+        {"id": endpoint.id, "newest": NEWEST},
+    )
+    return _facts(reader, endpoint, [(at or 0, took or 0) for at, took in rows])
+
+
+def last_success(reader: Reader, endpoint: Endpoint) -> int | None:
+    """When something arrived at an endpoint last, whatever it was."""
+    ((at,),) = reader.tuples(
+        "SELECT MAX(last_at) FROM deliveries WHERE endpoint_id = :id AND status = 'delivered'", {"id": endpoint.id}
+    )
+    return None if at is None else int(at)
+
+
+def _facts(reader: Reader, webhook: Endpoint, arrived: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    return {
+        "last_success_at": max(at for at, _ in arrived) if arrived else None,
+        "median_ms": round(statistics.median(took for _, took in arrived)) if arrived else None,
+        "next_attempt_at": _next_try(reader, webhook.id),
+    }
 
 
 def _totals(hours: Sequence[Mapping[str, int]]) -> dict[str, int]:
     return {status: sum(hour[status] for hour in hours) for status in counts.STATUSES}
 
 
-def _arrived(reader: Reader, trigger_id: str | None, before: int | None = None) -> Mapping[str, list[tuple[int, int]]]:
+def _arrived(reader: Reader, trigger_id: str, before: int | None = None) -> Mapping[str, list[tuple[int, int]]]:
     """When, and after how many milliseconds, the newest deliveries arrived that were made ``before``, by webhook."""
-    of_trigger = "trigger_id IS NULL" if trigger_id is None else "trigger_id = :trigger"
     rows = reader.tuples(
-        f"SELECT endpoint_id, last_at, took_ms FROM deliveries WHERE {of_trigger} AND status = 'delivered' "  # noqa: S608
+        "SELECT endpoint_id, last_at, took_ms FROM deliveries WHERE trigger_id = :trigger AND status = 'delivered' "
         "AND created_at <= :before ORDER BY created_at DESC, id DESC LIMIT :newest",
         {"trigger": trigger_id, "before": 1 << 62 if before is None else before, "newest": NEWEST},
     )
