@@ -56,9 +56,7 @@ def list_general_webhooks(call: Call) -> Response:
     """Every general webhook, oldest first, with how it does."""
     _refuse_members(call)
     rows = general_webhooks.every(call.store, call.caller.project_id)
-    return answer(
-        {"data": [_state_to_json(call, webhook) for webhook in rows]}
-    )
+    return answer({"data": [_state_to_json(call, webhook) for webhook in rows]})
 
 
 @operations.post(

@@ -11,10 +11,9 @@ from webapp.service.api.base.models import Body, Data, Page, Paged
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.api.projects import models
 from webapp.service.domain.base import scopes
-from webapp.service.domain.deliveries import endpoint_state, endpoints, stats, trigger_webhooks, workflows
+from webapp.service.domain.deliveries import endpoint_state, endpoints, stats, workflows
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.triggers import deployed_triggers
-from webapp.store.contract import among
+from webapp.service.domain.triggers import workflow_users
 
 operations = Operations(
     Group("Workflows", "Named URLs of a project that triggers send their events to."),
@@ -108,9 +107,7 @@ def reset_workflow(call: Call) -> Response:
 @operations.get(f"{ONE}/triggers", answer=Data[list[models.WorkflowTrigger]])
 def list_triggers_of_workflow(call: Call) -> Response:
     """The triggers that send their events there, of every user; at most 100 of them."""
-    ids = trigger_webhooks.users_of_workflow(call.store, _load(call).id)[:MOST_TRIGGERS]
-    those, params = among(ids)
-    rows = deployed_triggers.ROWS.all(call.store, f"id IN ({those}) AND deployed = 1 ORDER BY created_at, id", params)
+    rows = workflow_users.first(call.store, call.scene, _load(call), MOST_TRIGGERS)
     return answer({"data": [{"id": row.id, "name": row.name, "external_user_id": row.external_id} for row in rows]})
 
 
@@ -124,7 +121,6 @@ def _with_key(call: Call, workflow: Endpoint) -> Response:
 
 
 def _to_json(call: Call, workflow: Endpoint) -> dict[str, Any]:
-    triggers = trigger_webhooks.users_of_workflow(call.store, workflow.id)
     return {
         "id": workflow.id,
         "name": workflow.name,
@@ -132,7 +128,7 @@ def _to_json(call: Call, workflow: Endpoint) -> dict[str, Any]:
         "signing_key_set": True,
         **endpoint_state.to_json(workflow),
         "last_success_at": stats.last_success(call.store, workflow),
-        "triggers": len(triggers),
+        "triggers": workflow_users.count(call.store, call.scene, workflow),
         "created_at": workflow.created_at // SECOND,
         "updated_at": workflow.updated_at // SECOND,
     }

@@ -97,15 +97,6 @@ def forget_workflow(tx: Tx, workflow_id: str) -> None:
     tx.run("DELETE FROM trigger_workflows WHERE endpoint_id = :workflow", {"workflow": workflow_id})
 
 
-def users_of_workflow(reader: Reader, workflow_id: str) -> list[str]:
-    """The ids of the triggers whose events go to a workflow."""
-    rows = reader.tuples(
-        "SELECT trigger_id FROM trigger_workflows WHERE endpoint_id = :workflow ORDER BY trigger_id",
-        {"workflow": workflow_id},
-    )
-    return [trigger_id for (trigger_id,) in rows]
-
-
 def of_trigger(reader: Reader, trigger_id: str) -> list[Endpoint]:
     """The webhooks of a trigger, in the order in which they were given."""
     where = "trigger_id = :trigger ORDER BY position, created_at, id"
