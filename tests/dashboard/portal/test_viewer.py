@@ -7,6 +7,7 @@ import pytest
 
 from webapp.dashboard.portal import sessions
 from webapp.dashboard.portal.viewer import ROLE, PortalViewer
+from webapp.service.domain.base.rate_limits import LIMITS, Limit, key_of
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
@@ -79,6 +80,18 @@ def test_a_draft_is_its_users_in_one_environment_and_outlives_the_token(world: A
     with world.service.store.write() as tx:
         tx.run("DELETE FROM external_users WHERE external_id = 'alice'", {})
     assert world.service.store.all("SELECT viewer FROM viewer_drafts") == []
+
+
+def test_a_user_of_a_portal_uses_up_no_limit_of_the_product(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LIMITS, "accounts", Limit(2, 300))
+    key, limits = key_of("accounts", world.scene.project_id, world.scene.environment), world.service.limits
+    alice = world.portal()
+    statuses = {alice.get("/accounts").status_code for _ in range(4)}
+    assert limits.state(LIMITS["accounts"], key).remaining == 2
+    assert 503 in statuses and world.portal("bob").get("/accounts").status_code == 200
+    headers = {"Authorization": f"Bearer {world.token()}"}
+    own = world.client().get("/v1/connect/accounts", base_url=world.public, headers=headers)
+    assert own.headers["X-RateLimit-Remaining"] == "1"  # the product's page, with a token of the same user
 
 
 def test_what_is_known_of_an_app_is_one_projects_and_environments(world: Any) -> None:

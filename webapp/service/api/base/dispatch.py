@@ -190,11 +190,16 @@ def _note(environ: dict[str, Any], state: LimitState) -> None:
 
 def _key(call: Call, name: LimitName) -> str | None:
     """What a call is counted under: its project and environment. Creating tokens is counted for each external user; so
-    is all that is done in our own dashboard, apart from API clients. None for a token of a user who is not named."""
+    is all that our own pages ask. None for a token of a user who is not named."""
     key = key_of(name, call.scene.project_id, call.scene.environment)
     if name == "tokens":
         user = read_json(call.request).get("external_user_id")
         return f"{key}|{hash_token(user)}" if isinstance(user, str) else None
-    if not call.caller.is_dashboard:
+    if not _is_of_our_pages(call):
         return key
     return f"{key}|dashboard|{call.user and hash_token(call.user.external_id)}"
+
+
+def _is_of_our_pages(call: Call) -> bool:
+    """Whether the dashboard or a portal calls, for the person who looks at it: that takes nothing from the product."""
+    return call.caller.is_dashboard or crypto.REQUEST_ENVIRON in call.request.environ
