@@ -1,6 +1,6 @@
 """Policies are read as browsers read them."""
 
-from time import perf_counter
+from time import thread_time
 
 import pytest
 
@@ -84,10 +84,12 @@ def test_policies_of_the_page_itself_count_while_they_stand_in_its_head() -> Non
     assert csp.of_page(f'<meta name="viewport" content="frame-src x"><![if IE]><!-- {META}') == []
 
 
-@pytest.mark.parametrize("part", ["a", "<!--", "<meta ", "<meta a", "a=", "<![", "<!", '<meta content="', "</", "\0"])
+@pytest.mark.parametrize(
+    "part", ["a", "<!--", "<!---->", "<meta ", "<meta a", "a=", "<![", "<!", '<meta content="', "</", "\0"]
+)
 def test_a_hostile_page_costs_no_more_than_its_length(part: str) -> None:
-    began = perf_counter()
+    began = thread_time()
     whole = part * (512 * 1024 // len(part))
     for page in (whole, f"<meta {whole[:200_000]}>"):
         csp.of_page(page)
-    assert perf_counter() - began < 1
+    assert thread_time() - began < 0.1

@@ -26,6 +26,7 @@ _HOST = re.compile(
 )
 _MAX_HEAD = 256 * 1024
 _END_OF_HEAD = re.compile(r"</head\b|<body\b", re.IGNORECASE)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _META = re.compile(r"<meta\b([^<>]*)>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))""")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
@@ -59,7 +60,7 @@ def of_page(markup: str) -> list[Policy]:
 
     The page is anybody's, so what it is read by takes time in proportion to its length, whatever it holds.
     """
-    head = _without_comments(_END_OF_HEAD.split(markup[:_MAX_HEAD], maxsplit=1)[0])
+    head = _COMMENT.sub("", _END_OF_HEAD.split(markup[:_MAX_HEAD], maxsplit=1)[0])
     policies = [policy for tag in _META.findall(head) for policy in parse(_policy_of(tag))]
     return [{name: sources for name, sources in policy.items() if name not in _IGNORED_IN_META} for policy in policies]
 
@@ -123,15 +124,6 @@ def _ports(page: SplitResult, url: SplitResult) -> tuple[int, ...]:
     """The ports that are the page's own: with TLS added, the usual one as well."""
     own = _port(page)
     return (own, 443) if (page.scheme, own, url.scheme) == ("http", 80, "https") else (own,)
-
-
-def _without_comments(markup: str) -> str:
-    kept = []
-    while markup:
-        before, comment, markup = markup.partition("<!--")
-        kept.append(before)
-        markup = markup.partition("-->")[2] if comment else ""
-    return "".join(kept)
 
 
 def _policy_of(tag: str) -> str:
