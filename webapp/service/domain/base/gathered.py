@@ -1,11 +1,10 @@
 """What is noted in memory while calls are answered, and written together a moment later, so that no call waits for it.
 
-A process that is killed loses what it noted last.
+What a busy store did not take is written with what is noted next. A process that is killed loses what it noted last.
 """
 
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -14,42 +13,61 @@ from webapp.errors import Unavailable
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Store
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 SOON_S = 2.0
 
 
-@dataclass(slots=True)
-class _Pending(Generic[T]):
-    """The newest value by key, and what will write them."""
+def _newest(_before: T, value: T) -> T:
+    return value
 
-    values: dict[str, T] = field(default_factory=dict)
+
+@dataclass(slots=True)
+class _Pending(Generic[K, T]):
+    """The values by key, and what will write them."""
+
+    values: dict[K, T] = field(default_factory=dict)
     timer: threading.Timer | None = None
 
 
-class Gathered(Generic[T]):
-    """Values by key, which ``write`` writes down. A store that is busy does not matter to them."""
+class Gathered(Generic[K, T]):
+    """Values by key, which ``write`` writes down; two of one key are combined, or the newer one counts."""
 
-    def __init__(self, write: Callable[[Service, Mapping[str, T]], None]) -> None:
-        self._write, self._lock = write, threading.Lock()
-        self._pending: WeakKeyDictionary[Store, _Pending[T]] = WeakKeyDictionary()
+    def __init__(
+        self, write: Callable[[Service, Mapping[K, T]], None], combined: Callable[[T, T], T] = _newest
+    ) -> None:
+        self._write, self._combined, self._lock = write, combined, threading.Lock()
+        self._pending: WeakKeyDictionary[Store, _Pending[K, T]] = WeakKeyDictionary()
 
-    def note(self, service: Service, key: str, value: T) -> None:
-        """Have ``value`` written soon, in place of one that was noted before."""
+    def note(self, service: Service, key: K, value: T) -> None:
+        """Have ``value`` written soon."""
         with self._lock:
-            pending = self._pending.setdefault(service.store, _Pending())
-            pending.values[key] = value
+            pending = self._of(service)
+            before = pending.values
+            before[key] = self._combined(before[key], value) if key in before else value
             if pending.timer is None:
                 pending.timer = threading.Timer(SOON_S, self.flush, (service,))
                 pending.timer.daemon = True
                 pending.timer.start()
 
     def flush(self, service: Service) -> None:
-        """Write what was noted so far."""
+        """Write what was noted so far; all of it is kept for the next time while the store is busy."""
         with self._lock:
             pending = self._pending.pop(service.store, None)
         if pending is None:
             return
         if pending.timer is not None:
             pending.timer.cancel()
-        with suppress(Unavailable):
+        try:
             self._write(service, pending.values)
+        except Unavailable:
+            self._put_back(service, pending.values)
+
+    def _put_back(self, service: Service, values: Mapping[K, T]) -> None:
+        with self._lock:
+            newer = self._of(service).values
+            for key, value in values.items():
+                newer[key] = self._combined(value, newer[key]) if key in newer else value
+
+    def _of(self, service: Service) -> _Pending[K, T]:
+        return self._pending.setdefault(service.store, _Pending())

@@ -1,19 +1,18 @@
 """Usage, hour by hour (table ``usage``): actions run, requests proxied, events delivered; one credit each.
 
 Uses are counted in the transaction that makes them true. Where there is none, as for a proxied request, they are
-gathered in memory and written together, at most :data:`FLUSH_S` later; a process that is killed loses those alone.
+gathered in memory and written together a moment later; a process that is killed loses those alone.
 """
 
-import threading
-from collections import Counter
-from dataclasses import dataclass, field
+import operator
+from collections.abc import Mapping
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 from webapp.kit.clock import DAY, HOUR, SECOND
+from webapp.service.domain.base.gathered import Gathered
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import Reader, Store, Tx
+from webapp.store.contract import Reader, Tx
 
 Kind = Literal["run", "proxy", "event"]
 KINDS: dict[Kind, str] = {
@@ -22,21 +21,7 @@ KINDS: dict[Kind, str] = {
     "event": "source_emit_credits_used",
 }
 KEPT = 400 * DAY
-FLUSH_S = 2.0
 Key = tuple[Scene, int, Kind]
-
-
-@dataclass(slots=True)
-class _Pending:
-    """The uses that were not written to one store yet."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    counts: Counter[Key] = field(default_factory=Counter)
-    timer: threading.Timer | None = None
-
-
-_pending: WeakKeyDictionary[Store, _Pending] = WeakKeyDictionary()
-_making = threading.Lock()
 
 
 def add(tx: Tx, scene: Scene, kind: Kind, at: int, by: int = 1) -> None:
@@ -50,33 +35,12 @@ def add(tx: Tx, scene: Scene, kind: Kind, at: int, by: int = 1) -> None:
 
 def note(service: Service, scene: Scene, kind: Kind) -> None:
     """Count one use where no transaction is open; it is written a moment later, with others."""
-    pending = _of(service.store)
-    with pending.lock:
-        pending.counts[scene, service.clock() // HOUR * HOUR, kind] += 1
-        if pending.timer is None:
-            pending.timer = threading.Timer(FLUSH_S, flush, (service,))
-            pending.timer.daemon = True
-            pending.timer.start()
+    _NOTED.note(service, (scene, service.clock() // HOUR * HOUR, kind), 1)
 
 
 def flush(service: Service) -> None:
     """Write down what was only noted so far. Uses of a project that is gone by now are forgotten."""
-    pending = _pending.get(service.store)
-    if pending is None:
-        return
-    with pending.lock:
-        counts, pending.counts = pending.counts, Counter()
-        if pending.timer is not None:
-            pending.timer.cancel()
-            pending.timer = None
-    if not counts:
-        return
-    try:
-        _write(service, counts)
-    except Exception:
-        with pending.lock:
-            pending.counts.update(counts)
-        raise
+    _NOTED.flush(service)
 
 
 def hours(reader: Reader, since: int, until: int, *, project_id: str | None = None) -> list[dict[str, Any]]:
@@ -108,7 +72,7 @@ def _record(hour: int) -> dict[str, Any]:
     return {"credits_used": 0, **ends, **dict.fromkeys(KINDS.values(), 0)}
 
 
-def _write(service: Service, counts: Counter[Key]) -> None:
+def _write(service: Service, counts: Mapping[Key, int]) -> None:
     with service.store.write() as tx:
         known = {row["id"] for row in tx.all("SELECT id FROM projects")}
         for (scene, hour, kind), n in counts.items():
@@ -116,6 +80,4 @@ def _write(service: Service, counts: Counter[Key]) -> None:
                 add(tx, scene, kind, hour, n)
 
 
-def _of(store: Store) -> _Pending:
-    with _making:
-        return _pending.setdefault(store, _Pending())
+_NOTED = Gathered[Key, int](_write, operator.add)
