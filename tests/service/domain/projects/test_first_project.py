@@ -18,7 +18,7 @@ def named(service: Service) -> tuple[str, str, str]:
 
 def test_without_any_project_one_is_made_that_nobody_has_named(service: Service) -> None:
     first = FirstProject(service)
-    assert projects.default(service) == projects.default(service)
+    assert projects.default(service)
     assert first.names() == ProjectNames("", "")
     with service.store.write() as tx:
         first.save(tx, ACME)
@@ -31,7 +31,7 @@ def test_a_first_start_before_anything_else_makes_the_project(service: Service) 
         FirstProject(service).save(tx, ACME)
     assert named(service) == ("Acme Desk", "Acme Desk", "help@acme.example")
     project = projects.first(service.store)
-    assert project and projects.default(service) == project.id
+    assert project and projects.default_id(service, service.store) == project.id
     with service.store.write() as tx:
         assert service.keys.newest(tx, project.id) == 1
 

@@ -1,5 +1,7 @@
 """Projects: making, finding, listing; who sees which."""
 
+from dataclasses import replace
+
 import pytest
 
 from webapp.errors import Invalid, NotFound
@@ -77,3 +79,16 @@ def test_environments() -> None:
     assert projects.environment("production") == "production"
     with pytest.raises(Invalid):
         projects.environment("staging")
+
+
+def test_one_works_in_the_settings_project_else_in_the_oldest_else_in_a_new_one(
+    service: Service, clock: FakeClock
+) -> None:
+    assert projects.default_id(service, service.store) is None
+    project_id = projects.default(service)
+    assert projects.get(service.store, project_id).name == projects.UNNAMED
+    clock.advance(1)
+    other = projects.create(service, name="Other")
+    assert projects.default_id(service, service.store) == projects.default(service) == project_id
+    told = replace(service, settings=replace(service.settings, project=other.id))
+    assert projects.default_id(told, service.store) == projects.default(told) == other.id

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from flask import Response
 from pydantic import Field
 
-from webapp.errors import Forbidden, NotFound
+from webapp.errors import Forbidden
 from webapp.kit.clock import SECOND
 from webapp.people import users
 from webapp.service.api.access import me, models
@@ -21,8 +21,6 @@ from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base import scopes
 from webapp.service.domain.deliveries import endpoint_state, endpoints, general_webhooks, stats
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.service.domain.projects import projects
-from webapp.service.domain.projects.projects import Scene
 
 operations = Operations(
     Group("General webhooks", "Webhooks of the whole workspace: for connections, and for what stopped by itself."),
@@ -46,7 +44,7 @@ class Tested(Query):
     """In which project and environment the test happens: its key signs it."""
 
     project_id: ProjectId | None = Field(
-        None, description="The project; the webhook's own, or the oldest, unless it is given."
+        None, description="The project; unless given, the webhook's own, else the one that the installation works in."
     )
     environment: Literal["development", "production"] = Field("development", description="The environment.")
 
@@ -111,7 +109,8 @@ def reset_general_webhook(call: Call) -> Response:
 def test_general_webhook(call: Call) -> Response:
     """Send a general webhook a notification of the kind `TEST`."""
     webhook, query = _load(call), call.query(Tested)
-    notifications.test(call.service, webhook, _scene(call, webhook, query))
+    scene = general_webhooks.scene_of_test(call.service, webhook, query.project_id, query.environment)
+    notifications.test(call.service, webhook, scene)
     return no_content()
 
 
@@ -119,18 +118,6 @@ def _load(call: Call) -> Endpoint:
     """The webhook in the path, as its owner has it."""
     _refuse_members(call)
     return general_webhooks.get(call.store, call.path["general_webhook_id"], call.caller.project_id)
-
-
-def _scene(call: Call, webhook: Endpoint, query: Tested) -> Scene:
-    """Where a test happens. Raises :class:`NotFound` for a project that the webhook does not hear of."""
-    project_id = query.project_id or webhook.project_id
-    if project_id is None:
-        project = projects.first(call.store)
-        if project is None:
-            raise NotFound("There is no project yet.")
-        project_id = project.id
-    projects.get(call.store, project_id, only=webhook.project_id)
-    return Scene(project_id, query.environment)
 
 
 def _state_to_json(call: Call, webhook: Endpoint) -> dict[str, Any]:

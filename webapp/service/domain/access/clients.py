@@ -165,8 +165,7 @@ def find(service: Service, client_id: str) -> Client | None:
 
 def _example(service: Service) -> Client | None:
     """It sees the project that the dashboard works in alone, and may do what its page needs."""
-    project = projects.first(service.store)
-    project_id = service.settings.project or (project and project.id)
+    project_id = projects.default_id(service, service.store)
     if not service.settings.sandbox or not project_id:
         return None
     scope = " ".join((scopes.TOKENS_CREATE, scopes.ACCOUNTS_READ, scopes.PROJECTS_READ))

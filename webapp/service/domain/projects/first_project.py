@@ -42,8 +42,8 @@ class FirstProject:
         projects.change(self._service, tx, project, **texts)
 
     def _existing(self, reader: Reader) -> Project | None:
-        configured = self._service.settings.project
-        return projects.get(reader, configured) if configured else projects.first(reader)
+        project_id = projects.default_id(self._service, reader)
+        return projects.get(reader, project_id) if project_id else None
 
     def _prepared(self, names: ProjectNames) -> Project:
         """A project of these names, none of which may be left to be assumed."""

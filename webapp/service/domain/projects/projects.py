@@ -1,6 +1,5 @@
 """Projects (table ``projects``): what an installation's Connect resources belong to. Each has two environments."""
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -8,16 +7,15 @@ from urllib.parse import urlsplit
 from webapp import audit
 from webapp.errors import Detail, Invalid, NotFound, about
 from webapp.kit import cursors
-from webapp.kit.contrast import DEFAULT_HUE, MAX_HUE
+from webapp.kit.contrast import DEFAULT_HUE
 from webapp.kit.crypto import new_id
 from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import project_fields
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, drop_counts
 
 Environment = Literal["development", "production"]
-MAX_NAME = 100
 UNNAMED = "My project"
-_EMAIL = re.compile(r"[^\s@\x00-\x1f\x7f<>]{1,64}@[^\s@\x00-\x1f\x7f<>]{1,190}")
 ENVIRONMENTS: tuple[Environment, ...] = ("development", "production")
 
 
@@ -157,13 +155,21 @@ def get(reader: Reader, project_id: str, *, only: str | None = None) -> Project:
 
 
 def first(reader: Reader) -> Project | None:
-    """The oldest project: where an installation works unless told otherwise."""
+    """The oldest project."""
     return _PROJECTS.one(reader, "1 = 1 ORDER BY created_at, id LIMIT 1")
 
 
+def default_id(service: Service, reader: Reader) -> str | None:
+    """The id of the project to work in unless told otherwise: the settings', else the oldest's; None without any."""
+    if service.settings.project:
+        return service.settings.project
+    oldest = first(reader)
+    return oldest.id if oldest else None
+
+
 def default(service: Service) -> str:
-    """The id of the project to work in unless told otherwise: the settings', else the oldest, else a new one."""
-    return service.settings.project or (first(service.store) or create(service, name=UNNAMED)).id
+    """The same; where there is no project, one is made."""
+    return default_id(service, service.store) or create(service, name=UNNAMED).id
 
 
 def page(
@@ -185,15 +191,7 @@ def _note(tx: Tx, at: int, project_id: str, verb: str, sentence: str) -> None:
 def _checked(project: Project) -> Project:
     """``project`` with its texts trimmed. Raises :class:`Invalid`."""
     name, app_name, email = (text.strip() for text in (project.name, project.app_name, project.support_email))
-    details = [
-        Detail(field, f"Use 1 to {MAX_NAME} printable characters.")
-        for field, text in (("name", name), ("app_name", app_name))
-        if not text or len(text) > MAX_NAME or not text.isprintable()
-    ]
-    if not _EMAIL.fullmatch(email):
-        details.append(Detail("support_email", "Use an e-mail address such as help@example.com."))
-    if not 0 <= project.brand_hue <= MAX_HUE:
-        details.append(Detail("brand_hue", f"Use a whole number from 0 to {MAX_HUE}."))
+    details = project_fields.problems(name, app_name, email, project.brand_hue)
     if details:
         raise Invalid(about(details[0].field, details[0].message), details)
     return replace(project, name=name, app_name=app_name, support_email=email)
