@@ -2,14 +2,13 @@
 version; logos alike."""
 
 import functools
-import gzip
 import mimetypes
 from collections.abc import Mapping
 
 from flask import Response, request
 from werkzeug.security import safe_join
 
-from webapp.kit import assets
+from webapp.kit import assets, compressed
 
 _TEXTS = (".css", ".js", ".svg")
 WORTH_IT = 400  # bytes of a drawing; below, the head of the answer outgrows what is saved
@@ -22,20 +21,13 @@ def sent(filename: str) -> Response | None:
     version = assets.content_hash(filename)
     if not version:
         return None
-    packed = request.accept_encodings.quality("gzip") > 0
-    answer = Response(_content(filename, version, packed), mimetype=mimetypes.guess_type(filename)[0])
-    _mark(answer, packed)
-    answer.set_etag(f"{version}-gzip" if packed else version)
-    answer.make_conditional(request)
-    return answer
+    return compressed.conditional(_content(filename, version), mimetypes.guess_type(filename)[0], version)
 
 
 def drawing(svg: bytes, headers: Mapping[str, str]) -> Response:
     """A drawing that never changes at its address, compressed where that is worth it."""
-    packed = request.accept_encodings.quality("gzip") > 0 and len(svg) >= WORTH_IT
-    content = _packed(svg) if packed else svg
-    answer = Response(content, mimetype="image/svg+xml", headers={"Cache-Control": assets.IMMUTABLE, **headers})
-    _mark(answer, packed)
+    answer = compressed.answer(svg, "image/svg+xml", worth=WORTH_IT)
+    answer.headers.update({"Cache-Control": assets.IMMUTABLE, **headers})
     return answer
 
 
@@ -47,18 +39,6 @@ def cache(response: Response) -> Response:
     return response
 
 
-def _mark(answer: Response, packed: bool) -> None:
-    answer.headers["Vary"] = "Accept-Encoding"
-    if packed:
-        answer.headers["Content-Encoding"] = "gzip"
-
-
-@functools.lru_cache(maxsize=512)
-def _packed(content: bytes) -> bytes:
-    return gzip.compress(content, mtime=0)
-
-
-@functools.lru_cache(maxsize=64)
-def _content(filename: str, version: str, packed: bool) -> bytes:
-    text = assets.joined(assets.static_dir() / filename)
-    return _packed(text) if packed else text
+@functools.lru_cache(maxsize=32)
+def _content(filename: str, version: str) -> bytes:
+    return assets.joined(assets.static_dir() / filename)

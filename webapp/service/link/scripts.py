@@ -6,14 +6,13 @@ service's public address in them, and without comments and indentation.
 """
 
 import functools
-import gzip
 import hashlib
 import json
 import re
 
-from flask import Blueprint, Flask, Response, request
+from flask import Blueprint, Flask, Response
 
-from webapp.kit import assets
+from webapp.kit import assets, compressed
 
 SOURCE, TYPES = "js/embed/patchbay.js", "js/embed/patchbay.d.ts"
 CACHED = "public, max-age=3600, stale-while-revalidate=86400"
@@ -36,32 +35,23 @@ def register(app: Flask, public_url: str) -> None:
 
 def text_of(name: str, public_url: str) -> str:
     """The file ``name`` as it is served."""
-    return _text(name, public_url, assets.content_hash(SOURCE), assets.content_hash(TYPES))
+    return _content(name, public_url, assets.content_hash(SOURCE), assets.content_hash(TYPES))[0].decode()
 
 
 def _send(name: str, public_url: str) -> Response:
-    content = text_of(name, public_url).encode()
-    etag = hashlib.sha256(content).hexdigest()[:12]
-    packed = request.accept_encodings.quality("gzip") > 0
-    answer = Response(_packed(content) if packed else content, mimetype=_FORMS[name][1])
-    if packed:
-        answer.headers["Content-Encoding"] = "gzip"
-    answer.headers["Vary"] = "Accept-Encoding"
+    content, version = _content(name, public_url, assets.content_hash(SOURCE), assets.content_hash(TYPES))
+    answer = compressed.conditional(content, _FORMS[name][1], version)
     answer.headers["Cache-Control"] = CACHED
     answer.headers["Access-Control-Allow-Origin"] = "*"
     answer.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    answer.set_etag(f"{etag}-gzip" if packed else etag)
-    return answer.make_conditional(request)  # type: ignore[return-value]
+    return answer
 
 
 @functools.lru_cache(maxsize=8)
-def _text(name: str, public_url: str, *_versions: str) -> str:
-    """Keyed by the versions of the files as well, so that an edited one is served at once."""
+def _content(name: str, public_url: str, *_versions: str) -> tuple[bytes, str]:
+    """What is served, and its version. Keyed by the versions of the files as well, so that an edited one is served at
+    once."""
     source, types = (assets.joined(assets.static_dir() / path).decode() for path in (SOURCE, TYPES))
     bare = _LAYOUT.sub("\n", _COMMENT.sub("", source))
-    return _FORMS[name][0].format(source=bare, types=types, base=json.dumps(public_url))
-
-
-@functools.lru_cache(maxsize=8)
-def _packed(content: bytes) -> bytes:
-    return gzip.compress(content, mtime=0)
+    content = _FORMS[name][0].format(source=bare, types=types, base=json.dumps(public_url)).encode()
+    return content, hashlib.sha256(content).hexdigest()[:12]

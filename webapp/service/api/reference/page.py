@@ -4,16 +4,15 @@ Neither needs a token; both are made once, when they are first asked for.
 """
 
 import functools
-import gzip
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from flask import Blueprint, Flask, Response, render_template, request
+from flask import Blueprint, Flask, Response, render_template
 from jinja2.runtime import Undefined
 from markupsafe import Markup, escape
 
-from webapp.kit import assets, templates
+from webapp.kit import assets, compressed, templates
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.reference import openapi
 from webapp.service.api.reference.commands import VARIABLES, curl
@@ -41,12 +40,12 @@ def register(app: Flask, service: Service, operations: Sequence[Operation]) -> N
     blueprint = Blueprint(NAME, __name__)
 
     @functools.cache
-    def described() -> "_Compressed":
-        return _Compressed(orjson.dumps(openapi.document(operations, service.settings.public_url)))
+    def described() -> bytes:
+        return orjson.dumps(openapi.document(operations, service.settings.public_url))
 
     @functools.cache
-    def page() -> "_Compressed":
-        document = orjson.loads(described().plain)
+    def page() -> bytes:
+        document = orjson.loads(described())
         text = render_template(
             "docs/api.html",
             document=document,
@@ -61,35 +60,19 @@ def register(app: Flask, service: Service, operations: Sequence[Operation]) -> N
             asset=assets.asset_url,
             csrf_token=Undefined(),  # the dashboard's, which would set its session cookie here
         )
-        return _Compressed(text.encode())
+        return text.encode()
 
     @blueprint.get("/openapi.json")
     def description() -> Response:
-        return described().answer("application/json")
+        return compressed.answer(described(), "application/json")
 
     @blueprint.get("/docs/api")
     def reference() -> Response:
-        answer = page().answer("text/html")
+        answer = compressed.answer(page(), "text/html")
         answer.headers["Content-Security-Policy"] = _POLICY
         return answer
 
     app.register_blueprint(blueprint)
-
-
-class _Compressed:
-    """A long text that is the same for everybody, and the same compressed."""
-
-    def __init__(self, plain: bytes) -> None:
-        self.plain, self._gzipped = plain, gzip.compress(plain, mtime=0)
-
-    def answer(self, media_type: str) -> Response:
-        """Whichever of the two the caller takes."""
-        packed = request.accept_encodings["gzip"] > 0
-        answer = Response(self._gzipped if packed else self.plain, mimetype=media_type)
-        answer.headers["Vary"] = "Accept-Encoding"
-        if packed:
-            answer.headers["Content-Encoding"] = "gzip"
-        return answer
 
 
 def _groups(

@@ -1,0 +1,29 @@
+"""Answers that are the same for everybody, compressed for whoever takes it (RFC 9110 section 8.4.1.3)."""
+
+import functools
+import gzip
+
+from flask import Response, request
+
+
+def answer(content: bytes, mimetype: str | None, *, worth: int = 0) -> Response:
+    """An answer with ``content``, compressed from ``worth`` bytes on."""
+    packed = request.accept_encodings.quality("gzip") > 0 and len(content) >= worth
+    response = Response(_packed(content) if packed else content, mimetype=mimetype)
+    response.headers["Vary"] = "Accept-Encoding"
+    if packed:
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def conditional(content: bytes, mimetype: str | None, version: str) -> Response:
+    """The same, which is not sent again to whoever has this ``version`` of it (RFC 9110 section 13.1.2)."""
+    response = answer(content, mimetype)
+    response.set_etag(f"{version}-gzip" if "Content-Encoding" in response.headers else version)
+    response.make_conditional(request)
+    return response
+
+
+@functools.lru_cache(maxsize=512)
+def _packed(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
