@@ -19,7 +19,7 @@ def check(bench: Any, client_id: str = "id", secret: str | None = "canary-secret
     if facts:
         oauth = spec.oauth.model_copy(update={"check": ClientCheck(source=SOURCE, **facts)})
         app = replace(app, read_spec=lambda _: spec.model_copy(update={"oauth": oauth}))
-    return client_checks.check(bench.service, app, client_id, secret, URI, {})
+    return client_checks.check(bench.service, app, client_id, secret, URI)
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_an_address_that_each_account_has_for_itself_is_not_asked(strict: Any) -
     app, spec = strict.app, strict.app.spec
     oauth = spec.oauth.model_copy(update={"token_url": "https://{shop}.example.com/token"})
     app = replace(app, read_spec=lambda _: spec.model_copy(update={"oauth": oauth}))
-    verdict = client_checks.check(strict.service, app, "id", "s", URI, {})
+    verdict = client_checks.check(strict.service, app, "id", "s", URI)
     assert verdict.sentence.endswith("The address of Acme is another one for each account.")
 
 
@@ -92,5 +92,5 @@ def test_nothing_is_asked_where_nothing_may_be_reached(strict: Any) -> None:
     app, spec = strict.app, strict.app.spec
     oauth = spec.oauth.model_copy(update={"token_url": "https://169.254.169.254/token"})
     app = replace(app, read_spec=lambda _: spec.model_copy(update={"oauth": oauth}))
-    verdict = client_checks.check(strict.service, app, "id", "canary-secret", URI, {})
+    verdict = client_checks.check(strict.service, app, "id", "canary-secret", URI)
     assert verdict.verdict == "unchecked" and "canary" not in verdict.sentence

@@ -109,9 +109,7 @@ def create_oauth_client(call: Call) -> Response:
     f"{ONE}/public_key",
     answer=models.OAuthClient,
     body=NewKey,
-    example=Example(
-        body={"public_key": {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}}
-    ),
+    example=Example(body={"public_key": EXAMPLE_KEY}),
 )
 def set_key_of_oauth_client(call: Call) -> Response:
     """Give a client a public key, beside any secret; the access tokens of the key before end at once."""

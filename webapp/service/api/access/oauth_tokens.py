@@ -7,7 +7,7 @@ network address.
 
 import base64
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import unquote_plus
 
 from flask import Request, Response
@@ -26,6 +26,7 @@ from webapp.service.domain.base import scopes
 
 FIELDS = ("grant_type", "client_id", "client_secret", "scope", "client_assertion_type", "client_assertion")
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+Proven = TypeVar("Proven", bound=Client | None)
 
 operations = Operations(
     Group("Access tokens", "Your server exchanges its client id and secret for an access token, which lasts one hour.")
@@ -139,8 +140,6 @@ def _by_assertion(call: Call, fields: Mapping[str, str]) -> Authenticated:
         client = _counted(call, claimed, lambda: client_keys.authenticate(call.service, assertion, audiences))
     except client_keys.BadAssertion as error:
         raise OAuthProblem("invalid_client", str(error), 401) from error
-    if client is None:
-        raise LookupError("an assertion was neither taken nor refused")
     return Authenticated(client, hash_token(client.public_key))
 
 
@@ -156,16 +155,17 @@ def parse_basic(header: str) -> tuple[str, str] | None:
     return (unquote_plus(user), unquote_plus(password)) if colon else None
 
 
-def _counted(call: Call, client_id: str, prove: Callable[[], Client | None]) -> Client | None:
+def _counted(call: Call, client_id: str, prove: Callable[[], Proven]) -> Proven:
     """The client that ``prove`` finds; failures are counted by its address, which calls from within have not."""
     if not call.request.remote_addr:
         return prove()
-    key, client = f"{hash_token(client_id)}|{network_of(call.request.remote_addr)}", None
+    key, failed = f"{hash_token(client_id)}|{network_of(call.request.remote_addr)}", True
     call.service.count(quotas.WRONG_SECRETS, key, 0)
     try:
         client = prove()
+        failed = client is None
     finally:
-        if client is None:
+        if failed:
             call.service.count(quotas.WRONG_SECRETS, key)
     return client
 

@@ -37,7 +37,6 @@ def check_oauth_app(call: Call) -> Response:
         client.client_id,
         provider_clients.secret(call.service, client),
         provider_clients.redirect_uri(call.service, client),
-        {},
     )
     return answer(asdict(verdict))
 

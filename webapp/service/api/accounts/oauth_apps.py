@@ -194,7 +194,7 @@ def _answer(call: Call, client: ProviderClient, verdict: ClientVerdict | None) -
 
 def _checked(service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str) -> ClientVerdict:
     """What the provider of ``app`` says of a client. Raises :class:`Invalid` if nobody could connect with it."""
-    verdict = client_checks.check(service, app, client_id, client_secret, redirect_uri, {})
+    verdict = client_checks.check(service, app, client_id, client_secret, redirect_uri)
     if verdict.refused:
         raise Invalid.of("redirect_uri" if verdict.verdict == "redirect_uri" else "client_id", verdict.sentence)
     return verdict

@@ -151,7 +151,7 @@ def past_overlap(reader: Reader, now: int) -> list[Client]:
 
 
 def example(service: Service) -> tuple[str, str]:
-    """The id and secret of the example product's client, likewise. It is there while the sandbox is."""
+    """The id and secret of the example product's client, which is never stored either and there with the sandbox."""
     return EXAMPLE_ID, service.keys.derive("example-client").hex()
 
 

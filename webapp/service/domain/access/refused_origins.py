@@ -30,7 +30,11 @@ class RefusedOrigin:
 
 
 def note(service: Service, scene: Scene, origin: str) -> None:
-    """Remember that a page of ``origin`` was refused; the log names a new one. A busy store fails no request."""
+    """Remember that a page of ``origin`` was refused; the log names a new one.
+
+    What was noted within a minute, or is one new origin too many within an hour, is left out. A busy store fails no
+    request.
+    """
     now = service.clock()
     known = {refused.origin: refused.seen_at for refused in latest(service, scene)}
     crowded = len(known) >= MAX_KEPT and now - min(known.values()) < _CROWDED

@@ -7,7 +7,6 @@ in its app's facts; what cannot be told is said to be so. Nothing is written.
 """
 
 import secrets as random
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -42,16 +41,14 @@ class ClientVerdict:
         return self.verdict in ("unknown", "redirect_uri")
 
 
-def check(
-    service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str, values: Mapping[str, str]
-) -> ClientVerdict:
-    """Ask the provider of ``app``, whose addresses are filled with the fields in ``values``, else their defaults."""
+def check(service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str) -> ClientVerdict:
+    """Ask the provider of ``app``, whose addresses are filled with the defaults of their fields."""
     facts, name = (app.oauth and app.oauth.check) or ClientCheck(source=_RFC), app.provider_name
     if not facts.possible:
         return _unchecked(f"{name} tells only once somebody signs in.")
     defaults = {field.name: field.default for field in app.spec.fields if field.default}
     try:
-        provider = app.provider(client_id, client_secret, {**defaults, **values})
+        provider = app.provider(client_id, client_secret, defaults)
     except TemplateError:
         return _unchecked(f"The address of {name} is another one for each account.")
     answer = _ask(service, app, replace(provider, deadline_s=DEADLINE_S), redirect_uri)
