@@ -15,7 +15,7 @@ import pytest
 from tests.fakes import load
 from tests.fakes.provider import FakeProvider
 from webapp.errors import Conflict, Invalid, PatchbayError
-from webapp.kit.clock import FakeClock
+from webapp.kit.clock import SECOND, FakeClock
 from webapp.service.domain.accounts import credentials
 from webapp.service.domain.base.key_file import WrongKey
 from webapp.service.domain.instance import backups, restoring, rotation
@@ -84,6 +84,44 @@ def test_sealed_credentials_stay_sealed_and_old_keys_are_left_behind(
     with zipfile.ZipFile(tmp_path / "b.zip") as archive:
         database = archive.read("patchbay.db")
     assert b"canary" not in database and not any(one in database for one in old)
+
+
+def test_dated_backups_are_kept_as_many_as_said_and_nothing_else_is_touched(
+    settings: Settings, backup: Path, clock: FakeClock
+) -> None:
+    folder = backup.parent / "dated"
+    folder.mkdir()
+    others = {"mine.zip", "patchbay-latest.zip", "patchbay-20260101T000000Z.zip.part"}
+    for name in others:
+        (folder / name).write_text("mine")
+    for _ in range(4):
+        path, _ = backups.write_dated(settings, folder, 2, clock)
+        clock.advance(90 * SECOND)
+    assert path.name == "patchbay-20270115T080430Z.zip"
+    assert {file.name for file in folder.iterdir()} == others | {path.name, "patchbay-20270115T080300Z.zip"}
+    (settings.data / "patchbay.db").rename(settings.data / "away")
+    with pytest.raises(Invalid):
+        backups.write_dated(settings, folder, 1, clock)
+    assert len(list(folder.iterdir())) == 5
+
+
+def test_it_stands_beside_a_program_that_reads_for_long_and_folds_the_log(
+    settings: Settings, backup: Path, clock: FakeClock
+) -> None:
+    """As Litestream does (install "Litestream"): tables of its own, a read transaction, checkpoints."""
+    with closing(sqlite3.connect(settings.data / "patchbay.db", isolation_level=None)) as other:
+        other.execute("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)")
+        other.execute("CREATE TABLE _litestream_lock (id INTEGER)")
+        other.execute("BEGIN")
+        other.execute("SELECT COUNT(*) FROM _litestream_seq").fetchone()
+        add(settings, "Second")
+        assert len(other.execute("SELECT * FROM projects").fetchall()) == 1
+        other.execute("ROLLBACK")
+        other.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        add(settings, "Third")
+    backups.write(settings, backup.with_name("two.zip"), clock)
+    restoring.restore(settings, backup.with_name("two.zip"), clock)
+    assert names_in(settings) == ["First", "Second", "Third"]
 
 
 def test_the_way_back(settings: Settings, backup: Path, clock: FakeClock) -> None:

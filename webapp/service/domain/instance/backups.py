@@ -7,6 +7,7 @@ is built from the apps, nor the sandbox. :mod:`restoring` reads it.
 
 import json
 import os
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from webapp.store import copies
 
 FORMAT = 1
 DATABASE, APPS, MANIFEST = "patchbay.db", "apps", "backup.json"
+_DATED = re.compile(r"patchbay-\d{8}T\d{6}Z\.zip")
 
 
 def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
@@ -40,6 +42,20 @@ def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
         _pack(draft, manifest, copy, settings.data / APPS)
         _publish(draft, target)
     return manifest
+
+
+def write_dated(settings: Settings, folder: Path, keep: int, clock: Clock) -> tuple[Path, dict[str, Any]]:
+    """Write a backup to ``folder``, named by its time, and then remove all dated ones there but the newest ``keep``.
+
+    Nothing else in ``folder`` is touched, and nothing where the backup fails. Raises what :func:`write` does.
+    """
+    moment = re.sub(r"[-:]|\.\d+", "", iso(clock()))
+    target = folder / f"patchbay-{moment}.zip"
+    manifest = write(settings, target, clock)
+    dated = sorted(path for path in folder.iterdir() if _DATED.fullmatch(path.name))
+    for path in dated[:-keep]:
+        path.unlink()
+    return target, manifest
 
 
 def _pack(draft: Path, manifest: dict[str, Any], copy: Path, apps: Path) -> None:
