@@ -3,11 +3,16 @@
 Each is read from an index, or from the file system.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from webapp.kit import heartbeat
 from webapp.kit.clock import SECOND
 from webapp.service.domain.base.service import Service
+from webapp.store.contract import Row
+
+ACCOUNT_STATES, TRIGGER_STATES = ("healthy", "retrying", "dead"), ("active", "paused", "switched_off")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +41,26 @@ def read(service: Service) -> Sequence[Gauge]:
     first = waiting.get("first")
     late = max(0.0, (service.clock() - first) / SECOND) if first is not None else 0.0
     sizes = service.store.sizes()
+    worker_age_s = heartbeat.age_s(service.settings.data / heartbeat.WORKER)
     return (
-        Gauge("accounts", "Connected accounts.", {row["state"]: row["n"] for row in accounts}, "state"),
-        Gauge("triggers", "Deployed triggers.", {row["state"]: row["n"] for row in triggers}, "state"),
+        Gauge("accounts", "Connected accounts.", _by_state(ACCOUNT_STATES, accounts), "state"),
+        Gauge("triggers", "Deployed triggers.", _by_state(TRIGGER_STATES, triggers), "state"),
         Gauge("deliveries_waiting", "Deliveries that are on their way or have a time.", {"": waiting.get("n", 0)}),
         Gauge(
             "deliveries_put_off", "Deliveries that wait until their webhook is well again.", {"": put_off.get("n", 0)}
         ),
         Gauge("deliveries_late_seconds", "How long the first of them has been due.", {"": late}),
+        Gauge(
+            "worker_seen_seconds",
+            "How long ago the worker was seen; as long as Unix time where it never was.",
+            {"": time.time() if worker_age_s is None else worker_age_s},
+        ),
         Gauge("database_bytes", "Size of the database.", {"": sizes.database}),
         Gauge("database_log_bytes", "Size of its log, which is not folded into it yet.", {"": sizes.log}),
         Gauge("disk_free_bytes", "Free where it stands.", {} if sizes.free is None else {"": sizes.free}),
     )
+
+
+def _by_state(states: Sequence[str], rows: Sequence[Row]) -> dict[str, float]:
+    """How many there are in each state, none among them: what begins at nothing is seen to grow."""
+    return dict.fromkeys(states, 0) | {row["state"]: row["n"] for row in rows}
