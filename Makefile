@@ -14,7 +14,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-in
 EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --project Patchbay --no-location --no-wrap \
 	--sort-by-file
 
-.PHONY: run test format check bench steady ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test wheel format check bench steady ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -39,6 +39,10 @@ check: setup-dev frontend-tests
 	$(BIN)/mypy
 	$(BIN)/python tests/typing_components.py
 	$(BIN)/python -m pytest -q tests/test_imports.py tests/test_budgets.py tests/test_tables.py tests/manual/test_documents.py tests/manual/test_references.py
+
+# What is installed on a server, with templates, styles and all else in it; requirements.lock goes beside it.
+wheel: setup
+	$(BIN)/python -m hatchling build -t wheel
 
 bench: setup
 	$(BIN)/python -m tests.bench

@@ -1,17 +1,23 @@
 """Requests are counted and logged by route, never by address; ``/metrics`` exists for who holds its token."""
 
+import json
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 from flask.testing import FlaskClient
+from prometheus_client.parser import text_string_to_metric_families
 
 from webapp.app import create_app
 from webapp.kit import heartbeat
 from webapp.kit.crypto import begin_request, end_request, request_id
+from webapp.manual.files import FILES
+from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
@@ -56,6 +62,41 @@ def test_metrics_count_by_route_for_who_holds_the_token(start: Start) -> None:
     assert "patchbay_deliveries_waiting 0.0" in told.text
     assert 'patchbay_refusals_total{quota="user_runs"}' in told.text
     assert "canary" not in told.text and TOKEN not in told.text
+
+
+def expressions() -> Iterator[tuple[str, str]]:
+    """What each alert and each panel of the dashboard asks for (install "Files to copy")."""
+    (group,) = yaml.safe_load(FILES["alerts.yml"].read())["groups"]
+    for rule in group["rules"]:
+        yield rule["alert"], rule["expr"]
+    for panel in json.loads(FILES["dashboard.json"].read())["panels"]:
+        for target in panel["targets"]:
+            yield panel["title"], target["expr"]
+
+
+def test_what_alerts_and_dashboard_ask_for_is_measured_and_all_of_it_is_shown(start: Start) -> None:
+    client = start(METRICS_TOKEN=TOKEN)
+    shown = [ask(client, "/metrics", Authorization=f"Bearer {TOKEN}").text for _ in range(2)][-1]
+    families = list(text_string_to_metric_families(shown))
+    labels = {sample.name: {*sample.labels, "le"} for family in families for sample in family.samples}
+    for name, expression in expressions():
+        metrics = re.findall(r"\bpatchbay_\w+", expression)
+        asked_for = {*re.findall(r'(\w+)[!=]~?"', expression), *re.findall(r"by \((\w+)\)", expression)}
+        assert (metrics or expression == 'up{job="patchbay"} == 0') and set(metrics) <= set(labels), name
+        assert all(asked_for <= labels[metric] for metric in metrics), name
+    states = {sample.labels["state"] for family in families for sample in family.samples if "state" in sample.labels}
+    whole = " ".join(expression for _, expression in expressions())
+    assert set(re.findall(r'state="(\w+)"', whole)) <= states
+    measured = {family.name for family in families if not family.name.endswith("_created")}
+    assert {name for name in measured if name not in whole} == set()
+
+
+def test_routes_that_an_alert_leaves_out_exist() -> None:
+    slow = dict(expressions())["PatchbaySlow"]
+    (pattern,) = re.findall(r'route!~"([^"]+)"', slow)
+    names = {f"api.{operation.name}" for operation in OPERATIONS if re.fullmatch(pattern, f"api.{operation.name}")}
+    assert {"api.run_action", "api.configure_trigger", "api.reload_action_props", "api.proxy_get"} <= names
+    assert "api.create_token" not in names and "api.list_accounts" not in names
 
 
 def test_there_are_no_metrics_without_a_token(start: Start) -> None:

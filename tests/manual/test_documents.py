@@ -34,6 +34,7 @@ def test_every_link_and_anchor_leads_somewhere(file: Path) -> None:
             assert target in (
                 "https://www.standardwebhooks.com/",
                 "https://limits.readthedocs.io",
+                "https://litestream.io",
                 f"{SERVED}/docs/api",
             )
             continue
@@ -44,9 +45,9 @@ def test_every_link_and_anchor_leads_somewhere(file: Path) -> None:
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.parent == FOLDER], ids=lambda file: str(file.name))
 def test_a_page_links_only_to_pages(file: Path) -> None:
-    """The same link must work on a code host and where the page is served."""
+    """Or to a file to copy: the same link must work on a code host and where the page is served."""
     for target in LINK.findall(file.read_text("utf-8")):
-        assert re.match(r"https?://|#|[a-z]+\.md(#|$)", target), target
+        assert re.match(r"https?://|#|[a-z]+\.md(#|$)|files/[\w.@-]+$", target), target
 
 
 def _command(words: list[str]) -> tuple[click.Command, list[str]]:
@@ -136,7 +137,7 @@ def test_every_other_route_that_is_shown_exists(data: Path) -> None:
             re.sub(r"<[^>]+>|\bKEY\b", "<>", found)
             for file in FILES
             for span in (*spans(file.read_text("utf-8")), *LINK.findall(file.read_text("utf-8")))
-            if (found := span.removeprefix(SERVED)).startswith("/") and not found.startswith(("/v1", "/var"))
+            if (found := span.removeprefix(SERVED)).startswith("/") and not found.startswith(("/v1", "/var", "/etc"))
         }
     finally:
         made.stop()

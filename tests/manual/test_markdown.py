@@ -52,6 +52,7 @@ def test_pages_link_to_where_they_are_served() -> None:
     assert '<a href="/docs/embed#check-a-signature" class="link">there</a>' in html
     assert '<a href="#rows--columns" class="link">here</a>' in html
     assert '<a href="https://example.com/a.md" class="link">away</a>' in html
+    assert 'href="/docs/files/patchbay-web@.service"' in render("# A\n\n[x](files/patchbay-web@.service)\n", {}).html
 
 
 def test_tables_scroll_and_say_what_their_cells_are() -> None:

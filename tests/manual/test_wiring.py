@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from webapp.kit import assets
 from webapp.manual import wiring
+from webapp.manual.files import FILES
 from webapp.manual.pages import NAMES
 from webapp.settings import Settings
 
@@ -77,3 +78,16 @@ def test_pages_travel_packed_and_once(browser: FlaskClient) -> None:
     assert packed.headers["Vary"] == plain.headers["Vary"] == "Accept-Encoding, Cookie"
     again = browser.get("/docs/contract", headers={"If-None-Match": plain.headers["ETag"]})
     assert (again.status_code, again.data) == (304, b"")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_to_copy_is_shown_as_it_stands_and_saved_by_its_name(browser: FlaskClient, name: str) -> None:
+    answer = browser.get(f"/docs/files/{name}")
+    assert (answer.status_code, answer.mimetype, answer.text) == (200, "text/plain", FILES[name].read())
+    assert answer.headers["Content-Disposition"] == f'inline; filename="{name}"'
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_nothing_else_is_a_file_to_copy(browser: FlaskClient) -> None:
+    for name in ("nothing", "..%2Finstall.md", "../install.md", "%2e%2e/install.md", "patchbay.service/x"):
+        assert browser.get(f"/docs/files/{name}").status_code == 404, name

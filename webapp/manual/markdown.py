@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_PAGE = re.compile(r"([a-z]+)\.md(#[\w-]+)?")
+_PAGE, _FILE = re.compile(r"([a-z]+)\.md(#[\w-]+)?"), re.compile(r"files/[\w.@-]+")
 _TITLE = 3  # tokens of the first heading
 _NO_WORD = re.compile(r"[^\w\- ]")
 
@@ -105,8 +105,11 @@ def _filler(addresses: Mapping[str, str]) -> Callable[[str], str]:
 def _lead(link: "Token", fill: Callable[[str], str]) -> None:
     """Lead a link to where the page is served."""
     target = str(link.attrs.get("href", ""))
-    page = _PAGE.fullmatch(target)
-    link.attrs["href"] = f"/docs/{page[1]}{page[2] or ''}" if page else fill(target)
+    if page := _PAGE.fullmatch(target):
+        target = f"/docs/{page[1]}{page[2] or ''}"
+    elif _FILE.fullmatch(target):
+        target = f"/docs/{target}"
+    link.attrs["href"] = fill(target)
     link.attrs["class"] = "link"
 
 

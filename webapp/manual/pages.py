@@ -13,7 +13,8 @@ from webapp.manual.markdown import Document, render
 from webapp.settings import Settings
 
 NAMES = (
-    "guide", "embed", "contract", "apps", "components", "operate", "security", "architecture", "words",
+    "guide", "embed", "contract", "apps", "components", "install", "operate", "upgrade", "alerts", "security",
+    "architecture", "words",
 )  # fmt: skip
 
 

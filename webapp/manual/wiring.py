@@ -1,4 +1,4 @@
-"""The manual at ``/docs``: server-rendered pages for everybody, which run no script and set no cookie.
+"""The manual at ``/docs``: server-rendered pages and files to copy, for everybody; none runs a script or sets a cookie.
 
 The reference of the API at ``/docs/api`` is the service's own; every page here leads to it.
 """
@@ -9,6 +9,7 @@ from flask import Blueprint, Flask, Response, abort, render_template, request
 from jinja2.runtime import Undefined
 
 from webapp.kit import assets, templates
+from webapp.manual.files import FILES
 from webapp.manual.pages import NAMES, Manual
 from webapp.manual.search import search
 from webapp.settings import Settings
@@ -40,6 +41,13 @@ def register(app: Flask, settings: Settings) -> None:
         if name not in NAMES:
             abort(404)
         return _draw("page", manual, page=manual.page(name))
+
+    @blueprint.get("/files/<name>")
+    def file(name: str) -> Response:
+        if name not in FILES:
+            abort(404)
+        headers = {"Content-Disposition": f'inline; filename="{name}"', "X-Content-Type-Options": "nosniff"}
+        return Response(FILES[name].read(), headers=headers, content_type="text/plain; charset=utf-8")
 
     app.register_blueprint(blueprint)
 
