@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from tests.browser.person import PASSWORD, Person
+from webapp.audit import Actor
+from webapp.kit.cursors import Window
 from webapp.people import users
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import clients, custom_limits, refused_calls
 from webapp.service.domain.deliveries import endpoint_state, endpoints, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
@@ -92,6 +94,24 @@ def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe:
     olga.get_by_role("dialog").get_by_role("button", name="Delete").click()
     olga.get_by_text(re.compile("is deleted")).wait_for()
     assert clients.every(product.service.store) == []
+
+
+def test_a_limit_is_made_and_tells_what_it_refused(olga: Any, product: Any, axe: Any) -> None:
+    olga.goto(product.url + URL)
+    olga.get_by_role("link", name="Make a limit").click()
+    olga.get_by_label("How many calls may pass").fill("3")
+    olga.get_by_label("In", exact=True).select_option(label="an hour")
+    olga.get_by_role("button", name="Make the limit").click()
+    olga.locator("#secret code").get_by_text(custom_limits.PREFIX).wait_for()
+    (limit,) = custom_limits.page(product.service.store, Window()).items
+    for _ in range(2):
+        refused_calls.note(product.service, limit.key, Actor("user", "user-4812"))
+    olga.get_by_role("button", name="I’ve kept it").click()
+    card = olga.get_by_role("region", name="Limits of your own")
+    card.get_by_text("3 calls in 1 hour").wait_for()
+    card.get_by_text("2 refused in the last hour, all from user-4812").wait_for()
+    assert axe(olga, colours=True) == []
+    assert olga.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_calls_that_failed_are_opened_as_code(olga: Any, product: Any, axe: Any) -> None:

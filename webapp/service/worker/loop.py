@@ -18,7 +18,7 @@ from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import heartbeat
 from webapp.kit.clock import MINUTE, SECOND, ClockMonitor
 from webapp.service.components.runner import Runner
-from webapp.service.domain.access import client_changes, clients, link_sessions, refused_origins, tokens
+from webapp.service.domain.access import client_changes, clients, link_sessions, refused_calls, refused_origins, tokens
 from webapp.service.domain.accounts import attempts, credentials, health, lifecycle, provider_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import dynamic_props, file_stash, runs
@@ -72,6 +72,7 @@ def chores() -> list[Chore]:
         Chore("purge access tokens", 60 * MINUTE, clients.purge_tokens),
         Chore("forget old secrets", 60 * MINUTE, client_changes.forget_old_secrets),
         Chore("purge refused origins", 24 * 60 * MINUTE, refused_origins.purge),
+        Chore("purge refused calls", 10 * MINUTE, refused_calls.purge),
         Chore("settle attempts", 15 * SECOND, attempts.settle),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
         Chore("purge clients that people brought", 60 * MINUTE, provider_clients.purge),

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from webapp.service.api.base.operations import HEADER
+
 
 @pytest.mark.parametrize(
     ("window", "requests", "status"),
@@ -14,3 +16,23 @@ def test_the_bounds_of_a_custom_limit(shared: Any, window: Any, requests: Any, s
     body = {"window_size_seconds": window, "requests_per_window": requests}
     answer = shared.post("/v1/connect/rate_limits", shared.server(), json=body)
     assert answer.status_code == status
+
+
+PATH = "/v1/connect/rate_limits"
+
+
+def test_custom_limits_are_listed_with_how_they_stand(world: Any) -> None:
+    server, body = world.server(), {"window_size_seconds": 60, "requests_per_window": 2}
+    token = world.post(PATH, server, json=body).get_json()["token"]
+    statuses = [world.get("P/runs", server, headers={HEADER: token}).status_code for _ in range(5)]
+    assert statuses == [200, 200, 429, 429, 429]
+    answer = world.get(PATH, world.server("connect:*"))
+    (row,) = answer.get_json()["data"]
+    assert (row["requests_per_window"], row["window_size_seconds"], row["remaining"]) == (2, 60, 0)
+    assert (row["refused"], row["refused_by"]["kind"], row["refused_by"]["name"]) == (3, "client", "Server")
+    assert token not in answer.text and token not in row["id"]
+
+
+def test_only_a_client_of_the_workspace_sees_them(world: Any) -> None:
+    for stranger, status in ((world.server("connect:actions:*"), 403), (world.frontend(), 403), (None, 401)):
+        assert world.get(PATH, stranger).status_code == status

@@ -1,12 +1,19 @@
-"""How much of each rate limit the product's own calls have used up, in the window that is open now."""
+"""How much of each rate limit the product's calls have used up, what was refused lately, and limits of one's own."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from flask import request
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build.keys import frame
+from webapp.dashboard.build.keys.frame import blueprint
 from webapp.dashboard.client.build import limits
-from webapp.dashboard.client.build.limits import LimitNow
+from webapp.dashboard.client.build.limits import CustomLimit, LimitNow
 from webapp.dashboard.dashboard import viewer
-from webapp.kit.translation import gettext
+from webapp.errors import Invalid
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
+from webapp.kit.translation import count_of, duration, gettext
 from webapp.kit.translation import lazy as _
 
 WORDS: Mapping[str, str] = {
@@ -14,28 +21,93 @@ WORDS: Mapping[str, str] = {
     "tools": _("Actions and triggers looked up"),
     "accounts": _("Accounts read and removed"),
     "proxy": _("Requests sent through accounts"),
+    "tokens": _("Connect tokens made"),
 }
+WINDOWS: Mapping[int, str] = {
+    1: _("a second"),
+    MINUTE // SECOND: _("a minute"),
+    5 * MINUTE // SECOND: _("five minutes"),
+    HOUR // SECOND: _("an hour"),
+    DAY // SECOND: _("a day"),
+}
+MAX_REQUESTS = 1_000_000
 NEARLY = 0.9
 
 
 def context() -> dict[str, Any]:
-    """What the bars are drawn with; ``limits`` is ``None`` where the service does not tell."""
+    """What the bars and the list are drawn with; each is ``None`` where the service does not tell."""
     return {
         "limits": limits.now(viewer().client),
+        "custom_limits": limits.custom(viewer().client),
         "limit_words": WORDS,
         "used_in_words": in_words,
+        "refused_in_words": refused_in_words,
+        "custom_in_words": custom_in_words,
         "nearly": is_nearly_full,
     }
 
 
+@blueprint.get("/limits/new")
+def new_limit() -> str:
+    """Ask for a limit of one's own."""
+    return _form("100", 60)
+
+
+@blueprint.post("/limits")
+def create_limit() -> AnyResponse | tuple[str, int]:
+    """Make it; the page that follows shows its token."""
+    text, window = request.form.get("requests", "").strip(), request.form.get("window", "")
+    window_s = int(window) if window in map(str, WINDOWS) else 0
+    if not (text.isascii() and text.isdigit() and len(text) <= 7 and 1 <= int(text) <= MAX_REQUESTS and window_s):
+        return _form(text, window_s, gettext("Use a whole number from 1 to 1,000,000.")), 422
+    try:
+        token = limits.create(viewer().client, int(text), window_s)
+    except Invalid as error:
+        return _form(text, window_s, error.message), 422
+    frame.show_once(
+        gettext("The limit is made. Send this token as x-pd-rate-limit with the calls that it is for."), token
+    )
+    return frame.back()
+
+
 def is_nearly_full(limit: LimitNow) -> bool:
     """Whether a person should know."""
-    return limit.used >= NEARLY * limit.limit
+    return (limit.used or 0) >= NEARLY * limit.limit
 
 
 def in_words(limit: LimitNow) -> str:
-    """``118 of 3,000``, and whether that is nearly or wholly all."""
-    words = gettext("{used} of {limit}").format(used=f"{limit.used:,}", limit=f"{limit.limit:,}")
+    """``118 of 3,000``, and whether that is nearly or wholly all; ``100 in 1 minute for each user``."""
+    most = f"{limit.limit:,}"
+    if limit.used is None:
+        return gettext("{limit} in {time} for each user").format(limit=most, time=duration(limit.window_seconds))
+    words = gettext("{used} of {limit}").format(used=f"{limit.used:,}", limit=most)
     if limit.used >= limit.limit:
         return gettext("{words}, full").format(words=words)
     return gettext("{words}, nearly full").format(words=words) if is_nearly_full(limit) else words
+
+
+def refused_in_words(limit: LimitNow | CustomLimit) -> str:
+    """``3 refused in the last hour, all from Web app``; "" where nothing was."""
+    if not limit.refused:
+        return ""
+    if limit.refused_by is None:
+        return count_of(limit.refused, "{count} refused in the last hour", "{count} refused in the last hour")
+    return count_of(
+        limit.refused,
+        "{count} refused in the last hour, from {name}",
+        "{count} refused in the last hour, all from {name}",
+        name=limit.refused_by.name,
+    )
+
+
+def custom_in_words(limit: CustomLimit) -> str:
+    """``100 calls in 1 minute``."""
+    time = duration(limit.window_size_seconds)
+    return count_of(limit.requests_per_window, "{count} call in {time}", "{count} calls in {time}", time=time)
+
+
+def _form(requests: str, window_s: int, error: str = "") -> str:
+    windows = list(WINDOWS.items())
+    return frame.question(
+        "dashboard/build/keys/new_limit.html", requests=requests, window=window_s, windows=windows, error=error
+    )

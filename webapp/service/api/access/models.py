@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from webapp.service.api.access.refusals import Refusals
 from webapp.service.api.accounts.app_models import App
 from webapp.service.api.base.models import Answer, Body, DateTime, Milliseconds, Seconds
 from webapp.service.api.triggers.models import DeliveryState
@@ -88,6 +89,17 @@ class RefusedOrigin(Answer):
 
     origin: str = Field(examples=["http://localhost:5173"])
     refused_at: DateTime
+
+
+class CustomLimit(Refusals):
+    """A custom rate limit, without its token."""
+
+    id: str = Field(examples=["3b7cf09a51e2"])
+    window_size_seconds: int = Field(examples=[60])
+    requests_per_window: int = Field(examples=[100])
+    remaining: int = Field(description="How many requests may pass in the window that is open now.", examples=[97])
+    reset_at: Seconds = Field(description="When that window ends.")
+    created_at: DateTime
 
 
 class LimitToken(Answer):

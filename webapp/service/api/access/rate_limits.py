@@ -1,16 +1,21 @@
-"""Custom rate limits (contract "Custom rate limits"): create one, and send its token in ``x-pd-rate-limit``."""
+"""Custom rate limits (contract "Custom rate limits"): create one, and send its token in ``x-pd-rate-limit``.
 
-from typing import Annotated
+The list is for whoever looks after them: it tells how each stands, and never a token.
+"""
+
+from functools import partial
+from typing import Annotated, Any
 
 from flask import Response
 from pydantic import Field
 
-from webapp.service.api.access import models
-from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Body
+from webapp.kit.clock import iso
+from webapp.service.api.access import models, refusals
+from webapp.service.api.base.call import Call, answer, answer_page
+from webapp.service.api.base.models import Body, Page, Paged
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.domain.access import custom_limits
-from webapp.service.domain.access.custom_limits import MAX_REQUESTS, MAX_WINDOW_S
+from webapp.service.domain.access.custom_limits import MAX_REQUESTS, MAX_WINDOW_S, CustomLimit
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.rate_limits import Limit
 
@@ -39,3 +44,31 @@ def create_rate_limit(call: Call) -> Response:
     body = call.body(NewLimit)
     limit = Limit(body.requests_per_window, body.window_size_seconds)
     return answer({"token": custom_limits.create(call.service, limit)})
+
+
+@operations.get(
+    "/v1/connect/rate_limits",
+    answer=Page[models.CustomLimit],
+    scopes=(scopes.CONNECT,),
+    connect=False,
+    query=Paged,
+    extension=True,
+    workspace=True,
+    example=Example(query={"limit": "10"}),
+)
+def list_rate_limits(call: Call) -> Response:
+    """Every custom rate limit, the newest first, and how it stands; never its token."""
+    return answer_page(custom_limits.page(call.store, call.query(Paged).window), partial(_to_json, call))
+
+
+def _to_json(call: Call, custom: CustomLimit) -> dict[str, Any]:
+    state = call.service.limits.state(custom.limit, custom.key)
+    return {
+        "id": custom.id,
+        "window_size_seconds": custom.limit.window_s,
+        "requests_per_window": custom.limit.requests,
+        "remaining": state.remaining,
+        "reset_at": state.reset_at,
+        "created_at": iso(custom.created_at),
+        **refusals.to_json(call.service, custom.key),
+    }

@@ -13,13 +13,13 @@ from urllib.parse import quote
 from flask import Response, request
 
 from webapp import audit, quotas
-from webapp.errors import Invalid, TooLarge
+from webapp.errors import Invalid, Throttled, TooLarge
 from webapp.kit import crypto
 from webapp.kit.crypto import hash_token
 from webapp.service.api.base import cors, problems
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, read_json
 from webapp.service.api.base.operations import HEADER, Operation
-from webapp.service.domain.access import callers, custom_limits
+from webapp.service.domain.access import callers, custom_limits, refused_calls
 from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitName, LimitState, key_of
 from webapp.service.domain.base.service import Service
 
@@ -27,6 +27,7 @@ LIMIT_STATE = "patchbay.limit_state"
 IGNORED = "X-Ignored-Parameters"
 _MAX_NAMES, _MAX_NAME = 20, 100  # that the header names, and the characters of each
 _MAX_CUSTOM_LIMITS = 10_000  # kept in memory
+_OF_OUR_PAGES = "|dashboard|"  # in what calls of our own pages are counted under
 View = Callable[..., Response]
 
 
@@ -157,13 +158,20 @@ class Gate:
         :class:`Invalid` for an unknown custom limit."""
         environ = call.request.environ
         custom = environ.get("HTTP_X_PD_RATE_LIMIT")
-        if custom and operation.path.startswith(("P/", "/v1/connect/")):
-            token_hash = hash_token(custom)
-            _note(environ, self._service.limits.hit(self._custom_limit(token_hash), f"custom|{token_hash}"))
-        if operation.limit is not None and (key := _key(call, operation.limit)) is not None:
-            _note(environ, self._service.limits.hit(LIMITS[operation.limit], key))
-        if operation.limit == "executions":
-            self._count_runs(call)
+        key: str | None = None
+        try:
+            if custom and operation.path.startswith(("P/", "/v1/connect/")):
+                token_hash = hash_token(custom)
+                key = custom_limits.key_of(token_hash)
+                _note(environ, self._service.limits.hit(self._custom_limit(token_hash), key))
+            if operation.limit is not None and (key := _key(call, operation.limit)) is not None:
+                _note(environ, self._service.limits.hit(LIMITS[operation.limit], key))
+            if operation.limit == "executions":
+                self._count_runs(call)
+        except Throttled:
+            if key is not None and _OF_OUR_PAGES not in key:
+                refused_calls.note(self._service, "|".join(key.split("|")[:3]), call.caller.actor)
+            raise
 
     def _count_runs(self, call: Call) -> None:
         """Count a call of a component for its project, and for the user whom it names."""
@@ -197,7 +205,7 @@ def _key(call: Call, name: LimitName) -> str | None:
         return f"{key}|{hash_token(user)}" if isinstance(user, str) else None
     if not _is_of_our_pages(call):
         return key
-    return f"{key}|dashboard|{call.user and hash_token(call.user.external_id)}"
+    return f"{key}{_OF_OUR_PAGES}{call.user and hash_token(call.user.external_id)}"
 
 
 def _is_of_our_pages(call: Call) -> bool:

@@ -1,12 +1,14 @@
 """How the limits of an environment stand, for whoever watches them; nothing is counted by asking.
 
-Creating tokens is counted for each external user, and is not among them; nor is what people do in the dashboard.
+Creating tokens is counted for each external user, so that there is no one window to tell of. What people do in the
+dashboard and in portals is not among it.
 """
 
 from typing import Any
 
 from flask import Response
 
+from webapp.service.api.access import refusals
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Data
 from webapp.service.api.base.operations import Group, Operations
@@ -24,17 +26,18 @@ operations = Operations(
 
 @operations.get("P/limits", answer=Data[list[models.LimitNow]])
 def list_limits(call: Call) -> Response:
-    """How the limits on calls with accounts, tools, executions and the proxy stand."""
-    return answer({"data": [_to_json(call, name) for name in LIMITS if name != "tokens"]})
+    """How the limits on calls stand, and how many calls beyond them there were in the last hour."""
+    return answer({"data": [_to_json(call, name) for name in LIMITS]})
 
 
 def _to_json(call: Call, name: LimitName) -> dict[str, Any]:
-    limit = LIMITS[name]
-    state = call.service.limits.state(limit, key_of(name, call.scene.project_id, call.scene.environment))
+    limit, key = LIMITS[name], key_of(name, call.scene.project_id, call.scene.environment)
+    state = None if name == "tokens" else call.service.limits.state(limit, key)
     return {
         "name": name,
         "limit": limit.requests,
         "window_seconds": limit.window_s,
-        "used": limit.requests - state.remaining,
-        "reset_at": state.reset_at,
+        "used": state and limit.requests - state.remaining,
+        "reset_at": state and state.reset_at,
+        **refusals.to_json(call.service, key),
     }

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from webapp.service.api.access.refusals import Refusals
 from webapp.service.api.base.models import Answer, DateTime, Milliseconds, Seconds, identifier
 from webapp.service.api.triggers.models import DeliveryState
 
@@ -128,11 +129,11 @@ class ProjectWebhookState(ProjectWebhook):
     delivery_state: DeliveryState | None = None
 
 
-class LimitNow(Answer):
+class LimitNow(Refusals):
     """How one rate limit stands in the window that is open now."""
 
-    name: Literal["accounts", "tools", "executions", "proxy"]
+    name: Literal["tokens", "accounts", "tools", "executions", "proxy"]
     limit: int = Field(examples=[2000])
     window_seconds: int = Field(examples=[300])
-    used: int = Field(examples=[118])
-    reset_at: Seconds = Field(description="When the window ends.")
+    used: int | None = Field(description="Null where each external user has a window of their own.", examples=[118])
+    reset_at: Seconds | None = Field(description="When the window ends; null likewise.")

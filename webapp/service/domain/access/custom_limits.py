@@ -3,7 +3,10 @@
 The token is a bearer secret of little weight; it is stored as a hash like every other.
 """
 
+from dataclasses import dataclass
+
 from webapp import audit
+from webapp.kit import cursors
 from webapp.kit.crypto import hash_token, random_base62
 from webapp.service.domain.base.rate_limits import Limit
 from webapp.service.domain.base.service import Service
@@ -14,19 +17,52 @@ PREFIX = "rl_"
 MAX_WINDOW_S = 86_400
 MAX_REQUESTS = 1_000_000
 _RANDOM = 32
-_LIMITS = Table("custom_limits", Limit, key="token_hash", write_only=("token_hash", "created_at"))
+
+
+@dataclass(frozen=True, slots=True)
+class CustomLimit:
+    """A row: a limit, under the hash of its token."""
+
+    token_hash: str
+    limit: Limit
+    created_at: int
+
+    @property
+    def id(self) -> str:
+        """What names it in lists and in the audit."""
+        return self.token_hash[:12]
+
+    @property
+    def key(self) -> str:
+        """What calls that send its token are counted under."""
+        return key_of(self.token_hash)
+
+
+_LIMITS = Table("custom_limits", CustomLimit, key="token_hash")
+
+
+def key_of(token_hash: str) -> str:
+    """What calls that send the token with this hash are counted under."""
+    return f"custom|{token_hash}"
 
 
 def create(service: Service, limit: Limit) -> str:
     """Keep ``limit``; the token that names it."""
     token = PREFIX + random_base62(_RANDOM)
+    custom = CustomLimit(hash_token(token), limit, service.clock())
     with service.store.write() as tx:
-        _LIMITS.insert(tx, limit, token_hash=hash_token(token), created_at=service.clock())
+        _LIMITS.insert(tx, custom)
         sentence = f"Made a limit of {limit.requests:,} requests in {limit.window_s:,} seconds."
-        audit.write(tx, service.clock(), "rate_limit", hash_token(token)[:12], "created", sentence)
+        audit.write(tx, custom.created_at, "rate_limit", custom.id, "created", sentence)
     return token
 
 
 def find(reader: Reader, token_hash: str) -> Limit | None:
     """The limit whose token has this hash, if there is one."""
-    return _LIMITS.get(reader, token_hash)
+    custom = _LIMITS.get(reader, token_hash)
+    return custom.limit if custom else None
+
+
+def page(reader: Reader, window: cursors.Window) -> cursors.Page[CustomLimit]:
+    """All of them, the newest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    return _LIMITS.page(reader, window, "1 = 1", order=("created_at", "token_hash"), descending=True)

@@ -11,7 +11,7 @@ from webapp.service.catalog.build import BuildReport, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
 from webapp.service.components.runner import Runner
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import clients, refused_calls, tokens
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.rate_limits import Limiter
@@ -80,6 +80,7 @@ def close_service(service: Service) -> None:
     """Give back what :func:`open_service` took."""
     usage.flush(service)
     clients.flush_uses(service)
+    refused_calls.flush(service)
     takeover.give_up(service)
     service.runner.close()
     service.catalog.close()

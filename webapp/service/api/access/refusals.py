@@ -1,0 +1,36 @@
+"""Calls beyond a limit as the API shows them: how many there were lately, and who made them where it was one."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from webapp.audit import Actor
+from webapp.service.api.base.models import Answer
+from webapp.service.domain.access import clients, refused_calls
+from webapp.service.domain.base.service import Service
+
+
+class RefusedCaller(Answer):
+    """Who made calls: an OAuth client, or an external user by a Connect token."""
+
+    kind: Literal["client", "user", "person"]
+    id: str = Field(examples=["oc_4Tf7Bn"])
+    name: str = Field(description="What it is called in lists; of a user, your id.", examples=["Server"])
+
+
+class Refusals(Answer):
+    """How many calls beyond a limit there were in the last hour, and whose."""
+
+    refused: int = Field(description="How many calls beyond the limit there were in the last hour.")
+    refused_by: RefusedCaller | None = Field(description="Who made all of these; null where several did, or nobody.")
+
+
+def to_json(service: Service, counted_under: str) -> dict[str, Any]:
+    """The fields of :class:`Refusals`, for the limit that counts under that key."""
+    refused = refused_calls.lately(service, counted_under)
+    return {"refused": refused.count, "refused_by": refused.actor and _caller(service, refused.actor)}
+
+
+def _caller(service: Service, actor: Actor) -> dict[str, str]:
+    client = clients.find(service, actor.id) if actor.kind == "client" else None
+    return {"kind": actor.kind, "id": actor.id, "name": client.name if client else actor.id}

@@ -1,0 +1,72 @@
+"""Calls beyond a rate limit (table ``refused_calls``): how many there were in the last hour, and whose.
+
+They are gathered in memory and added to what other processes wrote, a moment later; a process that is killed loses
+those alone. A call that passes costs nothing.
+"""
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from webapp.audit import Actor
+from webapp.kit.clock import HOUR, MINUTE
+from webapp.service.domain.base.gathered import Gathered
+from webapp.service.domain.base.service import Service
+
+REMEMBERED = HOUR
+_SLOT = 5 * MINUTE
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCalls:
+    """How many calls were refused; ``actor`` is who made all of them, unless there were several or none."""
+
+    count: int = 0
+    actor: Actor | None = None
+
+
+class _Slot(NamedTuple):
+    counted_under: str
+    at: int
+    actor: Actor
+
+
+def note(service: Service, counted_under: str, actor: Actor) -> None:
+    """A call of ``actor``, which counts under that key, was refused."""
+    _NOTED.note(service, _Slot(counted_under, service.clock() // _SLOT * _SLOT, actor), 1)
+
+
+def lately(service: Service, counted_under: str) -> RefusedCalls:
+    """Those of the last hour, to five minutes."""
+    flush(service)
+    (row,) = service.store.all(
+        "SELECT COALESCE(SUM(n), 0) AS n, COUNT(DISTINCT actor_kind || ' ' || actor) AS actors, "
+        "MIN(actor_kind) AS kind, MIN(actor) AS actor FROM refused_calls WHERE counted_under = :key AND at > :since",
+        {"key": counted_under, "since": service.clock() - REMEMBERED},
+    )
+    return RefusedCalls(int(row["n"]), Actor(row["kind"], row["actor"]) if row["actors"] == 1 else None)
+
+
+def purge(service: Service) -> int:
+    """Forget those of more than an hour ago; how many rows there were."""
+    limit = {"limit": service.clock() - REMEMBERED}
+    if service.store.one("SELECT 1 FROM refused_calls WHERE at <= :limit LIMIT 1", limit) is None:
+        return 0
+    with service.store.write() as tx:
+        return tx.run("DELETE FROM refused_calls WHERE at <= :limit", limit)
+
+
+def _write(service: Service, counts: Mapping[_Slot, int]) -> None:
+    with service.store.write() as tx:
+        for slot, n in counts.items():
+            tx.run(
+                "INSERT INTO refused_calls (counted_under, at, actor_kind, actor, n) "
+                "VALUES (:key, :at, :kind, :actor, :n) "
+                "ON CONFLICT (counted_under, at, actor_kind, actor) DO UPDATE SET n = refused_calls.n + excluded.n",
+                {"key": slot.counted_under, "at": slot.at, "kind": slot.actor.kind, "actor": slot.actor.id, "n": n},
+            )
+
+
+_NOTED = Gathered[_Slot, int](_write, operator.add)
+flush = _NOTED.flush
