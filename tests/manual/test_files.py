@@ -87,7 +87,12 @@ def test_litestream_copies_the_database_that_the_units_have_and_never_stops_writ
 
 def test_proxies_pass_on_what_patchbay_judges_by() -> None:
     nginx, caddy = FILES["nginx.conf"].read(), FILES["Caddyfile"].read()
-    for header in ("Host $host", "X-Forwarded-For $remote_addr", "X-Forwarded-Proto $scheme", "X-Forwarded-Host $host"):
+    for header in (
+        "Host $http_host",
+        "X-Forwarded-For $remote_addr",
+        "X-Forwarded-Proto $scheme",
+        "X-Forwarded-Host $http_host",
+    ):
         assert f"proxy_set_header {header};" in nginx
     assert nginx.count("{") == nginx.count("}") and caddy.count("{") == caddy.count("}")
     assert "client_max_body_size 11m;" in nginx and "max_size 11MB" in caddy
