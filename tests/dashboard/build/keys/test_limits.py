@@ -6,7 +6,7 @@ import pytest
 
 from tests.dashboard.embedded import Embedded
 from webapp.audit import Actor
-from webapp.dashboard.build.keys.limits import WORDS, in_words, refused_in_words
+from webapp.dashboard.build.keys.limits import WORDS, in_words, refused_in_words, window_in_words
 from webapp.dashboard.client.build.limits import Caller, LimitNow
 from webapp.kit.clock import HOUR, SECOND, FakeClock
 from webapp.service.domain.access import custom_limits, refused_calls
@@ -35,6 +35,16 @@ def test_what_was_refused_in_words(refused: int, by: str | None, words: str) -> 
     )
 
 
+@pytest.mark.parametrize(
+    ("windows", "words"),
+    [([300, 300], "Bars are of the 5 minutes that began with the first call."), ([60, 300], ""), ([], "")],
+)
+def test_how_long_bars_last_in_words(windows: list[int], words: str) -> None:
+    without_a_bar = LimitNow(name="tokens", window_seconds=60)
+    bars = [LimitNow(name="tools", window_seconds=window, used=1) for window in windows]
+    assert window_in_words([*bars, without_a_bar]) == words
+
+
 def test_every_limit_has_words() -> None:
     assert WORDS.keys() == LIMITS.keys()
 
@@ -44,6 +54,7 @@ def test_the_page_tells_what_servers_used_up(office: Embedded) -> None:
     office.service.limits.hit(LIMITS["proxy"], key, 990)
     page = office.browser("developer").get("/build/keys")
     assert "990 of 1,000, nearly full" in page and "0 of 3,000" in page
+    assert "of the 5 minutes that began" in page
     assert "100 in 1 minute for each user" in page and "refused in the last hour" not in page
 
 

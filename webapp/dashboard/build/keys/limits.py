@@ -1,6 +1,6 @@
 """How much of each rate limit the product's calls have used up, what was refused lately, and limits of one's own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import request
@@ -36,8 +36,10 @@ NEARLY = 0.9
 
 def context() -> dict[str, Any]:
     """What the bars and the list are drawn with; each is ``None`` where the service does not tell."""
+    known = limits.now(viewer().client)
     return {
-        "limits": limits.now(viewer().client),
+        "limits": known,
+        "limit_window": window_in_words(known or ()),
         "custom_limits": limits.custom(viewer().client),
         "limit_words": WORDS,
         "used_in_words": in_words,
@@ -68,6 +70,14 @@ def create_limit() -> AnyResponse | tuple[str, int]:
         gettext("The limit is made. Send this token as x-pd-rate-limit with the calls that it is for."), token
     )
     return frame.back()
+
+
+def window_in_words(known: Sequence[LimitNow]) -> str:
+    """How long bars last, as a sentence; "" where they differ in that."""
+    windows = {limit.window_seconds for limit in known if limit.used is not None}
+    if len(windows) != 1:
+        return ""
+    return gettext("Bars are of the {time} that began with the first call.").format(time=duration(windows.pop()))
 
 
 def is_nearly_full(limit: LimitNow) -> bool:
