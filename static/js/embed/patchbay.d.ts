@@ -18,6 +18,8 @@ export interface ConnectOptions {
   /** Where the Connect Link opens; "iframe" unless told otherwise. */
   mode?: "iframe" | "popup" | "redirect";
   theme?: "auto" | "light" | "dark";
+  /** The language of your page, such as "de"; the browser's unless told otherwise. */
+  language?: string;
   /** What screen readers call the frame. */
   title?: string;
   onSuccess?: (account: { id: string }) => void;
@@ -50,6 +52,8 @@ export interface PortalOptions {
   page?: string;
   nav?: "on" | "off";
   theme?: "auto" | "light" | "dark";
+  /** The language of your page, such as "de"; the browser's unless told otherwise. */
+  language?: string;
   title?: string;
   onSuccess?: (account: { id: string }) => void;
   onError?: (error: PatchbayError) => void;

@@ -214,7 +214,7 @@ const create = (base) => {
     const start = async () => {
       const token = await tokenOf(options);
       if (over) return;
-      const { app, accountId, oauthAppId, scopeProfile, theme } = options;
+      const { app, accountId, oauthAppId, scopeProfile, theme, language } = options;
       const top = mode === "iframe" ? undefined : "true";
       const url = address("/_static/connect.html", {
         token,
@@ -223,6 +223,7 @@ const create = (base) => {
         oauthAppId,
         oauthScopeProfile: scopeProfile,
         theme,
+        language,
         display: mode,
         connectLink: top,
         returnTo: mode === "redirect" ? back() : undefined,
@@ -269,10 +270,11 @@ const create = (base) => {
    * @param {PortalOptions} options
    */
   function portal(options) {
-    const { app, page, nav, theme, onSuccess, onError } = options;
+    const { app, page, nav, theme, language, onSuccess, onError } = options;
     const place = typeof options.element === "string" ? document.querySelector(options.element) : options.element;
     if (!place) throw failure("element_missing", "Pass element: an element of this page, or a selector of one.");
     const frame = iframe(options.title || "Connected accounts", "display:block;min-height:480px");
+    let over = false;
     /** @param {MessageEvent} event */
     const hear = ({ origin, source, data }) => {
       if (origin !== home || !source || source !== frame.contentWindow) return;
@@ -291,16 +293,18 @@ const create = (base) => {
       }
     };
     const close = () => {
+      over = true;
       removeEventListener("message", hear);
       frame.remove();
     };
     const start = async () => {
       const token = await tokenOf(options);
-      frame.src = address("/portal", { token, app, page, nav, theme });
+      if (over) return;
+      frame.src = address("/portal", { token, app, page, nav, theme, language });
       place.append(frame);
     };
     addEventListener("message", hear);
-    start().catch((error) => onError?.(error));
+    start().catch((error) => over || onError?.(error));
     return { frame, close };
   }
 

@@ -259,12 +259,28 @@ def test_the_portal_asks_for_a_token_and_is_given_one_by_the_page(page: Any, pro
     site.page(page, "portal@example.com")
     page.evaluate(
         """() => { window.portal = Patchbay.portal({
-          tokenCallback: options.tokenCallback, element: "#place", app: "sandbox", nav: "off",
+          tokenCallback: options.tokenCallback, element: "#place", app: "sandbox", nav: "off", language: "de",
           onSuccess: (account) => (window.outcome = account),
         }) }"""
     )
     assert site.outcome(page)["id"] == site.tokens[1], "the second token, for the message"
     source = page.locator("#place iframe").get_attribute("src")
-    assert source == f"{product.url}/portal?token={site.tokens[0]}&app=sandbox&nav=off"
+    assert source == f"{product.url}/portal?token={site.tokens[0]}&app=sandbox&nav=off&language=de"
     page.evaluate("portal.close()")
     assert page.locator("iframe").count() == 0
+
+
+def test_a_portal_that_was_closed_before_its_token_came_stays_closed(page: Any, site: Site) -> None:
+    site.page(page, "early@example.com")
+    page.evaluate(
+        """async () => {
+          const place = { element: "#place", onError: (error) => (window.told = error) };
+          let give;
+          const late = new Promise((resolve) => (give = resolve));
+          Patchbay.portal({ ...place, tokenCallback: () => late }).close();
+          Patchbay.portal({ ...place, tokenCallback: () => Promise.reject(new Error("late")) }).close();
+          give("ctok_late");
+          await new Promise((done) => setTimeout(done, 20));
+        }"""
+    )
+    assert page.locator("iframe").count() == 0 and page.evaluate("window.told") is None
