@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import threading
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
@@ -82,6 +83,25 @@ def test_a_person_s_last_fifty_are_kept(office: Embedded, developer: Browser) ->
         for at in range(CALLS_KEPT + 2):
             gate.note_call(replace(CALL, at=at))
     assert [call.at for call in board(office).calls.get("u_dev") or ()] == list(range(2, CALLS_KEPT + 2))
+
+
+def test_the_newest_twenty_come_first_and_lead_to_older_ones(office: Embedded, developer: Browser) -> None:
+    user = office.people["developer"].id
+    records = [replace(CALL, address=f"/v1/n{at}", status=404 if at < 21 else 200) for at in range(45)]
+    board(office).calls.put(user, deque(records))
+    for query, first, last, words in (
+        ("", 44, 25, "Newest 20 of 45 calls shown"),
+        ("?page=2", 24, 5, "20 of 45 calls shown"),
+        ("?page=3", 4, 0, "5 of 45 calls shown"),
+        ("?page=99", 4, 0, "5 of 45 calls shown"),
+        ("?page=x", 44, 25, "Newest 20 of 45 calls shown"),
+        ("?calls=failed&page=2", 0, 0, "1 of 21 calls shown"),
+    ):
+        text = section(developer, query)
+        addresses = re.findall(r"<code class=\"grow\">/v1/n(\d+)", text)
+        assert (addresses[0], addresses[-1]) == (str(first), str(last)) and words in text, query
+        assert ("Older" in text) == (last > 0) and ("Back to the newest" in text) == ("page=" in query and first < 44)
+    assert 'href="/build/keys?calls=failed&amp;page=2#calls"' in section(developer, "?calls=failed")
 
 
 def test_a_failure_says_why_and_is_found(office: Embedded, developer: Browser) -> None:
