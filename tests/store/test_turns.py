@@ -12,6 +12,7 @@ import pytest
 
 from webapp.errors import Unavailable
 from webapp.store import turns
+from webapp.store.sqlite_errors import translation
 from webapp.store.turns import Turns
 
 ADD = "INSERT INTO t (n) VALUES (?)"
@@ -47,7 +48,7 @@ def spied(tmp_path: Path) -> Iterator[Spied]:
 
 @pytest.fixture
 def shared(spied: Spied) -> Turns:
-    return Turns(spied, patience_s=5.0)  # type: ignore[arg-type]
+    return Turns(spied, translation, patience_s=5.0)
 
 
 def numbers(spied: Spied) -> list[int]:
@@ -179,7 +180,7 @@ def test_a_group_is_committed_after_a_while_though_others_wait(
 
 def test_whoever_waits_too_long_is_refused_and_the_turn_goes_on(spied: Spied, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "_LOOK_S", 0.01)
-    shared = Turns(spied, patience_s=0.1)  # type: ignore[arg-type]
+    shared = Turns(spied, translation, patience_s=0.1)
     refused: list[Exception] = []
 
     def wait() -> None:
@@ -230,7 +231,7 @@ def test_only_so_many_wait_where_the_turn_does_not_come_round(
 
 def test_transactions_begin_as_far_apart_as_asked(spied: Spied) -> None:
     pauses = [0.0, 0.3, 0.0]
-    paced = Turns(spied, patience_s=5.0, pause_s=lambda: pauses.pop(0))  # type: ignore[arg-type]
+    paced = Turns(spied, translation, patience_s=5.0, pause_s=lambda: pauses.pop(0))
     began = []
     for n in range(3):
         with paced.block():

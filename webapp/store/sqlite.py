@@ -94,7 +94,7 @@ class SQLiteStore:
         except BaseException:
             self._leave()
             raise
-        self._turns = Turns(self._writer.db.conn, patience_s=busy_timeout_s, pause_s=self._pause_s)
+        self._turns = Turns(self._writer.db.conn, translation, patience_s=busy_timeout_s, pause_s=self._pause_s)
 
     @property
     def folder(self) -> Path:
@@ -194,6 +194,10 @@ class SQLiteStore:
         with self._reader() as connection:
             lines = [line for (line,) in connection.tuples("PRAGMA quick_check(3)")]
         return [] if lines == ["ok"] else lines
+
+    def server(self) -> str:
+        """Nothing but this process."""
+        return ""
 
     def sizes(self) -> Sizes:
         """The bytes of the file, of its log and of the free disk."""

@@ -9,21 +9,33 @@ Only so many wait where the turn does not come round (:data:`MOST_WAITING`), so 
 not write.
 """
 
-import sqlite3
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from webapp.errors import Unavailable
-from webapp.store.sqlite_errors import translation
+from webapp.errors import PatchbayError, Unavailable
 
 GATHER_S = 0.02
 MOST_WAITING = 32
 STUCK_S = 1.0
 _LOOK_S = 0.25
+
+
+class Connection(Protocol):
+    """What takes the commands of a transaction."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open that can still be ended."""
+        ...
+
+    def execute(self, sql: str, /) -> object:
+        """``BEGIN IMMEDIATE``, ``COMMIT``, ``ROLLBACK``, or one of these for the savepoint ``block``."""
+        ...
 
 
 @dataclass(slots=True)
@@ -42,12 +54,21 @@ class _Waiter:
 
 
 class Turns:
-    """Turns at ``connection``, which nothing else may use. ``pause_s`` says how far apart transactions begin."""
+    """Turns at ``connection``, which nothing else may use. ``pause_s`` says how far apart transactions begin.
+
+    ``translation`` gives our error for one of the database's.
+    """
 
     def __init__(
-        self, connection: sqlite3.Connection, *, patience_s: float, pause_s: Callable[[], float] = lambda: 0.0
+        self,
+        connection: Connection,
+        translation: Callable[[BaseException], PatchbayError | None],
+        *,
+        patience_s: float,
+        pause_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._connection, self._patience_s, self._pause_s = connection, patience_s, pause_s
+        self._translation = translation
         self._mutex = threading.Lock()
         self._taken = False
         self._waiting: deque[_Waiter] = deque()
@@ -64,20 +85,24 @@ class Turns:
         try:
             group = self._group or self._begin()
             self._connection.execute("SAVEPOINT block")
-        except BaseException:
+        except BaseException as error:
+            if self._group is not None and not self._connection.in_transaction:
+                self._end(self._group, error)
             self._leave(self._group)
             raise
         try:
             yield
             self._connection.execute("RELEASE block")
         except BaseException as error:
-            self._undo(group, error)
-            self._leave(group)
+            try:
+                self._undo(group, error)
+            finally:
+                self._leave(group)
             raise
         self._leave(group)
         group.ended.wait()
         if group.error is not None:
-            raise translation(group.error) or Unavailable() from group.error
+            raise self._translation(group.error) or Unavailable() from group.error
 
     @contextmanager
     def outside(self) -> Iterator[None]:
@@ -121,11 +146,13 @@ class Turns:
 
     def _undo(self, group: _Group, error: BaseException) -> None:
         """Take back what a block did; after some errors the database has undone all of the transaction by itself."""
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK TO block")
-            self._connection.execute("RELEASE block")
-        else:
-            self._end(group, error)
+        try:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK TO block")
+                self._connection.execute("RELEASE block")
+        finally:
+            if not self._connection.in_transaction:
+                self._end(group, error)
 
     def _leave(self, group: _Group | None) -> None:
         """Pass the turn on: with the transaction open where somebody waits, else after its commit."""
@@ -152,7 +179,7 @@ class Turns:
         failure: BaseException | None = None
         try:
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:
             failure = error
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
