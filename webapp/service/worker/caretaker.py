@@ -9,8 +9,6 @@ import threading
 import time
 
 from webapp.errors import Unavailable
-from webapp.kit.clock import SECOND
-from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import takeover
 from webapp.service.domain.triggers import settling
@@ -26,7 +24,7 @@ class Caretaker:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._stopping = threading.Event()
-        self._settle_at = self._beat_at = 0.0
+        self._settle_at = 0.0
         self._settler: threading.Thread | None = None
         self._thread = threading.Thread(target=self._run, name="caretaker", daemon=True)
 
@@ -48,9 +46,6 @@ class Caretaker:
     def turn(self) -> None:
         """Look once. Raises :class:`Unavailable`."""
         now = time.monotonic()
-        if now >= self._beat_at:
-            generations.beat(self._service)
-            self._beat_at = now + generations.HEARTBEAT / SECOND
         if takeover.take_over(self._service) or now >= self._settle_at:
             self._settle_at = now + SETTLE_EVERY_S
             self._begin_settling()

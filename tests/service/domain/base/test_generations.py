@@ -1,9 +1,13 @@
 """Who is dead is known at once where a lock tells, and after a few missed heartbeats elsewhere."""
 
+import threading
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pytest
+
 from tests.service.domain.conftest import Bench
+from webapp.errors import Conflict
 from webapp.kit.clock import SECOND
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
@@ -23,6 +27,10 @@ class Shared:
 def another(service: Service) -> Service:
     """The service of another process."""
     return replace(service, sign=generations.begin(service.store, service.clock))
+
+
+def beat(service: Service) -> None:
+    generations.beat(service.store, service.clock, service.generation)
 
 
 def test_each_life_has_the_next_number_and_none_comes_again(bench: Bench) -> None:
@@ -54,20 +62,44 @@ def test_on_several_machines_a_heartbeat_tells(bench: Bench) -> None:
     one, two = another(service), another(service)
     for _ in range(10):
         bench.clock.advance(generations.HEARTBEAT)
-        generations.beat(one)
-        generations.beat(two)
+        beat(one)
+        beat(two)
     bench.clock.advance(generations.HEARTBEAT)
-    generations.beat(one)
+    beat(one)
     assert service.generation in generations.dead(one), "it never beat"
     assert two.generation not in generations.dead(one)
     bench.clock.advance(generations.MISSED - generations.HEARTBEAT)
-    generations.beat(one)
+    beat(one)
     assert two.generation in generations.dead(one) and one.generation not in generations.dead(two)
     assert generations.MISSED + generations.HEARTBEAT < 18 * SECOND
 
 
-def test_a_heartbeat_costs_nothing_where_a_lock_tells(bench: Bench) -> None:
-    before = bench.service.store.all("SELECT * FROM generations")
-    bench.clock.advance(generations.HEARTBEAT)
-    generations.beat(bench.service)
-    assert bench.service.store.all("SELECT * FROM generations") == before
+def test_who_was_thought_dead_lives_again(bench: Bench) -> None:
+    service = replace(bench.service, store=Shared(bench.service.store))
+    one, two = another(service), another(service)
+    with service.store.write() as tx:
+        generations.bury(tx, two.generation)
+    beat(two)
+    assert two.generation not in generations.dead(one)
+
+
+def test_a_shared_store_has_a_pulse(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = replace(bench.service, store=Shared(bench.service.store))
+    monkeypatch.setattr(generations, "HEARTBEAT", 10)
+    beats = threading.Semaphore(0)
+    monkeypatch.setattr(generations, "beat", lambda *_: beats.release())
+    one = another(service)
+    assert beats.acquire(timeout=5) and beats.acquire(timeout=5)
+    assert one.sign is not None
+    one.sign.end()
+    assert [thread.name for thread in threading.enumerate()].count("pulse") == 0
+
+
+def test_one_that_is_alone_finds_nobody_else_alive(bench: Bench) -> None:
+    store = Shared(bench.service.store)
+    generations.begin(store, bench.clock).end()
+    with pytest.raises(Conflict, match="on every machine"):
+        generations.refuse_living(store, bench.clock)
+    bench.clock.advance(generations.MISSED)
+    generations.refuse_living(store, bench.clock)
+    generations.refuse_living(bench.service.store, bench.clock)

@@ -5,24 +5,58 @@ Leases and locks name the generation that holds them, so that those of a dead on
 with the process, however that died. Where several machines share a database, a heartbeat tells, a little later.
 """
 
+import logging
+import threading
+
+from webapp.errors import Conflict, Unavailable
 from webapp.kit.clock import SECOND, Clock
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Store, Tx
 from webapp.store.presence import SignOfLife, lives
 from webapp.store.table import add_to_counts, read_count
 
+log = logging.getLogger(__name__)
+_SEEN = (
+    "INSERT INTO generations (n, began_at, seen_at) VALUES (:n, :now, :now) "
+    "ON CONFLICT (n) DO UPDATE SET seen_at = excluded.seen_at"
+)
 HEARTBEAT = 5 * SECOND
 MISSED = 12 * SECOND
 """So long without a heartbeat, and a generation counts as dead."""
+
+
+class Pulse(SignOfLife):
+    """A sign for other machines: a heartbeat of a thread of its own."""
+
+    def __init__(self, store: Store, clock: Clock, number: int) -> None:
+        super().__init__(None, number)
+        self._store, self._clock = store, clock
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """This life is over."""
+        self._stopping.set()
+        self._thread.join(HEARTBEAT / SECOND)
+
+    def _run(self) -> None:
+        while not self._stopping.wait(HEARTBEAT / SECOND):
+            try:
+                beat(self._store, self._clock, self.number)
+            except Unavailable as error:
+                log.log(error.level, "heartbeat: %s", error.message)
+            except Exception:
+                log.exception("A heartbeat failed.")
 
 
 def begin(store: Store, clock: Clock) -> SignOfLife:
     """The sign of a new generation, the latest of all. It stands before anybody can know the number."""
     with store.write() as tx:
         add_to_counts(tx, ["generations"], 1)
-        sign = SignOfLife(store.folder, read_count(tx, "generations"))
-        values = {"n": sign.number, "now": clock()}
-        tx.run("INSERT INTO generations (n, began_at, seen_at) VALUES (:n, :now, :now)", values)
+        number = read_count(tx, "generations")
+        sign = Pulse(store, clock, number) if store.folder is None else SignOfLife(store.folder, number)
+        tx.run(_SEEN, {"n": number, "now": clock()})
     return sign
 
 
@@ -37,14 +71,18 @@ def dead(service: Service) -> list[int]:
     ]
 
 
-def beat(service: Service) -> None:
-    """Say that this process is alive, where others cannot see it by themselves."""
-    if service.store.folder is None:
-        with service.store.write() as tx:
-            tx.run(
-                "UPDATE generations SET seen_at = :now WHERE n = :n",
-                {"now": service.clock(), "n": service.generation},
-            )
+def beat(store: Store, clock: Clock, number: int) -> None:
+    """Say that this generation lives; one that was thought dead, since it could not be heard, lives again."""
+    with store.write() as tx:
+        tx.run(_SEEN, {"n": number, "now": clock()})
+
+
+def refuse_living(store: Store, clock: Clock) -> None:
+    """Raise :class:`Conflict` where a process lives that shares the store with other machines."""
+    if store.folder is None and store.one(
+        "SELECT 1 FROM generations WHERE seen_at > :limit", {"limit": clock() - MISSED}
+    ):
+        raise Conflict("Patchbay is running; stop it on every machine first.")
 
 
 def bury(tx: Tx, number: int) -> bool:
