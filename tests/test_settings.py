@@ -28,6 +28,8 @@ GOOD: dict[str, list[tuple[str, Any]]] = {
     "PORT": [("1", 1), ("65534", 65534), (" 8000 ", 8000)],
     "SANDBOX_PORT": [("9000", 9000)],
     "DATA": [("/var/lib/patchbay", Path("/var/lib/patchbay"))],
+    "DATABASE_URL": [("postgresql://a:b@db:5433/patchbay?sslmode=verify-full",) * 2, ("postgres://h1,h2/p",) * 2],
+    "DATABASE_CONNECTIONS": [("2", 2)],
     "PUBLIC_URL": [
         ("https://Connect.Example.com/", "https://connect.example.com"),
         ("http://[::1]:80", "http://[::1]:80"),
@@ -69,6 +71,8 @@ BAD: dict[str, list[str]] = {
     "PORT": ["0", "65536", "-1", "http", "8e3", "٣", "8000.0"],
     "SANDBOX_PORT": ["0", "65536", "x", "8600"],
     "DATA": [],
+    "DATABASE_URL": ["patchbay", "mysql://a/b", "postgresql://db", "postgresql://db/", "postgresql://[::1/p"],
+    "DATABASE_CONNECTIONS": ["1", "501", "many"],
     "PUBLIC_URL": [
         "example.com", "ftp://example.com", "https://", "https://example.com/path", "https://a@example.com",
         "https://example.com?x", "https://example.com#x", "https://example.com:0", "https://example.com:99999",

@@ -152,6 +152,17 @@ def storage(name: str, value: str) -> str:
     return value
 
 
+def database(name: str, value: str) -> str:
+    """The address of a database, as libpq reads it."""
+    try:
+        parts = urlsplit(value)
+    except ValueError as error:
+        raise BadSetting(f"{name} is not a valid address.") from error
+    if parts.scheme not in ("postgresql", "postgres") or len(parts.path) < 2:
+        raise BadSetting(f"{name} must be an address such as postgresql://user:password@db.example.com/patchbay.")
+    return value
+
+
 def project(name: str, value: str) -> str:
     if not re.fullmatch(r"proj_[a-zA-Z0-9]+", value):
         raise BadSetting(f"{name} must be a project id such as proj_8sKx2QeTn0bV4c, not {value!r}.")

@@ -43,6 +43,15 @@ class Settings:
     port: int = _setting(8600, read.port, "Port of the dashboard and the API.")
     sandbox_port: int = _setting(None, read.port, "Port of the built-in third party (PORT + 1).")
     data: Path = _setting("instance", read.text, "Folder of the database, the keys and your own apps.")  # noqa: RUF009
+    database_url: str | None = _setting(
+        None,
+        read.database,
+        "PostgreSQL for the database, as postgresql://user:password@host/name (one file in DATA when unset).",
+        secret=True,
+    )
+    database_connections: int = _setting(
+        10, read.number(2, 500), "Connections to PostgreSQL that a process has at most."
+    )
     public_url: str = _setting(
         None, read.url, "Address by which browsers and clients reach the service (http://localhost:PORT)."
     )

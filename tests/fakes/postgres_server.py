@@ -17,8 +17,8 @@ USER, PASSWORD = "ada", "right one"
 
 
 @contextmanager
-def server() -> Iterator[PostgresAccount]:
-    """A running server, as an account of it at the name db.test; stopped at the end."""
+def server(more: str = "") -> Iterator[PostgresAccount]:
+    """A running server, as an account of it at the name db.test; stopped at the end. ``more`` are options of it."""
     tools = _bin()
     if tools is None:
         if os.environ.get("CI") == "true":
@@ -37,7 +37,7 @@ def server() -> Iterator[PostgresAccount]:
             *(str(tools / "initdb"), "-D", data, "-U", USER, "-A", "scram-sha-256", "--no-sync"),
             *("--pwfile", str(folder / "password"), "--locale=C", "-E", "UTF8"),
         )
-        options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
+        options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off {more}"
         _run(str(tools / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
         try:
             yield PostgresAccount("db.test", USER, PASSWORD, "postgres", port)

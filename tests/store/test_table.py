@@ -48,7 +48,7 @@ def things(any_store: Store) -> Store:
     with any_store.write() as tx:
         tx.run(
             "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY, project_id TEXT NOT NULL, public INTEGER NOT NULL, "
-            "kind TEXT, mood TEXT, tags TEXT, facts TEXT, checked INTEGER, picture BLOB, created_at BIGINT NOT NULL, "
+            "kind TEXT, mood TEXT, tags TEXT, facts TEXT, checked INTEGER, picture BYTEA, created_at BIGINT NOT NULL, "
             "secret_hash TEXT)"
         )
         THINGS.insert(tx, THING, secret_hash="h")

@@ -124,6 +124,10 @@ class Store(Reader, Protocol):
         """What is wrong with the database itself, in its own words; reads all of it."""
         ...
 
+    def server(self) -> str:
+        """What answers, with its version, where that is a program of its own; "" where it is this process."""
+        ...
+
     def sizes(self) -> "Sizes":
         """How much room it takes, and how much is left."""
         ...

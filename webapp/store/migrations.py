@@ -11,7 +11,7 @@ is refused by :class:`webapp.store.contract.WrongSchema` before anything is done
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -26,6 +26,7 @@ from webapp.store.contract import WrongSchema
 _FILE = re.compile(r"(m\d+_\w+)\.sql")
 _COMMENT = re.compile(r"--[^\n]*")
 _CHECKSUMS = "migration_checksums"
+RECORD = "INSERT INTO migration_checksums (name, sha256) VALUES (:name, :sha256)"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,10 @@ class Schema:
         """Every migration, in order."""
         return list(self._by_name)
 
+    def migration(self, name: str) -> Migration:
+        """The migration called ``name``."""
+        return self._by_name[name]
+
     def applied(self, db: Database) -> list[str]:
         """The names of the migrations that ``db`` has had, those that are not known here too."""
         return [migration.name for migration in self._set.applied(db)]
@@ -83,10 +88,7 @@ class Schema:
         self._set.apply(db)
         if _table(db, _CHECKSUMS).exists():
             for name in self._by_name.keys() - self._checksums(db).keys():
-                db.execute(
-                    "INSERT INTO migration_checksums (name, sha256) VALUES (:name, :sha256)",
-                    {"name": name, "sha256": self._by_name[name].checksum},
-                )
+                db.execute(RECORD, {"name": name, "sha256": self._by_name[name].checksum})
         return pending
 
     def check(self, db: Database, *, whole: bool = False) -> None:
@@ -95,6 +97,12 @@ class Schema:
         Where ``db`` keeps no checksum of one, or the ``whole`` is asked for, its tables are compared instead.
         """
         applied, checksums = self.applied(db), self._checksums(db)
+        self.check_names(applied, checksums)
+        if whole or not checksums.keys() >= set(applied):
+            self._compare(db, applied)
+
+    def check_names(self, applied: Sequence[str], checksums: Mapping[str, str]) -> None:
+        """Raise :class:`WrongSchema` where one that was ``applied`` is not known here, or was another then."""
         if unknown := [name for name in applied if name not in self._by_name]:
             raise WrongSchema(
                 f"The database was made by a newer version of Patchbay: this one does not know {_listed(unknown)}. "
@@ -106,8 +114,6 @@ class Schema:
                     f"{self.folder / f'{name}.sql'} was changed after the database had been made with it. Install "
                     "Patchbay anew; a change of the schema is a file of its own."
                 )
-        if whole or not checksums.keys() >= set(applied):
-            self._compare(db, applied)
 
     def _compare(self, db: Database, applied: Iterable[str]) -> None:
         """Raise :class:`WrongSchema` unless ``db`` has the tables that the migrations ``applied`` make."""

@@ -9,7 +9,12 @@ import pytest
 
 from tests.cli.commands.test_check import said_of
 from tests.cli.in_process import Commands
-from webapp.service.domain.instance import instance_key
+from tests.once import postgres as databases
+from webapp.cli.commands import database_looks
+from webapp.errors import Invalid
+from webapp.kit.clock import now
+from webapp.service.domain.instance import backups, instance_key, restoring
+from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
 
 
@@ -91,3 +96,18 @@ def test_a_key_that_can_be_guessed_is_said_so(patchbay: Commands, data: Path, mo
     verdict, sentence = said_of("database", patchbay)[-1]
     assert verdict == "note" and sentence.endswith("`patchbay keys rotate --instance`, while nothing runs.")
     patchbay.json("init")
+
+
+def test_a_server_is_named_and_what_is_its_own_affair_is_refused(data: Path, tmp_path: Path) -> None:
+    name = databases.new()
+    settings = Settings.from_env({"PATCHBAY_DATABASE_URL": databases.url(name)}, data=data)
+    findings = [*database_looks.database(settings), *database_looks.disk(settings), *database_looks.quotas(settings)]
+    assert {verdict for verdict, _ in findings} == {"ok"}
+    sentences = " ".join(sentence for _, sentence in findings)
+    assert "The database is that of PostgreSQL" in sentences and "The database has " in sentences
+    assert "log" not in sentences and "file" not in sentences
+    with pytest.raises(Invalid, match="pg_dump"):
+        backups.write(settings, tmp_path / "backup.zip", now)
+    with pytest.raises(Invalid, match="pg_restore"):
+        restoring.restore(settings, tmp_path / "backup.zip", now)
+    databases.drop(name)

@@ -50,7 +50,8 @@ def _findings() -> Iterator[Finding]:
         yield Finding("settings", "problem", str(error))
         return
     yield Finding("settings", "ok", f"People reach the service at {settings.public_url}.")
-    yield _sqlite()
+    if settings.database_url is None:
+        yield _sqlite()
     for subject, look in _LOOKS:
         try:
             yield from (Finding(subject, verdict, sentence) for verdict, sentence in look(settings))

@@ -13,6 +13,7 @@ from webapp.service.domain.instance import instance_key
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.settings import Settings
 from webapp.store.contract import megabytes
+from webapp.store.opening import exists, open_store
 from webapp.store.sqlite import SQLiteStore
 
 Verdict = Literal["ok", "note", "problem"]
@@ -27,17 +28,21 @@ _STANDING = (
 
 def database(settings: Settings) -> Looks:
     """Whether the file is sound, its schema ours, and the key its own."""
-    path = settings.database
-    if not path.exists():
+    if not exists(settings):
         yield "note", "There is no database yet; `patchbay serve` makes it."
         if settings.secret_key and is_weak(settings.secret_key):
             yield "problem", str(WeakKey())
         return
-    with closing(SQLiteStore(path)) as store:
+    with closing(open_store(settings)) as store:
+        server = store.server()
+        if server:
+            yield "ok", f"The database is that of {server}."
         if faults := store.faults():
-            yield "problem", f"{Damaged().message} What SQLite says: {'; '.join(faults)}"
+            advice = "Mend it, or restore a copy." if server else Damaged().message
+            yield "problem", f"{advice} What {'the server' if server else 'SQLite'} says: {'; '.join(faults)}"
             return
-        yield "ok", "The file is sound."
+        if not server:
+            yield "ok", "The file is sound."
         pending = store.pending()
         if pending:
             yield "note", f"{len(pending)} migrations wait; `patchbay serve` and `patchbay migrate` apply them."
@@ -51,13 +56,13 @@ def database(settings: Settings) -> Looks:
 
 def disk(settings: Settings) -> Looks:
     """How much room it takes, and how much is left."""
-    path = settings.data / "patchbay.db"
-    if not path.exists():
+    if not exists(settings):
         return
-    with closing(SQLiteStore(path)) as store:
-        sizes, shrinks = store.sizes(), store.shrinks()
+    with closing(open_store(settings)) as store:
+        sizes, shrinks = store.sizes(), not isinstance(store, SQLiteStore) or store.shrinks()
+    log = "" if store.folder is None else f", its log {megabytes(sizes.log)}"
     free = "" if sizes.free is None else f" {megabytes(sizes.free)} are free in {settings.data}."
-    yield "ok", f"The database has {megabytes(sizes.database)}, its log {megabytes(sizes.log)}.{free}"
+    yield "ok", f"The database has {megabytes(sizes.database)}{log}.{free}"
     if not shrinks:
         yield (
             "note",
@@ -71,10 +76,9 @@ def disk(settings: Settings) -> Looks:
 
 def quotas(settings: Settings) -> Looks:
     """How near the fullest are to their quotas."""
-    path = settings.data / "patchbay.db"
-    if not path.exists():
+    if not exists(settings):
         return
-    with closing(SQLiteStore(path)) as store:
+    with closing(open_store(settings)) as store:
         if store.pending():
             return
         held = (*deployed_triggers.fullest(store), *counts.most_kept(store))

@@ -11,6 +11,7 @@ from webapp.service.domain.access import client_changes
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.projects import projects
 from webapp.store import presence
+from webapp.store.opening import open_store, refuse_server
 from webapp.store.sqlite import SQLiteStore
 
 
@@ -41,7 +42,7 @@ def init(app_name: str, support_email: str, as_json: bool) -> None:
 def migrate(as_json: bool) -> None:
     """Bring the database's schema up to date."""
     settings = settings_from_env()
-    store = SQLiteStore(settings.database)
+    store = open_store(settings)
     try:
         applied = store.migrate()
         instance_key.proven(settings, store, now)
@@ -55,6 +56,7 @@ def migrate(as_json: bool) -> None:
 def compact(as_json: bool) -> None:
     """Write the database anew without the room that is free in it, while nothing else runs."""
     settings = settings_from_env()
+    refuse_server(settings, "PostgreSQL uses room again by itself; there is nothing to compact.")
     with presence.alone(settings.database), closing(SQLiteStore(settings.database, alone=True)) as store:
         before = store.sizes().database
         store.compact()

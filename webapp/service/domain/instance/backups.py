@@ -17,6 +17,7 @@ from webapp.kit.clock import Clock, iso
 from webapp.kit.scratch import Scratch
 from webapp.settings import Settings
 from webapp.store import copies
+from webapp.store.opening import refuse_server
 
 FORMAT = 1
 DATABASE, APPS, MANIFEST = "patchbay.db", "apps", "backup.json"
@@ -28,6 +29,11 @@ def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
 
     Raises :class:`Invalid` without a database, :class:`Conflict` when ``target`` is there already.
     """
+    refuse_server(
+        settings,
+        "The database is a PostgreSQL server's: back it up with pg_dump or the server's own means, and keep the key "
+        f"({settings.data / 'keys'}, or PATCHBAY_SECRET_KEY) and {settings.data / APPS} beside it.",
+    )
     database = settings.data / DATABASE
     if not database.exists():
         raise Invalid(f"There is no database in {settings.data}; check PATCHBAY_DATA.")

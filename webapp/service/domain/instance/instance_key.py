@@ -7,20 +7,19 @@ at one moment, so the new key waits in ``keys.new``: whichever of the two the da
 """
 
 import os
-from contextlib import closing
 from pathlib import Path
 
 from webapp.errors import Invalid
 from webapp.kit.clock import Clock
 from webapp.service.domain.access import client_changes
+from webapp.service.domain.base import generations
 from webapp.service.domain.base.key_file import WrongKey, create_key_file, key_of, load_instance_key, read_key_file
 from webapp.service.domain.base.key_strength import WeakKey, is_weak
 from webapp.service.domain.base.keyring import Keyring, is_claimed
 from webapp.service.domain.deliveries import clear_addresses
 from webapp.settings import Settings
-from webapp.store import presence
 from webapp.store.contract import Store
-from webapp.store.sqlite import SQLiteStore
+from webapp.store.opening import exists, open_alone
 
 
 def proven(settings: Settings, store: Store, clock: Clock) -> Keyring:
@@ -50,14 +49,14 @@ def rotate(settings: Settings, clock: Clock, new_secret: str | None = None) -> N
 
     Raises :class:`webapp.errors.Conflict` while Patchbay runs, :class:`Invalid`, :class:`WrongKey`.
     """
-    database = settings.database
-    if not database.exists():
+    if not exists(settings):
         raise Invalid(f"There is no database in {settings.data}; check PATCHBAY_DATA.")
     if settings.secret_key is not None and new_secret in (None, settings.secret_key):
         raise Invalid("Give a new key that differs from PATCHBAY_SECRET_KEY.")
     if new_secret and is_weak(new_secret):
         raise WeakKey
-    with presence.alone(database), closing(SQLiteStore(database, alone=True)) as store:
+    with open_alone(settings) as store:
+        generations.refuse_living(store, clock)
         keys = proven(settings, store, clock)
         new = _new_file_key(settings.data) if settings.secret_key is None else key_of(new_secret or "")
         with store.write() as tx:

@@ -22,7 +22,7 @@ from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 from webapp.settings import Settings
-from webapp.store.sqlite import SQLiteStore
+from webapp.store.opening import open_store
 
 USER_AGENT = "Patchbay/0.1"
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def open_service(
     Raises :class:`webapp.service.domain.base.keyring.WrongKey`, :class:`webapp.errors.Unavailable`.
     """
     restoring.finish(settings.data)
-    store = SQLiteStore(settings.database)
+    store = open_store(settings)
     components = runner or Runner.start()
     try:
         with _one_at_a_time(settings.data / ".opening"):

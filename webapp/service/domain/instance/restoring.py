@@ -21,6 +21,7 @@ from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.instance.backups import APPS, DATABASE, FORMAT, MANIFEST
 from webapp.settings import Settings
 from webapp.store import copies, presence
+from webapp.store.opening import refuse_server
 from webapp.store.sqlite import SQLiteStore
 
 REPLACED = "replaced"
@@ -34,6 +35,11 @@ def restore(settings: Settings, source: Path, clock: Clock) -> dict[str, Any]:
     Raises :class:`webapp.errors.Conflict` while Patchbay runs, :class:`Invalid` for what is no backup, is damaged or
     was made by a newer version, :class:`webapp.service.domain.base.keyring.WrongKey`. Nothing has changed then.
     """
+    refuse_server(
+        settings,
+        "The database is a PostgreSQL server's: restore it with pg_restore or the server's own means, or unset "
+        "PATCHBAY_DATABASE_URL to restore a backup of the embedded one.",
+    )
     data = settings.data
     draft = data / _DRAFT
     with presence.alone(data / DATABASE):

@@ -1,0 +1,63 @@
+"""Connections that are lost are made again; a read asks once more, a write that is cut off is undone."""
+
+import psycopg
+import pytest
+
+from webapp.errors import Unavailable
+from webapp.store.contract import Tx
+from webapp.store.postgres.store import PostgresStore
+
+ADD = "INSERT INTO counters (name, n) VALUES (:name, 1)"
+
+
+def cut(url: str) -> None:
+    """End every connection of the store, as a server does that is stopped."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def names(postgres: PostgresStore) -> list[str]:
+    return [name for (name,) in postgres.tuples("SELECT name FROM counters ORDER BY name")]
+
+
+def test_reads_and_writes_go_on_after_a_lost_connection(postgres: PostgresStore, url: str) -> None:
+    for name in ("a", "b"):
+        with postgres.write() as tx:
+            tx.run(ADD, {"name": name})
+        cut(url)
+        assert names(postgres)[-1] == name
+        cut(url)
+    assert names(postgres) == ["a", "b"]
+
+
+def test_a_write_that_is_cut_off_is_undone_and_says_so(postgres: PostgresStore, url: str) -> None:
+    def interrupted(tx: Tx) -> None:
+        tx.run(ADD, {"name": "before"})
+        cut(url)
+        tx.run(ADD, {"name": "after"})
+
+    with pytest.raises(Unavailable), postgres.write() as tx:
+        interrupted(tx)
+    with pytest.raises(Unavailable), postgres.write() as tx:
+        tx.run(ADD, {"name": "uncommitted"})
+        cut(url)
+    assert names(postgres) == []
+    with postgres.write() as tx:
+        tx.run(ADD, {"name": "next"})
+    assert names(postgres) == ["next"]
+
+
+def test_whoever_waits_too_long_for_the_lock_is_refused(postgres: PostgresStore, url: str) -> None:
+    other = PostgresStore(url, connections=2, patience_s=0.1)
+    with postgres.write() as tx:
+        tx.run(ADD, {"name": "a"})
+        with pytest.raises(Unavailable), other.write():
+            pytest.fail("two wrote at once")
+        assert other.tuples("SELECT * FROM counters") == []
+    with other.write() as tx:
+        tx.run(ADD, {"name": "b"})
+    other.close()
+    assert names(postgres) == ["a", "b"]

@@ -1,0 +1,201 @@
+"""Connections to PostgreSQL: a pool of them, statements on one of them, and one that a write transaction takes.
+
+No state of a session is relied on, so that PgBouncer may stand in between (pool_mode=transaction): each connection is
+as good as any other, and what a transaction needs is set within it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
+from psycopg_pool import ConnectionPool
+
+from webapp.store.contract import NOTHING, Params, Row
+from webapp.store.postgres.sql import statement
+from webapp.store.postgres.values import CONTEXT
+
+T = TypeVar("T")
+WRITE_LOCK = 0x50617463
+"""The advisory lock that a write transaction holds: "Patc"."""
+MOST_STATEMENTS = 500
+_ALIVE = {
+    "connect_timeout": "5",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+    "application_name": "patchbay",
+}
+"""A server that is gone is noticed; the address may say otherwise."""
+
+
+class Session:
+    """One connection as a :class:`webapp.store.contract.Tx`."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self.connection = connection
+        self._cursor = psycopg.RawCursor(connection)
+
+    @property
+    def status(self) -> TransactionStatus:
+        """Whether a transaction is open on it, has failed, or cannot be known."""
+        return self.connection.info.transaction_status
+
+    def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
+        rows = self.tuples(sql, params)
+        names = [column.name for column in self._cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def one(self, sql: str, params: Params = NOTHING) -> Row | None:
+        rows = self.all(sql, params)
+        return rows[0] if rows else None
+
+    def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
+        text, names = statement(sql)
+        return self._cursor.execute(text, [params[name] for name in names], binary=True).fetchall()
+
+    def run(self, sql: str, params: Params = NOTHING) -> int:
+        text, names = statement(sql)
+        return max(self._cursor.execute(text, [params[name] for name in names], binary=True).rowcount, 0)
+
+    def command(self, sql: str) -> str | None:
+        """Send ``sql``, several statements perhaps, in one go; what the server says of the last one."""
+        self._cursor.execute(sql, prepare=False)
+        return self._cursor.statusmessage
+
+
+class Pool:
+    """At most ``size`` connections to ``url``, made when they are needed and again when they are lost."""
+
+    def __init__(self, url: str, size: int, patience_s: float) -> None:
+        """Raises ``psycopg.OperationalError`` where nothing answers at ``url``, or lets nobody in."""
+        known = conninfo_to_dict(url)
+        options: dict[str, Any] = {name: value for name, value in _ALIVE.items() if name not in known}
+        psycopg.connect(url, **options).close()  # the pool would try for long, and not say why
+        self._size = size
+        self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
+            url,
+            kwargs={**options, "autocommit": True, "context": CONTEXT},
+            min_size=1,
+            max_size=size,
+            open=False,
+            timeout=patience_s,
+            name="patchbay",
+            configure=_configure,
+        )
+        self._pool.open()
+
+    @contextmanager
+    def session(self) -> Iterator[Session]:
+        """A connection, given back when the block ends. Raises ``PoolTimeout`` when none is free in time."""
+        connection = self._pool.getconn()
+        try:
+            yield Session(connection)
+        finally:
+            self._pool.putconn(connection)
+
+    def take(self) -> Session:
+        """A connection to keep until :meth:`give_back`."""
+        return Session(self._pool.getconn())
+
+    def give_back(self, session: Session) -> None:
+        """The end of :meth:`take`."""
+        self._pool.putconn(session.connection)
+
+    def read(self, verb: Callable[[Session], T]) -> T:
+        """What ``verb`` reads. Where its connection had been lost before, it asks once more on another."""
+        for _ in range(self._size):
+            with self.session() as session:
+                try:
+                    return verb(session)
+                except psycopg.OperationalError:
+                    if not session.connection.broken:
+                        raise
+        with self.session() as session:
+            return verb(session)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._pool.close()
+
+
+class Writer:
+    """The write transaction of a process, as :class:`webapp.store.turns.Turns` works with it.
+
+    Its connection is taken from the pool when it begins and given back when it ends. A command that nobody waits for
+    travels with the next one.
+    """
+
+    def __init__(self, pool: Pool, size: int, patience_s: float) -> None:
+        self._pool, self._size = pool, size
+        self._begin = (
+            f"BEGIN; SET LOCAL lock_timeout = {int(patience_s * 1000)}; SELECT pg_advisory_xact_lock({WRITE_LOCK}); "
+            "SAVEPOINT block"
+        )
+        self._session: Session | None = None
+        self._has_savepoint = self._to_release = False
+
+    @property
+    def session(self) -> Session:
+        """The connection of the transaction that is open."""
+        if self._session is None:
+            raise RuntimeError("no transaction is open")
+        return self._session
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether one is open, and its connection stands."""
+        return self._session is not None and self._session.status in (
+            TransactionStatus.INTRANS,
+            TransactionStatus.INERROR,
+        )
+
+    def execute(self, sql: str, /) -> None:
+        """Send one of the commands of a transaction."""
+        if sql == "BEGIN IMMEDIATE":
+            self._open()
+        elif sql == "SAVEPOINT block" and self._has_savepoint:
+            self._has_savepoint = False
+        elif sql == "RELEASE block" and self.session.status == TransactionStatus.INTRANS:
+            self._to_release = True
+        elif sql in ("COMMIT", "ROLLBACK"):
+            self._close(sql)
+        else:
+            self.session.command(f"RELEASE block; {sql}" if self._to_release else sql)
+            self._to_release = False
+
+    def _open(self) -> None:
+        self._give_back()  # where it was lost
+        for attempt in range(self._size + 1):
+            session = self._pool.take()
+            try:
+                session.command(self._begin)
+            except BaseException as error:
+                lost = isinstance(error, psycopg.OperationalError) and session.connection.broken
+                if session.status == TransactionStatus.INERROR:
+                    session.command("ROLLBACK")
+                self._pool.give_back(session)
+                if not lost or attempt == self._size:
+                    raise
+            else:
+                self._session, self._has_savepoint = session, True
+                return
+
+    def _close(self, sql: str) -> None:
+        try:
+            if self.session.command(sql) != sql:
+                raise psycopg.OperationalError("the transaction had failed before it was to be committed")
+        finally:
+            self._give_back()
+
+    def _give_back(self) -> None:
+        session, self._session, self._has_savepoint, self._to_release = self._session, None, False, False
+        if session is not None:
+            self._pool.give_back(session)
+
+
+def _configure(connection: psycopg.Connection[Any]) -> None:
+    connection.prepared_max = MOST_STATEMENTS

@@ -1,0 +1,49 @@
+"""The migrations of :mod:`webapp.store.migrations` on PostgreSQL, all or nothing.
+
+The database remembers them in ``migration_checksums``, and so does it what stands beside them: the functions that our
+SQL uses. Only who owns the tables can apply one; whoever serves needs no more than to read and write rows.
+"""
+
+from typing import Protocol
+
+from webapp.store.contract import NOTHING, Params
+from webapp.store.migrations import RECORD, SCHEMA
+from webapp.store.postgres import folding
+from webapp.store.postgres.sql import definitions
+
+FUNCTIONS = "functions_1"
+
+
+class _Session(Protocol):
+    def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[object, ...]]: ...
+
+    def run(self, sql: str, params: Params = NOTHING) -> int: ...
+
+    def command(self, sql: str) -> str | None: ...
+
+
+def pending(session: _Session) -> list[str]:
+    """What the database lacks, in order. Raises :class:`WrongSchema` where it was made with other migrations."""
+    checksums = _checksums(session)
+    SCHEMA.check_names([name for name in checksums if name != FUNCTIONS], checksums)
+    names = [FUNCTIONS, *SCHEMA.names]
+    return [name for name in names if name not in checksums]
+
+
+def apply(session: _Session) -> list[str]:
+    """Apply what the database lacks, within the transaction that is open; the names. Raises :class:`WrongSchema`."""
+    names = pending(session)
+    for name in names:
+        for statement in folding.functions() if name == FUNCTIONS else definitions(SCHEMA.migration(name).sql):
+            session.command(statement)
+    for name in names:
+        sha256 = "" if name == FUNCTIONS else SCHEMA.migration(name).checksum
+        session.run(RECORD, {"name": name, "sha256": sha256})
+    return names
+
+
+def _checksums(session: _Session) -> dict[str, str]:
+    ((exists,),) = session.tuples("SELECT to_regclass('migration_checksums') IS NOT NULL")
+    if not exists:
+        return {}
+    return dict(session.tuples("SELECT name, sha256 FROM migration_checksums"))  # type: ignore[arg-type]
