@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from joserfc import jwk
 
-from tests.dashboard.embedded import Embedded
+from tests.dashboard.embedded import BASE, Embedded
 from webapp.kit.clock import DAY, HOUR, FakeClock
 from webapp.service.domain.access import clients
 from webapp.service.domain.access.clients import Client
@@ -106,11 +106,35 @@ def test_a_developer_gives_nobody_more_than_they_have(office: Embedded, client: 
     powerful, _ = clients.create(office.service, name="Root")
     browser = office.browser("developer")
     assert "also people" not in browser.get(f"{URL}/clients/new")
-    assert browser.send(f"{URL}/clients", FORM | {"access": "*"}).status_code == 403
+    for project in ("", office.project.id):
+        assert browser.send(f"{URL}/clients", FORM | {"access": "*", "project_id": project}).status_code == 403
+    in_project, _ = clients.create(office.service, name="Root of one", project_id=office.project.id)
+    assert browser.send(f"{URL}/clients/{in_project.id}/removal", {"known": "1"}).status_code == 403
     for verb in ("rotation", "removal", "old-secret/end"):
         assert browser.send(f"{URL}/clients/{powerful.id}/{verb}", {"known": "1"}).status_code == 403
     assert clients.get(office.service.store, powerful.id) == powerful
     assert browser.send(f"{URL}/clients/{client.id}/rotation").status_code == 303
+
+
+def test_a_developer_s_client_acts_for_any_user_and_the_audit_says_who_made_it(office: Embedded) -> None:
+    browser = office.browser("developer")
+    browser.send(f"{URL}/secret/kept")
+    assert "for any of your users" in browser.get(f"{URL}/clients/new")
+    browser.send(f"{URL}/clients", FORM | {"name": "Any user", "access": "connect:*"})
+    client = next(client for client in clients.every(office.service.store) if client.name == "Any user")
+    assert client.scope == "connect:*"
+    token = clients.issue_token(office.service, client, None).token
+    made = office.app.test_client().post(
+        f"/v1/connect/{office.project.id}/tokens",
+        base_url=BASE,
+        json={"external_user_id": "somebody"},
+        headers={"Authorization": f"Bearer {token}", "x-pd-environment": "development"},
+    )
+    assert made.status_code == 200
+    sql = "SELECT actor_kind, actor, sentence FROM audit WHERE subject_id = :id AND verb = 'created'"
+    (entry,) = office.service.store.all(sql, {"id": client.id})
+    assert (entry["actor_kind"], entry["actor"]) == ("person", office.people["developer"].id)
+    assert "connect:*" in entry["sentence"]
 
 
 def test_members_and_absent_clients_meet_nothing(office: Embedded, client: Client) -> None:

@@ -1,7 +1,8 @@
 """The OAuth clients with which a product's servers call the API: listed, made, given another secret and deleted.
 
-A client of all projects that may do everything could change logins, so only an owner makes, changes or deletes one. The
-dashboard's own client, where it stands in the list, is changed where it is set.
+A client acts for every user of its project: that is what developers are for. One that may do everything could change
+logins, too, so only an owner makes, changes or deletes one. The dashboard's own client, where it stands in the list, is
+changed where it is set.
 """
 
 from collections.abc import Mapping
@@ -58,7 +59,7 @@ def create_client() -> AnyResponse | tuple[str, int]:
     errors = {} if form["name"] else {"name": gettext("Give it a name that you will know it by.")}
     if not scope:
         errors["scopes"] = gettext("Tick at least one thing that it may do.")
-    if _is_powerful(scope, form["project_id"]) and viewer().role != "owner":
+    if _is_powerful(scope) and viewer().role != "owner":
         abort(403)
     if errors:
         return _form(form, errors), 422
@@ -120,7 +121,7 @@ def delete_client(client_id: str) -> AnyResponse | tuple[str, int]:
 
 def may_change(client: OAuthClient) -> bool:
     """Whether the viewer may give it another secret or delete it."""
-    return not is_own(client) and (viewer().role == "owner" or not _is_powerful(client.scope, client.project_id))
+    return not is_own(client) and (viewer().role == "owner" or not _is_powerful(client.scope))
 
 
 def is_own(client: OAuthClient) -> bool:
@@ -147,8 +148,8 @@ def _changeable(client_id: str) -> OAuthClient:
     return client if may_change(client) else abort(403)
 
 
-def _is_powerful(scope: str, project_id: str | None) -> bool:
-    return ALL in scope.split() and not project_id
+def _is_powerful(scope: str) -> bool:
+    return ALL in scope.split()
 
 
 def _scope(access: str) -> str:
