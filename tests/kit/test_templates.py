@@ -1,4 +1,4 @@
-"""Layout of templates: a line break is one space, and none where a browser would show none."""
+"""Layout of templates: a line break is one space, and none where a browser would show none. Else pages are Jinja's."""
 
 import jinja2
 import pytest
@@ -75,6 +75,13 @@ def test_an_error_is_told_by_its_line_in_the_file() -> None:
     assert raised.traceback[-1].lineno + 1 == 3
 
 
+def test_words_between_stars_are_bold_and_nothing_else_is_markup() -> None:
+    text = "Open **A & B → C**, then <i>**D**</i> * 2 **"
+    assert rendered("{{ text|strong }}", text=text) == (
+        "Open <b>A &amp; B → C</b>, then &lt;i&gt;<b>D</b>&lt;/i&gt; * 2 **"
+    )
+
+
 def test_a_template_holds_what_is_known_everywhere_in_one_dict() -> None:
     environment = jinja2.Environment(loader=jinja2.DictLoader({"macros": "{% macro hi() %}{{ word }}{% endmacro %}"}))
     environment.globals["word"] = "hello"
@@ -82,13 +89,6 @@ def test_a_template_holds_what_is_known_everywhere_in_one_dict() -> None:
     using = environment.from_string("{% from 'macros' import hi %}{{ hi() }} {{ own }}", globals={"own": "you"})
     assert using.render() == "hello you"
     assert type(using.globals) is dict
-
-
-def test_words_between_stars_are_bold_and_nothing_else_is_markup() -> None:
-    text = "Open **A & B → C**, then <i>**D**</i> * 2 **"
-    assert rendered("{{ text|strong }}", text=text) == (
-        "Open <b>A &amp; B → C</b>, then &lt;i&gt;<b>D</b>&lt;/i&gt; * 2 **"
-    )
 
 
 class Text(str):
@@ -143,3 +143,49 @@ def test_functions_of_every_kind_are_called() -> None:
         "{{ plain(word, n=1) }} {{ of_context('set_here') }} {{ made() }} {{ shout(word) }}{% endfor %}"
     )
     assert rendered(source, plain=plain, of_context=of_context, made=Callable()) == "a1 a class a!"
+
+
+PARTS = {
+    "frame": "<b>{% block top %}{{ x }}{% endblock %}</b>{% block body %}{% endblock %}{% include 'end' %}",
+    "middle": "{% extends 'frame' %}{% block body %}[{% block inner %}{% endblock %}]{% endblock %}",
+    "page": (
+        "{% extends 'middle' %}{% from 'macros' import twice %}{% block top %}{{ super() }}!{% endblock %}"
+        "{% block inner %}{% for y in x %}{% include 'end' %}{{ loop.index }}{{ twice(y) }}{% endfor %}"
+        "{% include ['missing', 'end'] %}{% include 'missing' ignore missing %}{% include 'alone' without context %}"
+        "{% set kept %}{% include 'end' %}{% endset %}{{ kept }}{% endblock %}"
+    ),
+    "macros": "{% macro twice(y, z='&') %}{{ y }}{{ z }}{{ y }}{% endmacro %}",
+    "end": "<i>{{ y|default('-') }}{{ x }}</i>",
+    "alone": "({{ x|default('alone') }})",
+}
+
+
+def test_a_page_of_many_templates_is_what_jinja_makes_of_it() -> None:
+    pages = []
+    for prepared in (False, True):
+        environment = jinja2.Environment(loader=jinja2.DictLoader(PARTS), autoescape=True)
+        if prepared:
+            templates.prepare(environment)
+        pages.append(environment.get_template("page").render(x=["<", Markup("<u>")]))
+    assert pages[0] == pages[1]
+
+
+def test_what_goes_wrong_in_an_included_template_is_told_by_its_line() -> None:
+    environment = jinja2.Environment(
+        loader=jinja2.DictLoader({"page": "{% include 'part' %}", "part": "\n\n{{ 1/0 }}"})
+    )
+    templates.prepare(environment)
+    with pytest.raises(ZeroDivisionError) as raised:
+        environment.get_template("page").render()
+    assert raised.traceback[-1].lineno + 1 == 3
+
+
+def test_a_remembered_macro_is_drawn_once_for_the_same_arguments() -> None:
+    drawn: list[str] = []
+    source = (
+        "{% macro mark(name, label='') %}<i {{ label }}>{{ name }}{{ note(name) }}</i>{% endmacro %}"
+        "{% set mark = mark|remembered %}{{ mark('a') }}{{ mark('a') }}{{ mark('a', label=x) }}{{ mark('a', label=y) }}"
+    )
+    page = rendered(source, note=lambda name: drawn.append(name) or "", x="<", y=Markup("<"))  # type: ignore[func-returns-value]
+    assert page == "<i >a</i><i >a</i><i &lt;>a</i><i <>a</i>"
+    assert len(drawn) == 3

@@ -4,18 +4,22 @@
 break with its indentation becomes one space, as HTML has it, and nothing beside a tag that makes a box of its own
 (``<p>``, ``<td>``) or at an end of a template, macro or block. ``<pre>``, ``<textarea>``, ``<script>`` and ``<style>``
 keep theirs; ``{% trans %}`` has a rule of its own (:mod:`webapp.kit.translation`). This happens when it is compiled.
+Else a page is what Jinja makes by itself, byte by byte, but at less cost: it is joined in the end, so nothing is handed
+on piece by piece through the templates around it.
 """
 
+import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from enum import Enum, auto
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from jinja2.compiler import CodeGenerator
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
-from jinja2.runtime import Context
+from jinja2.runtime import Context, Macro
 from markupsafe import Markup, escape
 from markupsafe import _escape_inner as escape_text  # type: ignore[attr-defined]  # what escape calls for a str
 
@@ -28,6 +32,9 @@ _BOXES = re.compile(
     re.VERBOSE,
 )
 _STRONG = re.compile(r"\*\*(.+?)\*\*")
+_FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType)
+_PIECEWISE = "yield from "
+_DRAWINGS = 512
 _VERBATIM = ("pre", "textarea", "script", "style")
 _MARKUP = re.compile(r"\s*\n\s*|</?[a-z][\w-]*|<!doctype|[>\"']|(?:(?!\s*\n)[^<>\"'])+|<", re.IGNORECASE)
 
@@ -60,21 +67,33 @@ _STATEMENTS = {
 
 
 def prepare(environment: Any) -> None:
-    """Let ``environment`` translate, and leave out the layout of its templates.
+    """Let ``environment`` translate, leave out the layout of its templates, and draw at less cost.
 
     What it knows everywhere is complete before the first template is loaded. So each holds it as a plain ``dict``: it
-    is looked through whenever a macro is imported, and a chain of two is thirty times as slow at that.
+    is looked through whenever a macro is imported, and a chain of two is thirty times as slow at that. Templates are
+    as many as there are files: all are kept.
     """
     translation.install(environment)
-    environment.filters["strong"] = strong
+    environment.filters |= {"strong": strong, "remembered": remembered}
     environment.add_extension(WithoutLayout)
     environment.context_class, environment.code_generator_class, environment.escaped = _Calls, _Output, escaped
     environment.make_globals = lambda own: {**environment.globals, **(own or {})}
+    environment.cache = {}
 
 
 def strong(text: str) -> Markup:
     """``text`` with what stands between ``**`` and ``**`` in bold; nothing else of it is markup."""
     return Markup(_STRONG.sub(r"<b>\1</b>", str(escape(text))))  # noqa: S704 - escaped
+
+
+def remembered(macro: Macro) -> Callable[..., str]:
+    """``macro``, which is drawn once for the same arguments: nothing else may be in it, not even a language."""
+    drawn = functools.lru_cache(_DRAWINGS, typed=True)(macro)
+
+    def draw(*args: Hashable, **kwargs: Hashable) -> str:
+        return drawn(*args, **kwargs)
+
+    return draw
 
 
 def escaped(value: object) -> str:
@@ -85,6 +104,23 @@ def escaped(value: object) -> str:
 
 
 class _Output(CodeGenerator):
+    def writeline(self, x: str, node: nodes.Node | None = None, extra: int = 0) -> None:
+        """Write a line of code. What a block or the template above draws becomes one piece."""
+        if x.startswith(_PIECEWISE):
+            x = f"yield concat({x.removeprefix(_PIECEWISE)})"
+        super().writeline(x, node, extra)
+
+    def visit_Include(self, node: nodes.Include, frame: Frame) -> None:
+        """Draw another template here, as one piece."""
+        if node.ignore_missing or not node.with_context:
+            super().visit_Include(node, frame)
+            return
+        self.writeline("template = environment.get_or_select_template(", node)
+        self.visit(node.template, frame)
+        self.write(f", {self.name!r})")
+        around = f"template.new_context(context.get_all(), True, {self.dump_local_context(frame)})"
+        self.simple_write(f"concat(template.root_render_func({around}))", frame, node)
+
     def _output_child_pre(self, node: Any, frame: Any, finalize: Any) -> None:
         if frame.eval_ctx.autoescape and not frame.eval_ctx.volatile and finalize.src is None:
             self.write("environment.escaped(")
@@ -95,10 +131,14 @@ class _Output(CodeGenerator):
 class _Calls(Context):
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call ``function``, which may be any callable. Jinja looks at each thrice for what it wants passed."""
-        if type(function) is not FunctionType or hasattr(function, "jinja_pass_arg"):
+        kind = type(function)
+        if kind is Macro:
+            args = (self.eval_ctx, *args)
+        elif kind not in _FUNCTIONS or hasattr(function, "jinja_pass_arg"):
             return super().call(function, *args, **kwargs)
-        kwargs.pop("_block_vars", None)
-        kwargs.pop("_loop_vars", None)
+        if kwargs:
+            kwargs.pop("_block_vars", None)
+            kwargs.pop("_loop_vars", None)
         return function(*args, **kwargs)
 
 

@@ -113,8 +113,13 @@ def without_link(text: str) -> tuple[str, str]:
 
 def _in_page(message: str, **variables: object) -> Markup:
     """``message`` as the template has it: markup, whose ``%(name)s`` are filled with ``variables``, escaped."""
-    text = Markup(gettext(message))  # noqa: S704  # of a template or catalog
+    text = _markup(message, _language.get())
     return text % variables if variables or "%" in text else text
+
+
+@functools.lru_cache(maxsize=4096)  # what templates say, which is far less
+def _markup(message: str, language: str) -> Markup:
+    return Markup(_catalog(language).gettext(message))  # noqa: S704  # of a template or catalog
 
 
 def _count_in_page(singular: str, plural: str, num: int, **variables: object) -> Markup:
