@@ -16,7 +16,7 @@ from webapp.dashboard.portal.mount import PREFIX, mount
 from webapp.errors import PatchbayError
 from webapp.kit import assets, crypto, heartbeat, translation
 from webapp.kit.clock import Clock, now
-from webapp.kit.routing import LazyRule
+from webapp.kit.routing import AddressBook, LazyRule
 from webapp.manual import wiring as manual
 from webapp.people.oidc.provider import OpenIdProvider
 from webapp.service.api import wiring as api
@@ -104,7 +104,7 @@ class _FormSessions(SecureCookieSessionInterface):
         return None if request.path.startswith(("/v1/", "/h/")) else super().open_session(app, request)
 
 
-class _App(Flask):
+class _App(AddressBook):
     """Flask, but for what it logs of a failed request, for style sheets and scripts, portals, and a quicker start."""
 
     url_rule_class = LazyRule
