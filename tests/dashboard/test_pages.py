@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from webapp.dashboard.pages import ListQuery, among, at_most, within
+from webapp.dashboard.pages import ListQuery, among, at_most, form_token, within
 
 
 def test_pages_hold_nothing_inline(busy: Any) -> None:
@@ -63,3 +63,10 @@ def test_an_address_with_changes(stage: Any) -> None:
         query = ThingsQuery.of_request()
         assert query.url(page=5, q="ü") == "/things?q=%C3%BC&status=good&page=5"
         assert query.url(status="", page="") == "/things"
+
+
+def test_all_forms_of_a_page_carry_one_token(stage: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with stage.request():
+        token = form_token()
+        monkeypatch.setattr("webapp.dashboard.pages.generate_csrf", lambda: "another")
+        assert token == form_token() != ""

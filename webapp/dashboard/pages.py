@@ -10,6 +10,7 @@ from typing import Any, Self, TypeVar, cast
 from urllib.parse import urlencode, urlsplit
 
 from flask import Response, flash, g, get_flashed_messages, redirect, render_template, url_for
+from flask_wtf.csrf import generate_csrf  # type: ignore[import-untyped]  # it carries no types
 from htmx_flask import make_response, request  # type: ignore[import-untyped]  # it carries no types
 from pydantic import AfterValidator
 from werkzeug.wrappers import Response as AnyResponse
@@ -41,10 +42,9 @@ class ListQuery(Lenient):
 
         What is empty or the default is left out.
         """
-        fields = type(self).model_fields
-        values = {name: value for name, field in fields.items() if (value := getattr(self, name)) != field.default}
-        merged = dict.fromkeys(fields) | values | changes
-        query = {name: int(value) if value is True else value for name, value in merged.items() if value}
+        own, fields = self.__dict__, type(self).model_fields.items()
+        values = {name: None if own[name] == field.default else own[name] for name, field in fields} | changes
+        query = {name: int(value) if value is True else value for name, value in values.items() if value}
         return "?" + urlencode(query) if query else ""
 
     def url(self, **changes: str | int) -> str:
@@ -134,6 +134,11 @@ def say(sentence: str, tone: str, url: str) -> AnyResponse:
         return cast(Response, make_response(fragment("dashboard/trigger/_said.html", sentence=sentence, tone=tone)))
     flash(sentence, tone)
     return go(url)
+
+
+def form_token() -> str:
+    """The form token of this page, for each of its forms. Flask-WTF makes a signer even for one that it has made."""
+    return cast(str, g.csrf_token if "csrf_token" in g else generate_csrf())
 
 
 def compress(response: Response) -> Response:

@@ -1,6 +1,7 @@
 """Puts the dashboard into a Flask app: its blueprints, form tokens, htmx and error pages. Nothing is decided here."""
 
 from collections.abc import Callable
+from functools import partial
 
 from flask import Blueprint, Flask, g, url_for
 from flask_wtf import CSRFProtect  # type: ignore[import-untyped]  # it carries no types
@@ -38,7 +39,7 @@ from webapp.dashboard.client.transport import Memory, Transport
 from webapp.dashboard.component import deploying, runs
 from webapp.dashboard.component import page as component
 from webapp.dashboard.dashboard import KEY, Dashboard
-from webapp.dashboard.pages import compress, go, notice_stale
+from webapp.dashboard.pages import compress, form_token, go, notice_stale
 from webapp.dashboard.portal import frame
 from webapp.dashboard.portal import opening as portal
 from webapp.dashboard.sign_in import first_start, invitation, new_password, passkey, second_step, session
@@ -102,6 +103,8 @@ def register(
     app.jinja_env.globals["drawn_in"] = gate.drawn_in
     Htmx(app)
     CSRFProtect(app)
+    app.jinja_env.globals["csrf_token"] = form_token
+    app.context_processor(partial(dict, csrf_token=form_token))
     app.extensions[KEY] = Dashboard(
         settings=settings,
         store=store,
