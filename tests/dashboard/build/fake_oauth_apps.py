@@ -25,6 +25,7 @@ class Registry:
     unknown: set[str] = field(default_factory=set)
     verdict: dict[str, str] = field(default_factory=lambda: {"verdict": "known", "sentence": "It knows this client."})
     refusal: tuple[int, str] | None = None
+    refused_field: str = ""
     share_refusal: int = 0
 
     def add(self, app: str = "slack", client_id: str = "own-id", **use: Any) -> dict[str, Any]:
@@ -48,7 +49,7 @@ class Registry:
     def checked(self, body: dict[str, Any]) -> Response | None:
         """Why ``body`` is refused, if it is."""
         if self.refusal:
-            return _problem(self.refusal[0], self.refusal[1])
+            return _problem(*self.refusal, self.refused_field)
         if body.get("check") and body.get("client_id") in self.unknown:
             return _problem(400, "It does not know this client.", "client_id")
         return None

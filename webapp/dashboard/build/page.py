@@ -1,9 +1,12 @@
-"""What all pages of Build share: who may open them."""
+"""What all pages of Build share: who may open them, and where a form says what is wrong with it."""
+
+from collections.abc import Collection
 
 from flask import Blueprint, abort
 
 from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.shell import BUILD
+from webapp.errors import Conflict, Invalid
 
 
 def blueprint(noun: str, part: str = "", below: str = "") -> Blueprint:
@@ -20,3 +23,15 @@ def blueprint(noun: str, part: str = "", below: str = "") -> Blueprint:
             abort(404)
 
     return build
+
+
+def by_field(error: Invalid | Conflict, fields: Collection[str]) -> dict[str, str]:
+    """What is wrong with each of ``fields``, or with a part of it ("scopes.0").
+
+    What fits none of them, and a refusal without details, stands for the whole, "".
+    """
+    problems = dict[str, str]()
+    for detail in error.details if isinstance(error, Invalid) else ():
+        field = next((name for name in (detail.field, detail.field.partition(".")[0]) if name in fields), "")
+        problems.setdefault(field, detail.message)
+    return problems or {"": error.message}

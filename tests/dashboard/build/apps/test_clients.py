@@ -49,6 +49,18 @@ def test_a_secret_that_the_provider_does_not_know_is_not_kept(stage: Any, regist
 
 
 @pytest.mark.parametrize(
+    ("refused", "place"), [("scopes.1", "f-scopes-err"), ("name", "f-name-err"), ("redirect_uri", 'role="alert"')]
+)
+def test_what_is_wrong_stands_beside_its_field(
+    stage: Any, registry: Registry, github: Any, refused: str, place: str
+) -> None:
+    registry.refusal, registry.refused_field = (400, "Not this one."), refused
+    form = {"name": "Ours", "client_id": "gh-id", "scopes": "repo\nodd"}
+    answer = stage.signed_in().send(f"/build/apps/{github['id']}", form)
+    assert answer.status_code == 422 and re.search(rf"{place}.*?Not this one\.", answer.text, re.DOTALL)
+
+
+@pytest.mark.parametrize(
     ("verdict", "tone"), [("known", "ok"), ("unchecked", "warn"), ("unknown", "bad"), ("redirect_uri", "bad")]
 )
 def test_a_check_says_what_the_provider_says(

@@ -21,11 +21,19 @@ def test_an_owner_makes_a_project_and_works_in_it(studio: Embedded) -> None:
     assert f"<code>{studio.project.id}</code>" in colleague.get("/build/project")
 
 
-@pytest.mark.parametrize("field, value", [("app_name", " "), ("support_email", ""), ("support_email", "shop")])
-def test_what_is_wrong_stands_beside_its_field(studio: Embedded, field: str, value: str) -> None:
+@pytest.mark.parametrize(
+    "field, value, sentence",
+    [
+        ("app_name", " ", "Say what your product is called."),
+        ("support_email", "", "Enter an address, such as"),
+        ("support_email", "shop", "Use an e-mail address such as"),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_field(studio: Embedded, field: str, value: str, sentence: str) -> None:
     count = projects.page(studio.service.store, Window()).total_count
     answer = studio.browser().send(URL, GOOD | {field: value})
     assert answer.status_code == 422 and f'id="f-{field}-err"' in answer.text
+    assert sentence in answer.text
     assert projects.page(studio.service.store, Window()).total_count == count
 
 

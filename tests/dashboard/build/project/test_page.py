@@ -1,8 +1,12 @@
 """Build → Project: owners change what people read, developers see it, members meet nothing."""
 
+import re
+
 import pytest
 
 from tests.dashboard.embedded import Embedded
+from webapp.dashboard.client.build.projects import Projects
+from webapp.errors import Invalid
 from webapp.service.domain.projects import projects
 
 GOOD = {"name": "Acme backend", "app_name": "Acme Desk", "support_email": "desk@acme.example"}
@@ -42,3 +46,22 @@ def test_developers_look_and_members_meet_nothing(studio: Embedded) -> None:
         assert member.get(path, code=404).split("</header>")[1] == absent.split("</header>")[1]
     for path in ("/build/project", "/build/project/brand", "/build/project/deletion"):
         assert developer.send(path, GOOD).status_code == member.send(path, GOOD).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("verb", "url", "form"),
+    [
+        ("update", "/build/project", GOOD),
+        ("update", "/build/project/brand", {"brand_hue": "20"}),
+        ("create", "/build/project/new", GOOD),
+    ],
+)
+def test_a_refusal_of_the_whole_is_told(
+    studio: Embedded, monkeypatch: pytest.MonkeyPatch, verb: str, url: str, form: dict[str, str]
+) -> None:
+    def refuse(*_: object) -> None:
+        raise Invalid("Not today.")
+
+    monkeypatch.setattr(Projects, verb, refuse)
+    answer = studio.browser().send(url, form)
+    assert answer.status_code == 422 and re.search(r'role="alert".*?Not today\.', answer.text, re.DOTALL)

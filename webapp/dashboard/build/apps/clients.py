@@ -10,12 +10,14 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build.apps import frame, setup
 from webapp.dashboard.build.apps.frame import blueprint
+from webapp.dashboard.build.page import by_field
 from webapp.dashboard.client.build.oauth_apps import OAuthApp, OAuthApps, Verdict
 from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext, ngettext
 
+_FIELDS = ("name", "client_id", "client_secret", "scopes")
 _TONES = {"known": "ok", "unchecked": "warn"}
 
 
@@ -33,7 +35,7 @@ def change_client(oauth_app_id: str) -> AnyResponse:
     try:
         changed = _clients().change(oauth_app_id, {**changes, "check": secret and "anyway" not in request.form})
     except (Invalid, Conflict) as error:
-        return _page(known, setup.by_field(error) if isinstance(error, Invalid) else {"": error.message}, 422)
+        return _page(known, by_field(error, _FIELDS), 422)
     verdict = changed.check if secret else Verdict()
     sentence = gettext("The client for {app} is changed. {verdict}")
     flash(sentence.format(app=known.app_name, verdict=verdict.sentence).strip(), verdict.tone)

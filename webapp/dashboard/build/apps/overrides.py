@@ -8,6 +8,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.build.apps import frame
 from webapp.dashboard.build.apps.frame import blueprint
+from webapp.dashboard.build.page import by_field
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.app_overrides import AppOverride, AppOverrides
 from webapp.dashboard.client.build.oauth_apps import OAuthApps
@@ -36,7 +37,7 @@ def create_override() -> AnyResponse:
     try:
         override = _overrides().create(app.slug, _entered(app))
     except (Invalid, Conflict) as error:
-        return _page(app, None, _by_field(error), 422)
+        return _page(app, None, _by_field(error, app), 422)
     flash(gettext("“{name}” is made.").format(name=override.name), "ok")
     return frame.back("overrides")
 
@@ -56,7 +57,7 @@ def change_override(override_id: str) -> AnyResponse:
     try:
         changed = _overrides().change(override_id, _entered(app))
     except (Invalid, Conflict) as error:
-        return _page(app, known, _by_field(error), 422)
+        return _page(app, known, _by_field(error, app), 422)
     sentence = gettext("“{name}” is changed. Accounts that were connected with it stay as they are.")
     flash(sentence.format(name=changed.name), "ok")
     return frame.back("overrides")
@@ -115,10 +116,10 @@ def _entered(app: App) -> dict[str, Any]:
     }
 
 
-def _by_field(error: Invalid | Conflict) -> dict[str, str]:
+def _by_field(error: Invalid | Conflict, app: App) -> dict[str, str]:
     if isinstance(error, Conflict):
         return {"name": error.message}
-    return {detail.field: detail.message for detail in error.details} or {"": error.message}
+    return by_field(error, ("name", "oauth_app_id", *(_FIELD + field.name for field in presettable(app))))
 
 
 def _page(app: App, known: AppOverride | None, errors: Mapping[str, str], code: int = 200) -> AnyResponse:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from flask import Blueprint, abort, flash, g, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build.page import by_field
 from webapp.dashboard.client.build.oauth_apps import OAuthApps, Verdict
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.set_up import AppInFamily, SetUp, Shape
@@ -83,7 +84,7 @@ def create(slug: str) -> AnyResponse:
     try:
         verdict = _add(app, form)
     except Invalid as error:
-        return _refused(app, form, by_field(error))
+        return _refused(app, form, by_field(error, _FIELDS))
     except Forbidden:
         return _refused(app, form, {"": gettext("The service does not let this dashboard add OAuth clients.")})
     sentence = gettext("{app} is set up. {verdict}").format(app=app.name, verdict=verdict.sentence)
@@ -121,12 +122,6 @@ def changed(*ready: str) -> None:
     board = dashboard()
     board.forget_apps()
     setup_requests.clear(board.store, viewer().client.project_id, ready)
-
-
-def by_field(error: Invalid) -> dict[str, str]:
-    """What is wrong with each field of a form that adds a client; what fits none stands for the whole."""
-    problems = {detail.field if detail.field in _FIELDS else "": detail.message for detail in error.details}
-    return problems or {"": error.message}
 
 
 def _add(app: App, form: SetUpForm) -> Verdict:

@@ -31,7 +31,7 @@ def save() -> AnyResponse:
         if image:
             projects().set_logo(project.id, logo, image.media_type)
     except Invalid as error:
-        return show(project, {detail.field: detail.message for detail in error.details}, 422)
+        return show(project, build.by_field(error, ("brand_hue", "logo")), 422)
     say(gettext("Your brand is saved."), "ok")
     return go(url_for("dashboard.build_project.page", _anchor="brand"))
 

@@ -1,5 +1,7 @@
 """Another project: what it is called is asked for, and the browser works in it from then on."""
 
+from collections.abc import Mapping
+
 from flask import Response, flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
@@ -10,8 +12,13 @@ from webapp.dashboard.dashboard import viewer
 from webapp.dashboard.pages import go
 from webapp.errors import Invalid
 from webapp.kit.translation import gettext
+from webapp.kit.translation import lazy as _
 
 blueprint = build.blueprint("project", "creation", "/new")
+_MISSING: Mapping[str, str] = {
+    "app_name": _("Say what your product is called."),
+    "support_email": _("Enter an address, such as help@example.com."),
+}
 
 
 @blueprint.get("")
@@ -25,12 +32,13 @@ def page() -> Response:
 def create() -> AnyResponse:
     """Make it, and go there."""
     for_owners()
-    fields = {name: request.form.get(name, "").strip() for name in ("app_name", "support_email")}
+    fields = {name: request.form.get(name, "").strip() for name in _MISSING}
+    if missing := {name: str(sentence) for name, sentence in _MISSING.items() if not fields[name]}:
+        return _form(fields, missing)
     try:
-        support_email = fields["support_email"] or "-"  # an empty one would be assumed
-        project = projects().create({"name": fields["app_name"], **fields, "support_email": support_email})
+        project = projects().create({"name": fields["app_name"], **fields})
     except Invalid as error:
-        return _form(fields, {detail.field: detail.message for detail in error.details})
+        return _form(fields, build.by_field(error, _MISSING))
     known_projects.read_anew()
     scene.work_in(project.id, viewer().client.environment)
     flash(gettext("“{name}” is made. You work in it now.").format(name=project.name), "ok")

@@ -36,7 +36,7 @@ def save() -> AnyResponse:
     try:
         projects().update(project.id, fields)
     except Invalid as error:
-        return show(project.model_copy(update=fields), {detail.field: detail.message for detail in error.details}, 422)
+        return show(project.model_copy(update=fields), build.by_field(error, TEXTS), 422)
     known_projects.read_anew()
     flash(gettext("The project is saved."), "ok")
     return go(url_for("dashboard.build_project.page"))
