@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from flask import Response, g, make_response, render_template
 
+from webapp.dashboard.build import embed_snippets
 from webapp.dashboard.build.embed_snippets import Facts, snippets
 from webapp.dashboard.build.embed_state import SHOWN, SIZES, WAYS, EmbedQuery, Token, kept
 from webapp.dashboard.client.accounts import AppFilter
@@ -48,6 +49,8 @@ def show(
             for name, label in WAYS.items()
         ],
         snippets=snippets(way, _facts(query)),
+        client_id_name=embed_snippets.ID,
+        client_secret_name=embed_snippets.SECRET,
         example=dashboard().settings.example_url,
         checks=offers("embed_check", _can_check),
         refused=_refused(query),

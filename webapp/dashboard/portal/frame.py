@@ -12,7 +12,7 @@ from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.dashboard import if_up, known_accounts, known_triggers, service, viewer
 from webapp.dashboard.pages import flashed
-from webapp.dashboard.portal.gate import left_ms
+from webapp.dashboard.portal.gate import NEEDS, left_ms
 from webapp.dashboard.portal.sessions import PortalSession
 from webapp.kit.translation import gettext
 
@@ -20,11 +20,6 @@ OTHERS = 6
 _BELOW = dict.fromkeys(("triggers", "trigger", "deliveries", "webhooks", "deletion", "pausing"), "triggers")
 _BELOW["activity"] = "activity"
 _TABS = ("accounts", "triggers", "activity")
-_READ = {
-    "accounts": "connect:accounts:read",
-    "triggers": "connect:deployed_triggers:read",
-    "activity": "connect:accounts:read",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +85,12 @@ class Frame:
                 "count": counts[noun]() if noun in counts else None,
             }
             for noun in _TABS
-            if viewer().may(_READ[noun])
+            if viewer().may(NEEDS[noun])
         ]
 
     def others(self) -> PageOf[App] | None:
         """Apps that can be connected and are not; None where they cannot be told, or nothing may be connected."""
-        if not viewer().may("connect:accounts:write"):
+        if not viewer().may(NEEDS["connections"]):
             return None
         known = if_up(known_accounts)
         connected = ",".join(slug for slug, _name in known.apps()) if known else ""
@@ -104,7 +99,7 @@ class Frame:
 
 def first_tab() -> str:
     """Where a portal begins: the first tab that its token admits, else the apps."""
-    noun = next((noun for noun in _TABS if viewer().may(_READ[noun])), "apps")
+    noun = next((noun for noun in _TABS if viewer().may(NEEDS[noun])), "apps")
     return url_for(f"dashboard.{noun}.index")
 
 

@@ -19,7 +19,7 @@ _FLASHES = "_flashes"  # where Flask's session holds what a page left to say
 _SAFE = ("GET", "HEAD")
 # The pages of a portal by their nouns, and the scope without which they are not there; that of a component follows from
 # its kind.
-_NEEDS = {
+NEEDS = {
     **dict.fromkeys(("home", "apps", "components", "component", "runs", "deploying"), ""),
     **dict.fromkeys(("accounts", "account", "activity"), "connect:accounts:read"),
     "connections": "connect:accounts:write",
@@ -50,7 +50,7 @@ def refuse() -> AnyResponse | None:
     if g.viewer is None:
         return asleep()
     noun = (request.endpoint or "").removeprefix("dashboard.").partition(".")[0]
-    if noun not in _NEEDS or not g.viewer.may(_NEEDS[noun]):
+    if noun not in NEEDS or not g.viewer.may(NEEDS[noun]):
         abort(404)
     if request.method not in _SAFE and request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
         abort(403)

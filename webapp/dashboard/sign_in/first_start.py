@@ -53,9 +53,8 @@ def create() -> AnyResponse:
 @blueprint.get("/start/next")
 def next_steps() -> AnyResponse:
     """What to do with an installation that has just been made."""
-    people = BUILD.get("people")
     context = {
-        "people": people is not None and viewer().role in people.roles,
+        "people": viewer().role in BUILD["people"].roles,
         "sandbox": dashboard().settings.sandbox,
         "example": dashboard().settings.example_url,
     }

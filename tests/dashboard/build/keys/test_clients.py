@@ -7,9 +7,12 @@ import pytest
 from joserfc import jwk
 
 from tests.dashboard.embedded import BASE, Embedded
+from webapp.dashboard.client.build import projects as listed
+from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import DAY, HOUR, FakeClock
 from webapp.service.domain.access import clients
 from webapp.service.domain.access.clients import Client
+from webapp.service.domain.projects import projects
 
 URL = "/build/keys"
 FORM = {"name": "Billing worker", "project_id": "", "access": "some", "scopes": ["connect:actions:*"]}
@@ -37,6 +40,15 @@ def test_a_client_is_made_and_its_secret_shown_until_it_was_kept(office: Embedde
     made = next(row for row in clients.every(office.service.store) if row.name == "Billing worker")
     assert (made.scope, made.project_id) == ("connect:actions:*", None)
     assert clients.authenticate(office.service, made.id, secret) == made
+
+
+def test_every_project_of_many_can_be_chosen(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listed, "MOST", 1)
+    shop = projects.create(office.service, name="Shop")
+    office.app.extensions[KEY].projects.clear()
+    assert f'<option value="{shop.id}">Shop</option>' in office.browser().get(f"{URL}/clients/new")
+    clients.create(office.service, name="Till", project_id=shop.id)
+    assert re.search(r"Till.*?Shop", office.browser().get(URL), re.DOTALL)
 
 
 def test_a_secret_is_not_kept_for_longer_than_minutes(office: Embedded, office_clock: FakeClock) -> None:

@@ -26,7 +26,6 @@ SHOP = {"id": "abc", "name": "Shop", "scope": "connect:*", "project_id": None, "
         (lambda clients: clients.rotate("abc", 60), "POST", f"{PATH}/abc/rotate", {"params": {"overlap_seconds": 60}}),
         (lambda clients: clients.end_old_secret("abc"), "DELETE", f"{PATH}/abc/old_secret", {}),
         (lambda clients: clients.delete("abc"), "DELETE", f"{PATH}/abc", {}),
-        (lambda clients: clients.project_names(), "GET", "/v1/connect/projects", {"params": {"limit": 100}}),
     ],
 )
 def test_what_is_asked(ask: Any, method: str, path: str, call: Any) -> None:
@@ -44,7 +43,6 @@ def test_one_is_found_among_all() -> None:
 @pytest.mark.parametrize("refusal", [NotFound(), Forbidden()])
 def test_a_service_that_has_none_to_manage(refusal: Exception) -> None:
     assert Clients(Recorder(refusal)).list() is None
-    assert Clients(Recorder(refusal)).project_names() == {}
     with pytest.raises(NotFound):
         Clients(Recorder(refusal)).get("abc")
 

@@ -11,6 +11,7 @@ from typing import Any
 from flask import abort, flash, request
 from werkzeug.wrappers import Response as AnyResponse
 
+from webapp.dashboard.build import known_projects
 from webapp.dashboard.build.keys import frame
 from webapp.dashboard.build.keys.frame import blueprint
 from webapp.dashboard.build.keys.scope_words import ALL, CONNECT, WORDS, in_words
@@ -34,10 +35,9 @@ OVERLAPS: Mapping[int, str] = {
 
 def context() -> dict[str, Any]:
     """What the list is drawn with; ``clients`` is ``None`` where the service offers none."""
-    clients = _clients()
     return {
-        "clients": clients.list(),
-        "projects": clients.project_names(),
+        "clients": _clients().list(),
+        "projects": _project_names(),
         "in_words": in_words,
         "may_change": may_change,
         "own": is_own,
@@ -159,6 +159,11 @@ def _scope(access: str) -> str:
     return " ".join(scope for scope in WORDS if scope in request.form.getlist("scopes"))
 
 
+def _project_names() -> Mapping[str, str]:
+    """The names of the projects, by id."""
+    return {project.id: project.name or project.id for project in known_projects.recent()}
+
+
 def _form(form: Mapping[str, str], errors: Mapping[str, str]) -> str:
     return frame.question(
         "dashboard/build/keys/new_client.html",
@@ -166,7 +171,7 @@ def _form(form: Mapping[str, str], errors: Mapping[str, str]) -> str:
         errors=errors,
         ticked=request.form.getlist("scopes"),
         words=WORDS,
-        projects=_clients().project_names(),
+        projects=_project_names(),
         is_owner=viewer().role == "owner",
     )
 

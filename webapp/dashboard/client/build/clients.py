@@ -1,6 +1,5 @@
 """OAuth clients of the workspace over the API (extensions): listed, made, given another secret and deleted."""
 
-from collections.abc import Mapping
 from urllib.parse import quote
 
 from pydantic import Field
@@ -42,11 +41,6 @@ class OAuthClient(Lenient):
         return tuple(self.scope.split())
 
 
-class _Project(Lenient):
-    id: NonEmpty
-    name: str = ""
-
-
 class Clients:
     """What Build does with OAuth clients. Whoever calls it has made sure that the person may."""
 
@@ -86,14 +80,6 @@ class Clients:
     def delete(self, client_id: str) -> None:
         """Delete a client with its tokens."""
         self._client.as_project("DELETE", _below(client_id))
-
-    def project_names(self) -> Mapping[str, str]:
-        """The names of the projects that the dashboard's own client sees, by id."""
-        try:
-            answer = self._client.as_project("GET", "/v1/connect/projects", params={"limit": MOST})
-        except (NotFound, Forbidden):
-            return {}
-        return {project.id: project.name or project.id for project in read(PageOf[_Project], answer).items}
 
 
 def _below(client_id: str) -> str:
