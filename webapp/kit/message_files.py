@@ -1,6 +1,6 @@
 """Reads gettext's message files (``.po``) as they are written: there is nothing to compile and to keep up to date."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
@@ -24,6 +24,12 @@ def read(files: Sequence[Path]) -> GNUTranslations:
     write_mo(compiled, whole)
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+def pairs(files: Iterable[Path]) -> dict[str, str]:
+    """The messages of ``files`` without a plural, by their English."""
+    messages = [message for file in files for message in _catalog(file)]
+    return {str(each.id): str(each.string) for each in messages if isinstance(each.id, str) and each.id and each.string}
 
 
 def _catalog(file: Path) -> Catalog:
