@@ -76,6 +76,7 @@ schemathesis: setup-dev
 messages: setup-dev
 	$(EXTRACT) --keywords "lazy count_of:2,3" --output-file webapp/translations/pages.pot templates webapp
 	$(EXTRACT) --output-file webapp/translations/apps.pot webapp/service/catalog
+	$(EXTRACT) --output-file webapp/translations/api.pot webapp/service
 	for file in $$(ls webapp/translations/*/*.po); do \
 		$(BIN)/pybabel --quiet update --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --no-wrap \
 			--locale $$(basename $$(dirname $$file)) --output-file $$file \

@@ -42,7 +42,7 @@ def _of_facts(spec: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(category, Mapping):
             yield category["name"]
     for field in spec.get("fields", []):
-        yield from (field[key] for key in ("label", "description") if field.get(key))
+        yield from (field[key] for key in ("label", "description", "advice") if field.get(key))
     oauth = spec.get("oauth", {})
     yield from (scope["words"] for scope in oauth.get("scopes", []))
     yield from (profile["name"].replace("_", " ").capitalize() for profile in oauth.get("scope_profiles", []))

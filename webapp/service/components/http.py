@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from webapp.kit.sentences import marked
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.errors import HttpError
 from webapp.service.outbound.client import OutboundClient
@@ -158,7 +159,9 @@ def _judged(outcome: Response | Failure, check: bool) -> HttpResponse:
 
 def _sentence(answer: HttpResponse) -> str:
     message = _provider_message(answer.body)
-    return f"The app answered with status {answer.status}" + (f": {message}" if message else ".")
+    if message:
+        return marked(f"The app answered with status {answer.status}: {message}")
+    return f"The app answered with status {answer.status}."
 
 
 def _provider_message(body: bytes) -> str:

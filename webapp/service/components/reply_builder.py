@@ -7,6 +7,7 @@ import time
 from typing import Any, get_args
 
 from webapp.kit.clock import now
+from webapp.kit.sentences import marked
 from webapp.service.components import limits
 from webapp.service.components.calls import (
     Call,
@@ -160,7 +161,7 @@ class ReplyBuilder:
         if reason == "output":
             message = "The component gave more than 6 MiB of results and logs, so it was stopped. Ask for less."
             return ErrorInfo("output", "TooMuchOutput", message)
-        manner = f"it was ended by {_signal(-code)}" if code < 0 else f"it exited with code {code}"
+        manner = marked(f"it was ended by {_signal(-code)}") if code < 0 else marked(f"it exited with code {code}")
         message = f"The component's process ended without a result: {manner}. Try again, or tell its author."
         return ErrorInfo("crash", "Crash", message)
 

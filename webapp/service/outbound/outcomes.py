@@ -17,6 +17,8 @@ from typing import Any, Literal
 
 from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead, ProtocolError, ReadTimeoutError
 
+from webapp.kit.sentences import marked
+
 FailureKind = Literal[
     "refused_by_guard",  # the address, port or request may not go out
     "dns",  # the name has no address, or the look-up took too long
@@ -89,7 +91,7 @@ def connect_failure(error: OSError, host: str) -> Failure:
     if isinstance(error, TimeoutError):
         return Failure("timeout", f"{host} did not answer in time. Try again later.")
     if isinstance(error, ssl.SSLCertVerificationError):
-        reason = (error.verify_message or "it is not trusted").rstrip(".")
+        reason = (error.verify_message or marked("it is not trusted")).rstrip(".")
         return Failure("tls", f"The certificate of {host} was refused: {reason}. Its operator must renew it.")
     if isinstance(error, ssl.SSLError):
         return Failure("tls", f"{host} offers no secure connection on that port. Check the address.")

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import certifi
 
 from webapp.kit.clock import Deadline
+from webapp.kit.sentences import marked
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import parse_host
@@ -80,7 +81,7 @@ def connected(
         with _connect(account, literals, deadline) as connection, _Watchdog(connection.fileno(), deadline):
             return work(connection, deadline)
     except TimeoutError:
-        return _trouble(account, "did not answer in time")
+        return _trouble(account, marked("did not answer in time"))
     except psycopg.Error as error:
         _let_go(error)
         return _explain(account, error)
@@ -89,7 +90,7 @@ def connected(
 def _ask(account: PostgresAccount, connection: "psycopg.Connection[Any]") -> PostgresOutcome:
     row = connection.execute("select current_user::text, version()").fetchone()
     if row is None:
-        return _trouble(account, "did not answer the test query")
+        return _trouble(account, marked("did not answer the test query"))
     return PostgresOutcome("ok", "", str(row[0]), str(row[1]))
 
 
@@ -160,12 +161,12 @@ def _explain(account: PostgresAccount, error: "psycopg.Error") -> PostgresOutcom
     if "permission denied for database" in text:
         return PostgresOutcome("refused", _REFUSALS["42501"])
     if "certificate" in text:
-        return _trouble(account, "has a certificate that is not trusted")
+        return _trouble(account, marked("has a certificate that is not trusted"))
     if "ssl" in text:
-        return _trouble(account, "does not offer the encryption that was asked for")
+        return _trouble(account, marked("does not offer the encryption that was asked for"))
     if "timeout" in text:
-        return _trouble(account, "did not answer in time")
-    return _trouble(account, "accepts no PostgreSQL connection on that port")
+        return _trouble(account, marked("did not answer in time"))
+    return _trouble(account, marked("accepts no PostgreSQL connection on that port"))
 
 
 def _trouble(account: PostgresAccount, what: str) -> PostgresOutcome:

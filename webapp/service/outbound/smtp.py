@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from typing import Literal
 
 from webapp.kit.clock import Deadline
+from webapp.kit.sentences import marked
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import MAIL_PORTS
 from webapp.service.outbound.outcomes import BudgetExceeded, Failure, connect_failure
@@ -132,14 +133,17 @@ def _explain(account: SmtpAccount, error: Exception, deadline: Deadline) -> Smtp
     if isinstance(error, ssl.SSLError):
         return SmtpOutcome("trouble", connect_failure(error, account.host).sentence)
     if isinstance(error, _NoEncryption):
-        return _trouble(account, "does not offer STARTTLS on that port")
+        return _trouble(account, marked("does not offer STARTTLS on that port"))
     if isinstance(error, smtplib.SMTPNotSupportedError):
-        return _trouble(account, "lets nobody sign in this way; another port or encryption may")
+        return _trouble(account, marked("lets nobody sign in this way; another port or encryption may"))
     if isinstance(error, TimeoutError) or _is_over(deadline):
-        return _trouble(account, "did not answer in time")
+        return _trouble(account, marked("did not answer in time"))
     if isinstance(error, smtplib.SMTPResponseException):
-        return _trouble(account, f"answered with {error.smtp_code}" if error.smtp_code > 0 else "does not speak SMTP")
-    return _trouble(account, "accepts no mail session on that port")
+        return _trouble(
+            account,
+            marked(f"answered with {error.smtp_code}") if error.smtp_code > 0 else marked("does not speak SMTP"),
+        )
+    return _trouble(account, marked("accepts no mail session on that port"))
 
 
 def _is_over(deadline: Deadline) -> bool:

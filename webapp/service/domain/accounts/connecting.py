@@ -182,15 +182,14 @@ def _commit(
         _check_identity(accepted, existing)
     else:
         existing = _to_replace(service, token, accepted, answers)
-    label = f" as {accepted.identity_name}" if accepted.identity_name else ""
     with _by(token), service.store.write() as tx:
         account = _account(service, tx, token, accepted, existing)
         if existing is None:
             lifecycle.insert(tx, account)
         else:
             lifecycle.replace(tx, existing, account)
-        kind, verb = ("connected", "Connected") if existing is None else ("reconnected", "Reconnected")
-        history.write(tx, account.subject, account.updated_at, kind, f"{verb}{label}.", good=True)
+        kind = "connected" if existing is None else "reconnected"
+        history.write(tx, account.subject, account.updated_at, kind, _told(kind, accepted.identity_name), good=True)
         if accepted.trouble:
             history.write(tx, account.subject, account.updated_at, "trouble", accepted.trouble, good=False)
         if on_commit is not None:
@@ -199,6 +198,12 @@ def _commit(
         notifications.connected(tx, service, token, committed)
     service.wake()
     return committed
+
+
+def _told(kind: str, name: str | None) -> str:
+    if kind == "connected":
+        return f"Connected as {name}." if name else "Connected."
+    return f"Reconnected as {name}." if name else "Reconnected."
 
 
 def _to_replace(

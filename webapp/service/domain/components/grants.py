@@ -104,27 +104,27 @@ def grant_accounts(service: Service, chosen: Mapping[str, Account], app_slug: st
 
 def fresh(service: Service, account: Account) -> Account:
     """``account`` with a token that still works by its own clock. Raises :class:`AccountUnusable`."""
-    title = account_title(service, account)
+    app, name = _names(service, account)
     try:
         return credentials.ensure_fresh(service, account)
     except NotFound as error:
-        raise AccountUnusable(f"The {title} was disconnected; choose another.") from error
+        raise AccountUnusable(f"The {app} account {name} was disconnected; choose another.") from error
     except Refused as error:
         raise reconnect(service, account, error.message) from error
     except PatchbayError as error:
-        raise AccountUnusable(f"The {title} cannot be used now. {error.message}") from error
+        raise AccountUnusable(f"The {app} account {name} cannot be used now. {error.message}") from error
 
 
 def reconnect(service: Service, account: Account, reason: str | None) -> AccountUnusable:
     """What to say of an account that works no longer, for ``reason``."""
-    return AccountUnusable(
-        f"The {account_title(service, account)} no longer works; reconnect it. {reason or ''}".strip()
-    )
+    app, name = _names(service, account)
+    sentence = f"The {app} account {name} no longer works; reconnect it."
+    return AccountUnusable(f"{sentence} {reason}" if reason else sentence)
 
 
-def account_title(service: Service, account: Account) -> str:
-    """The app, and the account by its best name: "Slack account Ada"."""
-    return f"{service.app(account.app).name} account {account.name or account.identity_name or account.id}"
+def _names(service: Service, account: Account) -> tuple[str, str]:
+    """The app, and the account by its best name."""
+    return service.app(account.app).name, account.name or account.identity_name or account.id
 
 
 def given_values(service: Service, account: Account) -> dict[str, str]:

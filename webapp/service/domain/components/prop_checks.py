@@ -7,11 +7,22 @@ wrong with it, or None. Which values must be there is :mod:`prop_values`'s to sa
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from webapp.kit.sentences import marked
+
 Prop = Mapping[str, Any]
 Check = Callable[[Prop, Any], str | None]
 
 METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _AUTH_TYPES = ("basic", "bearer", "none")
+_KINDS: Mapping[type, str] = {
+    bool: marked("true or false"),
+    int: marked("a whole number"),
+    float: marked("a number with a fraction"),
+    str: marked("text"),
+    list: marked("a list"),
+    dict: marked("an object"),
+    type(None): marked("nothing"),
+}
 
 
 def problem(prop: Prop, value: Any) -> str | None:
@@ -22,8 +33,7 @@ def problem(prop: Prop, value: Any) -> str | None:
 
 def _kind(value: Any) -> str:
     """What ``value`` is, in plain words."""
-    names = {bool: "true or false", int: "a whole number", float: "a number with a fraction", str: "text"}
-    return {**names, list: "a list", dict: "an object", type(None): "nothing"}.get(type(value), "something else")
+    return _KINDS.get(type(value)) or marked("something else")
 
 
 def _app(prop: Prop, value: Any) -> str | None:

@@ -14,8 +14,8 @@ from webapp.service.domain.triggers.changing import Change
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.plans import Plan
 
-_BROKEN_DELETION = "Its deletion broke off, and it could not be unsubscribed: {} Delete it again."
-_NOT_RESTORED = "A change broke off, and what stood before could not be brought back. {}"
+_BROKEN_DELETION = "Its deletion broke off, and it could not be unsubscribed: {reason} Delete it again."
+_NOT_RESTORED = "A change broke off, and what stood before could not be brought back. {reason}"
 log = logging.getLogger(__name__)
 
 
@@ -56,7 +56,7 @@ def _delete(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
     if failure.unknown:
         return
     with service.store.write() as tx:
-        lifecycle.switch_off(tx, service, trigger, _BROKEN_DELETION.format(failure.sentence))
+        lifecycle.switch_off(tx, service, trigger, _BROKEN_DELETION.format(reason=failure.sentence))
 
 
 def _subscribe_anew(service: Service, trigger: DeployedTrigger, plan: Plan) -> None:
@@ -68,7 +68,7 @@ def _subscribe_anew(service: Service, trigger: DeployedTrigger, plan: Plan) -> N
         return
     with service.store.write() as tx:
         if failure is not None:
-            lifecycle.switch_off(tx, service, trigger, _NOT_RESTORED.format(failure.sentence))
+            lifecycle.switch_off(tx, service, trigger, _NOT_RESTORED.format(reason=failure.sentence))
         plans.end(tx, trigger.id)
 
 
