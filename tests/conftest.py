@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.once import catalog, passwords, web
+from webapp.kit import translation
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.build import build
 from webapp.service.catalog.sources import Places
@@ -44,6 +45,13 @@ def settings(data: Path) -> Settings:
 def clock() -> FakeClock:
     """A clock that moves only when it is told to."""
     return FakeClock()
+
+
+@pytest.fixture
+def spoken() -> Iterator[None]:
+    """English again after a test in which another language is spoken."""
+    yield
+    translation.speak(translation.DEFAULT)
 
 
 @pytest.fixture(scope="session")

@@ -155,3 +155,17 @@ def test_accounts_that_end_with_it_are_named(busy: Any) -> None:
     assert "Revoking it there ends these, too" not in browser.get(f"/accounts/{RETRYING}/disconnection").text
     busy.connect.extensions = False
     assert "GitHub · ada1@example.com" not in browser.get(f"/accounts/{WORK}/revocation").text
+
+
+def test_reasons_are_told_in_the_language_of_the_page(busy: Any, spoken: None) -> None:
+    reason = "Stripe no longer accepts this authorization. Connect the account again."
+    busy.connect.accounts[BROKEN]["error"] = reason
+    busy.connect.history[BROKEN] = [
+        {"id": "h", "at": "2026-01-01T00:00:00Z", "kind": "dead", "good": False, "sentence": reason}
+    ]
+    browser = busy.signed_in()
+    assert browser.get(f"/accounts/{BROKEN}").text.count(reason) == 2
+    browser.send("/settings", {"theme": "auto", "time_zone": "UTC", "language": "fr"})
+    french = browser.get(f"/accounts/{BROKEN}").text
+    assert french.count("Stripe n’accepte plus cette autorisation. Connectez le compte à nouveau.") == 2
+    assert reason not in french

@@ -14,7 +14,7 @@ from babel.messages.pofile import read_po
 from webapp.kit import translation
 
 ROOT = Path(__file__).parents[2]
-DOMAINS = {"pages": ("templates", "webapp"), "apps": ("webapp/service/catalog",)}
+DOMAINS = {"pages": ("templates", "webapp"), "apps": ("webapp/service/catalog",), "api": ("webapp/service",)}
 OTHERS = [tag for tag in translation.LANGUAGES if tag != translation.DEFAULT]
 FILLED = re.compile(r"%\(\w+\)s|\{\w*\}|</?[a-z]+[^>|]*>")
 KEYWORDS: dict[str, Any] = {**DEFAULT_KEYWORDS, "lazy": None, "count_of": (2, 3)}
@@ -25,18 +25,22 @@ COUNTS = {"{count}", "%(count)s", "%(num)s"}  # which words may stand for
 def english() -> dict[str, dict[Any, None]]:
     """By file: the messages that stand in templates and modules, as ``make messages`` finds them."""
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["babel"]["mappings"]
-    methods = [(mapping["pattern"], mapping["method"]) for mapping in mappings]
-    options = {mapping["pattern"]: mapping for mapping in mappings}
+    by_pattern = {pattern: mapping for mapping in mappings for pattern in patterns(mapping["pattern"])}
+    methods = [(pattern, mapping["method"]) for pattern, mapping in by_pattern.items()]
     return {
         domain: {
             message: None
             for folder in folders
             for _file, _line, message, _comments, _context in extract_from_dir(
-                ROOT / folder, methods, options, keywords=KEYWORDS
+                ROOT / folder, methods, by_pattern, keywords=KEYWORDS
             )
         }
         for domain, folders in DOMAINS.items()
     }
+
+
+def patterns(pattern: str | list[str]) -> list[str]:
+    return [pattern] if isinstance(pattern, str) else pattern
 
 
 def catalog(tag: str, domain: str) -> Catalog:

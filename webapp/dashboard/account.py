@@ -16,7 +16,7 @@ from webapp.dashboard.client.models.accounts import Account, App, TestResult
 from webapp.dashboard.dashboard import forget_accounts, service
 from webapp.dashboard.pages import fragment, go, page, wants_fragment
 from webapp.errors import Conflict, Invalid, PatchbayError, Refused
-from webapp.kit.translation import gettext
+from webapp.kit.translation import gettext, translated
 
 blueprint = Blueprint("account", __name__)
 
@@ -172,7 +172,7 @@ def _verdict(account: Account, result: TestResult | None) -> tuple[str, str]:
     if result.healthy:
         sentence = gettext("{account} works: {app} accepted it just now.")
         return sentence.format(account=account.title, app=account.app.name), "ok"
-    reason = result.error or gettext("{app} did not accept the account.").format(app=account.app.name)
+    reason = translated(result.error or "") or gettext("{app} did not accept the account.").format(app=account.app.name)
     return gettext("The test failed. {reason}").format(reason=reason), "bad"
 
 

@@ -31,6 +31,10 @@ class _Form(NamedTuple):
     pattern: re.Pattern[str]
     other: str
 
+    def filled(self, values: Mapping[str, str]) -> str:
+        """What is said instead, with ``values`` by name."""
+        return PLACE.sub(lambda place: values[place[1]], self.other)
+
 
 @cache
 def of_folder(folder: Path) -> "Sentences":
@@ -75,7 +79,7 @@ class Sentences:
                 by_name = {name: self._value(value) for name, value in match.groupdict().items()}
                 unknown = (value for name, value in by_name.items() if value == match[name])
                 if loosely or not any(map(_BETWEEN.search, unknown)):
-                    return PLACE.sub(lambda place, filled=by_name: filled[place[1]], form.other)
+                    return form.filled(by_name)
         return None
 
     def _value(self, text: str) -> str:

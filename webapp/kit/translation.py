@@ -22,7 +22,7 @@ from babel.dates import format_skeleton, format_timedelta
 from babel.numbers import format_decimal
 from markupsafe import Markup
 
-from webapp.kit import message_files
+from webapp.kit import message_files, sentences
 
 DEFAULT = "en"
 # By BCP 47 tag; each in its own words.
@@ -95,14 +95,15 @@ def install(environment: Any) -> None:
 
 
 def translated(text: str) -> str:
-    """What a fact of an app or a component says, in the language that is spoken now; English where nobody put it so."""
-    words, link = without_link(text)
-    if not words or _language.get() == DEFAULT:
+    """What an app, a component or the service says, in the language that is spoken now as far as it is known."""
+    language = _language.get()
+    if not text or language == DEFAULT:
         return text
-    if not link:
-        return gettext(words)
+    words, link = without_link(text)
+    known = gettext(words)
+    known = sentences.of_folder(_folder(language)).translated(words) if known == words else known
     label = gettext("See the documentation")
-    return f"{gettext(words)} [{label}]{link}"
+    return f"{known} [{label}]{link}" if link else known
 
 
 def without_link(text: str) -> tuple[str, str]:
@@ -137,8 +138,12 @@ class _Lazy(UserString):
 
 @functools.cache
 def _catalog(language: str) -> catalogs.NullTranslations:
-    files = sorted((_FOLDER / language.replace("-", "_")).glob("*.po"))
+    files = sorted(_folder(language).glob("*.po"))
     return message_files.read(files) if files else catalogs.NullTranslations()
+
+
+def _folder(language: str) -> Path:
+    return _FOLDER / language.replace("-", "_")
 
 
 _MINUTE, _HOUR, _DAY, _WEEK = 60, 3600, 86400, 7 * 86400

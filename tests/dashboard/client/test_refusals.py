@@ -5,7 +5,8 @@ import pytest
 from webapp import errors
 from webapp.dashboard.client import refusals
 from webapp.dashboard.client.remote import Answer
-from webapp.errors import Detail, PatchbayError
+from webapp.errors import Detail, PatchbayError, about
+from webapp.kit import translation
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,15 @@ def test_a_limit_says_how_long_to_wait() -> None:
 @pytest.mark.parametrize("status", [500, 503, 302])
 def test_a_failure_is_no_refusal(status: int) -> None:
     assert refusals.of(Answer(status, {}, b"<html>")) is None
+
+
+def test_a_refusal_is_put_into_the_language_of_its_reader(spoken: None) -> None:
+    details = [Detail("to", "It must be at least 3."), Detail("cc", "Not ours.")]
+    refusal = errors.Invalid(about("to", "It must be at least 3."), details)
+    assert refusals.in_language(refusal).message == "to is not valid: It must be at least 3."
+    translation.speak("de")
+    german = refusals.in_language(refusal)
+    assert isinstance(german, errors.Invalid) and german.message == "to: Es muss mindestens 3 sein."
+    assert german.details == (Detail("to", "Es muss mindestens 3 sein."), Detail("cc", "Not ours."))
+    conflict = refusals.in_language(errors.Conflict("This trigger was deleted meanwhile."))
+    assert conflict.message == "Dieser Auslöser wurde inzwischen gelöscht."

@@ -142,3 +142,13 @@ source = "https://docs.helpdesk.example/"
 statuses = [401]
 source = "https://docs.helpdesk.example/"
 """
+
+
+def test_a_refused_key_is_told_in_the_language_of_the_page(
+    world: Any, browser: Any, hidden_fields: Any, spoken: None
+) -> None:
+    page = browser.open(world.token(), "&connectLink=true&app=sandbox_keys&language=de")
+    missing = browser.post(FORM, hidden_fields(page.text, FORM))
+    assert "Geben Sie das ein: API-Schlüssel." in missing.text
+    refused = browser.post(FORM, {**hidden_fields(missing.text, FORM), "cf_api_key": "wrong"})
+    assert refused.status_code == 422 and "nimmt diese Zugangsdaten nicht an. Prüfen Sie sie" in refused.text

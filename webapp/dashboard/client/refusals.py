@@ -8,7 +8,8 @@ import orjson
 
 from webapp import errors
 from webapp.dashboard.client.remote import Answer
-from webapp.errors import Detail, PatchbayError, Throttled
+from webapp.errors import Detail, PatchbayError, Throttled, about
+from webapp.kit.translation import DEFAULT, language, translated
 
 _BY_STATUS: Mapping[int, type[PatchbayError]] = {
     401: errors.Unauthorized, 403: errors.Forbidden, 404: errors.NotFound, 405: errors.NotFound, 409: errors.Conflict,
@@ -26,6 +27,21 @@ def of(answer: Answer) -> PatchbayError | None:
     if status == 400:
         return errors.Invalid(sentence, _details(body.get("details")))
     return _BY_STATUS[status](sentence) if status in _BY_STATUS else None
+
+
+def in_language(error: PatchbayError) -> PatchbayError:
+    """``error`` with its sentences in the language that is spoken now."""
+    if language() == DEFAULT:
+        return error
+    sentence = translated(error.message)
+    if isinstance(error, errors.Invalid):
+        details = [Detail(detail.field, translated(detail.message)) for detail in error.details]
+        for before, detail in zip(error.details, details, strict=True):
+            if error.message == about(before.field, before.message):
+                sentence = f"{detail.field}: {detail.message}"
+        error.details = tuple(details)
+    error.args = (sentence,)
+    return error
 
 
 def _body(answer: Answer) -> Mapping[str, Any]:

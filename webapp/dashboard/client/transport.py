@@ -97,7 +97,7 @@ class Transport:
         if isinstance(refusal, Throttled):
             self._backoff.note(key, refusal)
         if refusal:
-            raise refusal
+            raise refusals.in_language(refusal)
         return _json(answer) if answer and answer.content else None
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ from webapp.dashboard.component.drafts import DynamicProps
 from webapp.dashboard.component.form_data import FormData, InvalidValue, MissingValue, control
 from webapp.dashboard.dashboard import components, dashboard, viewer
 from webapp.errors import PatchbayError
-from webapp.kit.translation import gettext
+from webapp.kit.translation import gettext, translated
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class ComponentForm:
         except PatchbayError as error:
             return self, error.message
         if reloaded.problem:
-            return self, reloaded.problem
+            return self, translated(reloaded.problem)
         if not reloaded.id or not reloaded.props:
             return self._with(DynamicProps(made_from=answers)), ""
         return self._with(DynamicProps(reloaded.id, reloaded.props, answers)), ""

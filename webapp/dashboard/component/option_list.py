@@ -17,7 +17,7 @@ from webapp.dashboard.client.models.components import Choices, Option, Prop
 from webapp.dashboard.component import values
 from webapp.dashboard.component.form import ComponentForm
 from webapp.errors import PatchbayError
-from webapp.kit.translation import gettext
+from webapp.kit.translation import gettext, translated
 from webapp.kit.translation import lazy as _
 
 FEW = 10  # a shorter first page without a context is all there is
@@ -75,7 +75,7 @@ def look_up(form: ComponentForm, prop: Prop, *, more: bool) -> OptionList:
     except PatchbayError as error:
         choices = Choices(errors=(error.message,))
     if choices.problem:
-        return OptionList(query=query, page=page, shown=before.get("shown", 0), problem=choices.problem,
+        return OptionList(query=query, page=page, shown=before.get("shown", 0), problem=translated(choices.problem),
                      carry=json.dumps(before) if before else "", more=bool(before))  # fmt: skip
     return _option_list(prop, choices, query, page, before)
 

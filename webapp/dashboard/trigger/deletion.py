@@ -13,8 +13,13 @@ from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger.frame import Frame
 from webapp.dashboard.trigger.index import template_helpers
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
-from webapp.kit.translation import gettext
+from webapp.kit.translation import gettext, translated
 
+# What the service says, with its advice at the end.
+_NOT_DELETED = (
+    "It was not deleted, because it could not be unsubscribed: {failure_sentence} "
+    "Try again, or delete it with ignore_hook_errors=true."
+)
 blueprint = Blueprint("deletion", __name__, url_prefix="/triggers/<trigger_id>/deletion")
 
 
@@ -46,4 +51,5 @@ def _ask(frame: Frame, trouble: str = "") -> Response:
 
 def _why(sentence: str) -> str:
     """Why it was not deleted, without the advice for programs: the page has a button for that."""
-    return sentence.partition(" Try again, or delete it with")[0]
+    advice = translated(_NOT_DELETED).partition("{failure_sentence}")[2].strip()
+    return sentence.removesuffix(advice).rstrip()

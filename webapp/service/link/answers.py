@@ -90,9 +90,10 @@ def _name(service: Service, external_id: str) -> str:
 def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, status: int | None = None) -> Response:
     """The page of a named ending, or its fragment for a page that polls."""
     ending = ending.at(app.name) if app else ending
+    sentence = translation.translated(naming(str(sentence), app.name) if app else str(sentence))
     current: Visit | None = g.get("visit")
     if current is None and framing.in_frame():
-        return _for_strangers(service, ending, str(sentence))
+        return _for_strangers(service, ending, sentence)
     back = returning.failure(current, ending.code)
     return page(
         service,
@@ -100,7 +101,7 @@ def ended(service: Service, ending: Ending, sentence: str, *, app: Any = None, s
         # A fragment is swapped in whatever its status, and its poll has succeeded.
         status=200 if is_fragment() else status or ending.status,
         ending=ending,
-        sentence=naming(str(sentence), app.name) if app else sentence,
+        sentence=sentence,
         app=app,
         back=back,
         back_host=returning.back_name(service, current, back),

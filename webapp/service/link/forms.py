@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from flask import Response, request
 
 from webapp.errors import Detail, NotFound
-from webapp.kit.translation import gettext
+from webapp.kit.translation import gettext, translated
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
 from webapp.service.domain.accounts import provider_clients, starting
@@ -75,7 +75,7 @@ def show(
         fields=_drawn(current, app, texts or {}, details),
         own_client=own_client.is_brought(current, app),
         redirect_uri=provider_clients.new_redirect_uri(service, app.slug),
-        problem=problem,
+        problem=translated(problem or ""),
         wrong=len(details),
         can_choose="picked" in current.parameters,
     )
@@ -127,7 +127,7 @@ def _drawn(current: Visit, app: App, texts: Mapping[str, str], details: tuple[De
         FormField(
             fact,
             "" if fact.secret else texts.get(fact.name, fact.default or ""),
-            wrong.get(fact.name, ""),
+            translated(wrong.get(fact.name, "")),
         )
         for fact in own_client.facts(current, app)
         if fact.name not in current.preset and not fact.read_from

@@ -6,6 +6,7 @@ changes nothing on the page; the outcome comes as a fragment, which has no trigg
 
 from flask import Blueprint, Response, g, request
 
+from webapp.kit.translation import translated
 from webapp.service.domain.accounts import attempts
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.questions import Question
@@ -78,7 +79,7 @@ def show_in_window(service: Service, attempt: Attempt) -> Response:
         "link/window.html",
         app=app,
         ending=ending.at(app.name) if ending else None,
-        sentence=attempt.error_sentence,
+        sentence=translated(attempt.error_sentence or ""),
     )
 
 
