@@ -1,7 +1,7 @@
 """Every row of the table, good and bad."""
 
 import re
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -163,10 +163,15 @@ def test_other_variables_are_none_of_our_business() -> None:
     assert Settings.from_env({"PATH": "/bin", "PATCHBAYX": "1"}) == Settings.from_env({})
 
 
+def test_the_dashboard_drives_another_service_or_this_one() -> None:
+    elsewhere = replace(Settings.from_env({}), connect_url="https://api.example.com/v1x")
+    assert elsewhere.connect_base == "https://api.example.com/v1x"
+
+
 def test_the_defaults() -> None:
     settings = Settings.from_env({})
     assert (settings.host, settings.port, settings.sandbox_port) == ("127.0.0.1", 8600, 8601)
-    assert settings.public_url == settings.origin == "http://localhost:8600"
+    assert settings.public_url == settings.connect_base == "http://localhost:8600"
     assert settings.sandbox_url == "http://localhost:8601"
     assert settings.sandbox and settings.loopback and not settings.secure
     assert settings.data == Path("instance").absolute()

@@ -138,9 +138,9 @@ class Settings:
         return cls(**complete({"quotas": numbers} | chosen | overrides))
 
     @property
-    def origin(self) -> str:
-        """The scheme, host and port under which people and clients reach the service."""
-        return self.public_url
+    def connect_base(self) -> str:
+        """The address of the Connect service that the dashboard drives: another one, or this one."""
+        return self.connect_url or self.public_url
 
     @property
     def database(self) -> Path:

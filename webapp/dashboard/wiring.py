@@ -90,7 +90,7 @@ def register(
     templates.prepare(app.jinja_env)
     sender = None if settings.connect_url else InProcess(wsgi)
     client = ConnectClient(
-        Transport(settings.connect_url or settings.public_url, sender, clock, gate.note_call),
+        Transport(settings.connect_base, sender, clock, gate.note_call),
         clock,
         client_id=client_id,
         client_secret=client_secret,

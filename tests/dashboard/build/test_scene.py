@@ -46,6 +46,14 @@ def test_pages_show_nothing_of_the_other_environment(studio: Embedded) -> None:
     owner.get(f"/accounts/{real.id}", code=404)
 
 
+def test_code_to_copy_names_the_environment(studio: Embedded) -> None:
+    owner, path = studio.browser(), "/apps/sandbox/actions/sandbox-create-task"
+    assert "x-pd-environment: development" in owner.get(path)
+    switch(owner, "production")
+    page = owner.get(path)
+    assert "x-pd-environment: production" in page and "x-pd-environment: development" not in page
+
+
 def test_drafts_stay_in_their_environment(studio: Embedded) -> None:
     owner, path = studio.browser(), "/apps/sandbox/actions/sandbox-create-task"
     owner.send(f"{path}/draft", {"p.title": "only while trying"})

@@ -101,9 +101,9 @@ def _name(app: App) -> str:
 
 
 def _facts(query: EmbedQuery) -> Facts:
-    settings, client = dashboard().settings, viewer().client
+    client = viewer().client
     return Facts(
-        base_url=(settings.connect_url or settings.public_url).rstrip("/"),
+        base_url=dashboard().settings.connect_base,
         project_id=client.project_id,
         environment=client.environment,
         body={name: value for name, value in query.token_body().items() if name != "allowed_origins"}

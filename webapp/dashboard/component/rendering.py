@@ -16,7 +16,7 @@ from webapp.dashboard.component import deploy_form, fields, schedule_words, stru
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.option_list import OptionList
 from webapp.dashboard.component.snippets import snippets
-from webapp.dashboard.dashboard import components, dashboard
+from webapp.dashboard.dashboard import components, dashboard, viewer
 from webapp.dashboard.pages import fragment
 from webapp.dashboard.rich import json_html, rich
 from webapp.errors import PatchbayError
@@ -68,9 +68,9 @@ def part(template: str, form: ComponentForm, feedback: Feedback = Feedback(), co
 
 def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, Any]:
     """What the page and each of its parts are drawn from."""
-    board, client = dashboard(), components()
+    client = components()
+    url = dashboard().settings.connect_base + client.run_path()
     body = client.body(form.component, form.shown_values(), form.dynamic.id)
-    base = board.settings.connect_url or board.settings.public_url
     return {
         "form": form,
         "component": form.component,
@@ -82,7 +82,7 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "schedule_words": schedule_words.in_words,
         "time_zones": time_zones,
         "once": secrets.token_urlsafe(16),
-        "snippets": snippets(base + client.run_path(), board.settings.environment, body),
+        "snippets": snippets(url, viewer().client.environment, body),
         "address": lambda endpoint, **more: address(form, endpoint, **more),
         "rich": rich,
         "json_html": json_html,

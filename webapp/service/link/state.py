@@ -35,7 +35,7 @@ def _answer(service: Service, raw: str, origin: str) -> Response:
     token = tokens.recall(service.store, raw) if raw else None
     if token is None:
         return _refused(TOKEN_UNKNOWN if raw else TOKEN_MISSING)
-    if origin and origin not in (service.settings.origin, *token.allowed_origins):
+    if origin and origin not in (service.settings.public_url, *token.allowed_origins):
         if exact := exact_origin(origin):
             refused_origins.note(service, token.scene, exact)
         return _refused(ORIGIN_NOT_ALLOWED)

@@ -42,6 +42,4 @@ def context() -> dict[str, Any]:
 
 def snippets_of(call: CallRecord) -> list[tuple[str, str]]:
     """The same call in each language; the token is the reader's own."""
-    settings = dashboard().settings
-    base = (settings.connect_url or settings.public_url).rstrip("/")
-    return snippets(base + call.address, call.environment, call.body, call.method)
+    return snippets(dashboard().settings.connect_base + call.address, call.environment, call.body, call.method)

@@ -30,7 +30,7 @@ PREFLIGHT_LIFETIME_S = 600
 
 def admits(service: Service, origin: str, token: str) -> bool:
     """Whether a page of ``origin`` that shows ``token`` may read the answer. An expired token's page still may."""
-    if origin == service.settings.origin:
+    if origin == service.settings.public_url:
         return True
     connect_token = tokens.recall(service.store, token)
     return connect_token is not None and origin in connect_token.allowed_origins
@@ -56,7 +56,7 @@ def open_to(answer: Response, origin: str) -> None:
 def preflight(service: Service, request: Request) -> Response:
     """The answer to a preflight, which has no token: any origin that some token allows is served."""
     origin = request.headers["Origin"]
-    if origin != service.settings.origin and not origins.is_allowed(service, origin):
+    if origin != service.settings.public_url and not origins.is_allowed(service, origin):
         raise Forbidden(f"No Connect token allows pages of {origin}.")
     answer = Response(status=204)
     answer.headers["Access-Control-Allow-Origin"] = origin
