@@ -129,6 +129,17 @@ def test_readyz_tells_of_the_store_and_the_worker(start: Start, data: Path) -> N
     assert ask(client, "/readyz").json["worker"] == "not seen"
 
 
+def test_readyz_tells_whoever_spreads_requests_that_the_service_stops(start: Start) -> None:
+    stopping = [False]
+    service = start().application.extensions["patchbay"]
+    client = create_app(service.settings, service=service, stopping=lambda: stopping[0]).test_client()
+    assert ask(client, "/readyz").status_code == 200
+    stopping[0] = True
+    answer = ask(client, "/readyz")
+    assert (answer.status_code, answer.json["status"]) == (503, "stopping")
+    assert ask(client, "/healthz").status_code == 200
+
+
 def test_an_id_that_was_left_behind_is_not_taken_over(start: Start) -> None:
     client = start()
     left = begin_request()

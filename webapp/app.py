@@ -43,8 +43,16 @@ _PROTECTING_HEADERS = (
 )
 
 
-def create_app(settings: Settings, *, clock: Clock = now, service: Service | None = None) -> Flask:
+def create_app(
+    settings: Settings,
+    *,
+    clock: Clock = now,
+    service: Service | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+) -> Flask:
     """The web application over ``settings.data``, or over a ``service`` that is open already.
+
+    ``stopping`` tells whether requests should go elsewhere.
 
     Raises :class:`webapp.service.domain.base.keyring.WrongKey` and :class:`webapp.errors.Unavailable`.
     """
@@ -61,7 +69,7 @@ def create_app(settings: Settings, *, clock: Clock = now, service: Service | Non
     app.config.update(MAX_CONTENT_LENGTH=MAX_BODY_BYTES, MAX_FORM_PARTS=1000)
     app.before_request(partial(_choose_language, settings))
     telemetry.register(app, settings, service)
-    _add_probes(app, service)
+    _add_probes(app, service, stopping)
     app.after_request(static_files.cache)
     app.after_request(_protecting(settings))
     api.register(app, service)
@@ -152,9 +160,9 @@ def _protecting(settings: Settings) -> Callable[[Response], Response]:
     return protect
 
 
-def _add_probes(app: Flask, service: Service) -> None:
-    """``/healthz`` says that the process answers; ``/readyz`` that the store does and can be written, and whether the
-    worker is seen.
+def _add_probes(app: Flask, service: Service, stopping: Callable[[], bool]) -> None:
+    """``/healthz`` says that the process answers; ``/readyz`` that it goes on doing so, that the store does and can be
+    written, and whether the worker is seen.
 
     Pages and the API answer without the worker.
     """
@@ -165,6 +173,8 @@ def _add_probes(app: Flask, service: Service) -> None:
 
     @app.get("/readyz")
     def readyz() -> tuple[Response, int]:
+        if stopping():
+            return jsonify(status="stopping", error="This process is ending; send requests to another."), 503
         try:
             service.store.one("SELECT 1 AS one")
             service.store.check_writable()

@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 import pytest
 from flask import Flask, request
 
-from webapp.cli.serving import httpd, listening
+from webapp.cli.serving import draining, httpd, listening
 from webapp.cli.serving.stopping import Stop
 
 Send = Callable[[bytes], tuple[int, dict[str, str], bytes]]
@@ -48,7 +48,7 @@ def make_app() -> Flask:
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     """A server with two threads in a thread of this process; stopped as a signal would stop it, but at once."""
-    monkeypatch.setattr(httpd, "SETTLE_S", 0.01)
+    monkeypatch.setattr(draining, "SETTLE_S", 0.01)
     released.clear()
     (listener,) = listening.listen("127.0.0.1", 0)
     bound: tuple[str, int] = listener.getsockname()

@@ -45,6 +45,7 @@ class Connections:
     ) -> None:
         """``numbers`` are those of :data:`webapp.deadlines.TABLE`; ``proxies`` stand for many, so none is bounded."""
         self._map, self._numbers, self._channel_class = map, numbers, channel_class
+        self.count = 0
         self._proxies = [ipaddress.ip_network(proxy) for proxy in proxies]
         self._epoll = select.epoll()
         self._waiting: dict[int, Channel] = {}
@@ -52,6 +53,11 @@ class Connections:
         self._sweep_at = 0.0
         self._unseen: list[Channel] = []
         map[self._epoll.fileno()] = self
+
+    @property
+    def idle(self) -> int:
+        """How many wait for a request, or for the rest of one."""
+        return len(self._waiting)
 
     def open(self, server: Any, sock: socket.socket, address: Any, adj: Any, map: Any = None) -> None:
         """Take a new connection in, as the server's ``channel_class``."""
@@ -63,12 +69,15 @@ class Connections:
         channel.forget, channel.network = self.forget, network
         self._of[network].add(channel)
         self._enter(channel)
+        self.count += 1
 
     def forget(self, channel: Channel) -> None:
         """``channel`` is closed."""
         self._leave(channel)
         of_network = self._of[channel.network]
-        of_network.discard(channel)
+        if channel in of_network:
+            of_network.remove(channel)
+            self.count -= 1
         if not of_network:
             del self._of[channel.network]
 
@@ -164,7 +173,7 @@ class Connections:
         bound = deadlines.CONNECTIONS if network is None else deadlines.ADDRESS_CONNECTIONS
         channels: Sequence[Channel] | set[Channel]
         if network is None:
-            if sum(map(len, self._of.values())) < self._numbers[bound.name]:
+            if self.count < self._numbers[bound.name]:
                 return True
             channels = max(self._of.values(), key=len)
         else:

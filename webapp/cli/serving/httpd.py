@@ -10,17 +10,18 @@ import logging
 import re
 import resource
 import socket
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.server import create_server
-from waitress.task import ErrorTask, ThreadedTaskDispatcher
+from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
 
 from webapp import deadlines
 from webapp.cli.serving.channels import Channel
 from webapp.cli.serving.connections import IDLE_S, Connections
+from webapp.cli.serving.draining import drain, turn
+from webapp.cli.serving.shares import Share, shares
 from webapp.cli.serving.stopping import Stop
 
 if TYPE_CHECKING:
@@ -29,15 +30,12 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_HEADER_BYTES = 64 * 1024
 ALIVE = "/healthz"
-GRACE_S = 10.0
-SETTLE_S = 0.2
 _SENTENCES = {
     400: "The request is not valid HTTP; check the client that sent it.",
     413: "The body is larger than 10 MiB; send less.",
     431: "The headers are larger than 64 KiB; send fewer cookies or shorter headers.",
     501: "Send the body with a Content-Length, or chunked; other transfer codings are not understood.",
 }
-log = logging.getLogger(__name__)
 _ADDRESS = re.compile(r"( while serving) .*", re.DOTALL)
 
 
@@ -49,10 +47,12 @@ def serve(
     stop: Stop,
     bounds: Mapping[str, float] = deadlines.DEFAULTS,
     proxies: Sequence[str] = (),
+    share: Share | None = None,
 ) -> None:
-    """Answer requests until ``stop``; then finish those that have begun, for at most :data:`GRACE_S` seconds.
+    """Answer requests until ``stop``; then finish those that have begun (:mod:`draining`).
 
     ``bounds`` are the numbers of :data:`webapp.deadlines.TABLE`; ``proxies`` are trusted to stand for many clients.
+    Several processes may listen on the same ``sockets``, each with its ``share``.
     """
     _raise_file_limit(int(bounds[deadlines.CONNECTIONS.name]))
     logging.getLogger("waitress").addFilter(_without_address)
@@ -72,54 +72,35 @@ def serve(
         asyncore_use_poll=True,
     )
     listeners = [entry for entry in polled.values() if hasattr(entry, "channel_class")]
+    share = share or shares(1)[0]
     connections = Connections(polled, bounds, proxies, _Channel)
     for listener in listeners:
-        listener.channel_class = connections.open
+        listener.stop, listener.channel_class = stop, connections.open
+        listener.handle_accept = _yielding(listener.handle_accept, share)
     stop.then(listeners[0].pull_trigger)
+    stop.tell_ready()
     while not stop.is_set():
-        _turn(5.0, polled, connections)
-    _drain(polled, connections, listeners)
+        turn(5.0, polled, connections)
+        share.hold(connections.count)
+    drain(polled, connections, listeners, replaced=stop.replaced)
     server.task_dispatcher.shutdown(timeout=1)
     wasyncore.close_all(polled)
+
+
+def _yielding(accept: Callable[[], None], share: Share) -> Callable[[], None]:
+    """``accept``, once other processes that share the socket had their chance."""
+
+    def handle() -> None:
+        share.give_way()
+        accept()
+
+    return handle
 
 
 def _without_address(record: logging.LogRecord) -> bool:
     """The server names the address of a request that fails or whose client hangs up; tokens may stand in it."""
     record.msg = _ADDRESS.sub(r"\1 a request", str(record.msg))
     return True
-
-
-def _turn(timeout_s: float, polled: dict[int, Any], connections: Connections) -> None:
-    wasyncore.loop(timeout=min(timeout_s, connections.pause_s()), use_poll=True, map=polled, count=1)
-    connections.settle()
-
-
-def _drain(polled: dict[int, Any], connections: Connections, listeners: Sequence[Any]) -> None:
-    """Take what has arrived already, then nothing new, and wait for what has begun.
-
-    The triggers stay, since working threads use them.
-    """
-    now = time.monotonic()
-    _turn_until(now + SETTLE_S, polled, connections, lambda: False)
-    for listener in listeners:
-        wasyncore.dispatcher.close(listener)
-    if not _turn_until(now + GRACE_S, polled, connections, lambda: not _busy(polled)):
-        log.warning("Requests that took longer than %g s were cut off.", GRACE_S)
-
-
-def _turn_until(deadline: float, polled: dict[int, Any], connections: Connections, done: Callable[[], bool]) -> bool:
-    """Keep serving until ``done`` or the deadline; whether it was ``done``."""
-    while not done():
-        if time.monotonic() >= deadline:
-            return False
-        _turn(0.05, polled, connections)
-    return True
-
-
-def _busy(polled: dict[int, Any]) -> bool:
-    """Whether a request is being answered, or an answer not sent yet. A request half sent does not count."""
-    channels = [entry for entry in polled.values() if isinstance(entry, Channel)]
-    return any(channel.requests or channel.total_outbufs_len for channel in channels)
 
 
 def _raise_file_limit(connections: int) -> None:
@@ -170,5 +151,17 @@ class _JSONErrorTask(ErrorTask):
         self.write(body)
 
 
+class _Task(WSGITask):
+    """Answers one request; the last one of its connection where the process is stopping."""
+
+    def build_response_header(self) -> bytes:
+        server: Any = self.channel.server
+        if server.stop.closing:
+            request: Any = self.request
+            request.headers["CONNECTION"] = "close"
+        return super().build_response_header()
+
+
 class _Channel(Channel):
+    task_class = _Task
     error_task_class = _JSONErrorTask

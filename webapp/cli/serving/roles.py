@@ -17,9 +17,11 @@ from typing import NoReturn
 
 from webapp.cli.options import sentence_of
 from webapp.cli.serving import allocation
+from webapp.cli.serving.children import ENDINGS
 from webapp.cli.serving.logs import on_hang_up
+from webapp.cli.serving.shares import Share
 from webapp.cli.serving.stopping import Stop
-from webapp.cli.serving.supervisor import ENDINGS, UNRECOVERABLE
+from webapp.cli.serving.supervisor import UNRECOVERABLE
 from webapp.errors import Damaged
 from webapp.service.components.wire import command
 from webapp.settings import BadSetting, Settings
@@ -53,9 +55,14 @@ class Wakeup:
 
 
 def web(
-    settings: Settings, sockets: Sequence[socket.socket], wake: Callable[[], None], runner: Path | None, stop: Stop
+    settings: Settings,
+    sockets: Sequence[socket.socket],
+    wake: Callable[[], None],
+    runner: Path | None,
+    stop: Stop,
+    share: Share | None = None,
 ) -> None:
-    """Answer the dashboard, the API and the Connect Link on ``sockets``.
+    """Answer the dashboard, the API and the Connect Link on ``sockets``, perhaps as one of several, with its ``share``.
 
     Components run in the runner that listens at ``runner``, or in one of this process's own.
     """
@@ -69,11 +76,11 @@ def web(
         service = open_service(settings, runner=Runner(runner), wake=wake)
         watch = CatalogWatch(service, builds=False)
         try:
-            app = create_app(settings, service=service)
+            app = create_app(settings, service=service, stopping=lambda: stop.stopping)
             watch.start()
             allocation.settle()
             bounds, proxies = settings.quotas, settings.trusted_proxies
-            serve(app, sockets, threads=settings.threads, stop=stop, bounds=bounds, proxies=proxies)
+            serve(app, sockets, threads=settings.threads, stop=stop, bounds=bounds, proxies=proxies, share=share)
         finally:
             watch.stop(1.0)
             close_service(service)
@@ -145,10 +152,10 @@ def _inside(settings: Settings) -> str:
     return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
 
 
-def alone() -> Stop:
-    """The end of a process that runs without a supervisor."""
+def alone(drain_s: float = 0.0) -> Stop:
+    """The end of a process that runs without a supervisor; for ``drain_s`` seconds before it says that it comes."""
     on_hang_up()
-    return Stop().on(signal.SIGTERM, signal.SIGINT)
+    return Stop(drain_s).on(signal.SIGTERM, signal.SIGINT)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``patchbay serve``: everything, in a few small processes. ``patchbay web`` and ``patchbay worker``: one of them.
+"""``patchbay serve``: everything, in a few small processes. ``patchbay web`` and ``patchbay worker``: a part of them.
 
 The supervisor forks before any thread or connection exists and opens no database itself. Exactly one line goes to
 standard output: the address to open, once the service answers.
@@ -11,6 +11,7 @@ import importlib
 import os
 import socket
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,15 @@ import click
 from webapp.cli.options import settings_from_env
 from webapp.cli.serving import allocation, roles
 from webapp.cli.serving.announcement import Announcement
+from webapp.cli.serving.children import Child
 from webapp.cli.serving.forked import Failed, begin
 from webapp.cli.serving.listening import listen, reason
 from webapp.cli.serving.logs import configure
-from webapp.cli.serving.supervisor import Child, Supervisor
+from webapp.cli.serving.shares import shares
+from webapp.cli.serving.supervisor import Supervisor
 from webapp.kit.scratch import Scratch
 from webapp.service.components.wire import SOCKET
+from webapp.service.domain.base import limit_storage, shared_counters
 from webapp.settings import Settings
 from webapp.store import presence
 
@@ -47,9 +51,10 @@ def serve(port: int | None) -> None:
     web = _with(web_sockets, sandbox_sockets, partial(roles.web, settings, web_sockets, wakeup.wake, address))
     worker = _with((), sockets, partial(roles.worker, settings, wakeup, address))
     supervisor = Supervisor(
-        [runner, Child("web", web, roles.WEB), Child("worker", worker, roles.WORKER)],
+        [runner, *_webs(settings, web), Child("worker", worker, roles.WORKER)],
         partial(configure, settings.log_level, form=settings.log_format),
         place.end,
+        settings.drain_s,
     )
     gc.disable()  # what is imported from here on is no garbage; each process enables it for itself
     supervisor.start(runner)
@@ -75,11 +80,17 @@ def serve(port: int | None) -> None:
 @click.command()
 @PORT
 def web(port: int | None) -> None:
-    """Serve the dashboard, the API and the Connect Link alone, in this process."""
+    """Serve the dashboard, the API and the Connect Link alone."""
     settings = _begin(port)
     sockets = _listen(settings.host, settings.port, "PATCHBAY_PORT")
     click.echo(f"Patchbay answers at {settings.public_url}")
-    roles.web(settings, sockets, lambda: None, None, roles.alone())
+    drain_s = settings.drain_s
+    run = partial(roles.web, settings, sockets, lambda: None, None)
+    if settings.web == 1:
+        run(roles.alone(drain_s))
+        return
+    configure_logs = partial(configure, settings.log_level, form=settings.log_format)
+    raise SystemExit(Supervisor(_webs(settings, run), configure_logs, drain_s=drain_s).run(lambda: True))
 
 
 @click.command()
@@ -98,11 +109,21 @@ def worker() -> None:
 
 
 def _begin(port: int | None) -> Settings:
+    """The settings. Limits that are counted in memory are, where several processes count, in memory that they share."""
     settings = settings_from_env(port)
     configure(settings.log_level, form=settings.log_format)
     allocation.limit_arenas()
     allocation.collect_rarely()
+    if settings.web > 1 and settings.limits_storage == limit_storage.MEMORY:
+        return replace(settings, limits_storage=shared_counters.create())
     return settings
+
+
+def _webs(settings: Settings, run: Callable[..., None]) -> list[Child]:
+    """The web processes, all of which do the same on the same sockets."""
+    names = ["web"] if settings.web == 1 else [f"web-{number}" for number in range(1, settings.web + 1)]
+    each = zip(names, shares(settings.web), strict=True)
+    return [Child(name, partial(run, share=share), roles.WEB, answers=True) for name, share in each]
 
 
 def _listen(host: str, port: int, setting: str) -> list[socket.socket]:
@@ -128,15 +149,15 @@ def _prepared(settings: Settings, runner: Path) -> dict[str, Any]:
 
 
 def _with(
-    keep: Sequence[socket.socket], drop: Sequence[socket.socket], run: Callable[[Any], None]
-) -> Callable[[Any], None]:
+    keep: Sequence[socket.socket], drop: Sequence[socket.socket], run: Callable[..., None]
+) -> Callable[..., None]:
     """``run`` without the sockets that are its neighbours': a port is free when its own process has left it."""
 
-    def child(stop: Any) -> None:
+    def child(stop: Any, **further: Any) -> None:
         for listener in drop:
             listener.close()
         try:
-            run(stop)
+            run(stop, **further)
         finally:
             for listener in keep:
                 listener.close()

@@ -1,17 +1,19 @@
-"""Counting calls against limits (contract "Rate limits"): in memory, or in any storage of the library ``limits``.
+"""Counting calls against limits (contract "Rate limits"): in memory, which processes of a machine may share, or in any
+storage of the library ``limits``.
 
-A shared storage that fails does not stop the service: for a moment calls are then counted in this process alone.
+A storage elsewhere that fails does not stop the service: for a moment calls are then counted in this process alone.
 """
 
 import logging
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, Clock
-from webapp.service.domain.base import limit_storage
+from webapp.service.domain.base import limit_storage, shared_counters
+from webapp.service.domain.base.shared_counters import SharedCounters
 
 if TYPE_CHECKING:  # the library is imported by whoever counts elsewhere
     from limits.storage import Storage
@@ -108,18 +110,20 @@ class Limiter:
     """
 
     def __init__(self, address: str, clock: Clock) -> None:
-        self._address, self._clock = address, clock
-        self._memory = MemoryCounters(clock)
+        self._clock = clock
+        shared = address.startswith(shared_counters.SCHEME)
+        self._memory = SharedCounters(address, clock) if shared else MemoryCounters(clock)
+        self._elsewhere = None if shared or address == limit_storage.MEMORY else address
         self._shared: Storage | MemoryCounters | None = None
         self._opening = threading.Lock()
         self._alone_until = 0.0
 
-    def open(self) -> "Storage | MemoryCounters":
+    def open(self) -> "Storage | MemoryCounters | SharedCounters":
         """Open the storage. Raises :class:`webapp.settings.BadSetting` for one that cannot be used."""
-        if self._address == limit_storage.MEMORY:
+        if self._elsewhere is None:
             return self._memory
         with self._opening:
-            self._shared = self._shared or limit_storage.opened(self._address)
+            self._shared = self._shared or limit_storage.opened(self._elsewhere)
             return self._shared
 
     def check(self, limit: Limit, key: str) -> None:
@@ -146,9 +150,9 @@ class Limiter:
 
     def _step(self, key: str, window_s: int, amount: int) -> tuple[int, int]:
         """The count of ``key`` with ``amount`` more, and the end of its window in epoch milliseconds."""
-        if self._address == limit_storage.MEMORY or time.monotonic() < self._alone_until:
+        if self._elsewhere is None or time.monotonic() < self._alone_until:
             return self._memory.hit(key, window_s, amount)
-        storage = self._shared or self.open()
+        storage: Any = self._shared or self.open()
         try:
             count = storage.incr(key, window_s, amount) if amount else storage.get(key)
             return count, int(storage.get_expiry(key) * SECOND) + SHARED_MARGIN
