@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flask.testing import FlaskClient
@@ -58,6 +59,14 @@ class Embedded:
             role: users.create(service.store, clock, email=f"{role}@example.com", password=PASSWORD, role=role)
             for role in ("owner", "developer", "member")
         }
+
+    def processes(self) -> "tuple[Browser, Browser]":
+        """An owner's browser, as each of two web processes of one service knows it."""
+        settings, browsers = replace(self.service.settings, web=2), []
+        for _ in range(2):
+            self.app = create_app(settings, service=self.service, clock=self.service.clock)
+            browsers.append(self.browser())
+        return browsers[0], browsers[1]
 
     def browser(self, role: str = "owner") -> Browser:
         """A new browser of that person."""

@@ -22,6 +22,8 @@ from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.overview import Overview, TriggerOverview, read_accounts, read_triggers
 from webapp.dashboard.client.transport import Memory
 from webapp.dashboard.client.triggers import TriggerClient
+from webapp.dashboard.shared.changes import Changes
+from webapp.dashboard.shared.shown_once import ShownOnce
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
 from webapp.people.logins import Logins
@@ -50,13 +52,14 @@ class Dashboard:
     app_names: Memory[str]
     apps: Memory[App]
     triggers: Memory[TriggerOverview]
-    shown_once: Memory[tuple[str, str]]
+    shown_once: ShownOnce
     projects: Memory[tuple[Project, ...]]
     calls: Memory[deque[CallRecord]]
     first_project: FirstProject | None
     totp: Totp
     logins: Logins
     oidc: OpenIdProvider | None
+    changes: Changes
 
     def forget_apps(self) -> None:
         """Ask anew for what is known of apps: the catalog changed."""
@@ -172,6 +175,7 @@ def forget_accounts() -> None:
 
 def forget_triggers() -> None:
     """Read the triggers anew: one has just changed."""
+    dashboard().changes.add(viewer().key)
     dashboard().triggers.drop(viewer().key)
 
 

@@ -162,7 +162,7 @@ def logo_url(source: str) -> str:
 def _scenes() -> dict[str, Any]:
     """Where the viewer works, and where else they may."""
     client, known = viewer().client, dashboard().projects.get(KNOWN_PROJECTS)
-    if known is None and viewer().in_chosen_project:
+    if known is None and (viewer().in_chosen_project or dashboard().changes.shared):
         known = if_up(known_projects.read_anew)
     environments = [
         {"name": name, "label": label, "current": name == client.environment, "live": name == "production"}

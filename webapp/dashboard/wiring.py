@@ -42,6 +42,8 @@ from webapp.dashboard.dashboard import KEY, Dashboard
 from webapp.dashboard.pages import compress, form_token, go, notice_stale
 from webapp.dashboard.portal import frame
 from webapp.dashboard.portal import opening as portal
+from webapp.dashboard.shared.changes import APPS, PROJECTS, Changes
+from webapp.dashboard.shared.shown_once import ShownOnce
 from webapp.dashboard.sign_in import first_start, invitation, new_password, passkey, second_step, session
 from webapp.dashboard.sign_in import oidc as oidc_pages
 from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
@@ -105,26 +107,43 @@ def register(
     CSRFProtect(app)
     app.jinja_env.globals["csrf_token"] = form_token
     app.context_processor(partial(dict, csrf_token=form_token))
+    changes = Changes(store, clock, shared=settings.web > 1 or store.folder is None)
+    of_viewer, of_apps, of_projects = _states(changes) if changes.shared else (None, None, None)
     app.extensions[KEY] = Dashboard(
         settings=settings,
         store=store,
         clock=clock,
         client=client,
-        overviews=Memory(clock, lifetime=30 * SECOND),
-        catalogs=Memory(clock, lifetime=5 * MINUTE),
+        overviews=Memory(clock, lifetime=30 * SECOND, state=of_viewer),
+        catalogs=Memory(clock, lifetime=5 * MINUTE, state=of_apps),
         lacking=Memory(clock, lifetime=5 * MINUTE),
-        app_names=Memory(clock, lifetime=5 * MINUTE),
-        apps=Memory(clock, lifetime=5 * MINUTE),
-        triggers=Memory(clock, lifetime=30 * SECOND),
-        shown_once=Memory(clock, lifetime=5 * MINUTE),
-        projects=Memory(clock, lifetime=DAY),
+        app_names=Memory(clock, lifetime=5 * MINUTE, state=of_apps),
+        apps=Memory(clock, lifetime=5 * MINUTE, state=of_apps),
+        triggers=Memory(clock, lifetime=30 * SECOND, state=of_viewer),
+        shown_once=ShownOnce(store, clock, _key(app)),
+        projects=Memory(clock, lifetime=DAY, state=of_projects),
         calls=Memory(clock, lifetime=HOUR),
         first_project=first_project,
         totp=Totp(store, clock, totp_sealer),
         oidc=oidc,
         logins=Logins(store, clock, settings.public_url, theirs),
+        changes=changes,
     )
     app.register_blueprint(_blueprint(app))
+
+
+def _states(changes: Changes) -> tuple[Callable[[str], object], ...]:
+    """What memories compare where other web processes change things: those of a viewer, of apps and of projects."""
+    return (
+        lambda key: (changes.count(key), changes.count(APPS)),
+        lambda _: changes.count(APPS),
+        lambda _: changes.count(PROJECTS),
+    )
+
+
+def _key(app: Flask) -> bytes:
+    key = app.secret_key or b""
+    return key.encode() if isinstance(key, str) else key
 
 
 def _blueprint(app: Flask) -> Blueprint:

@@ -25,3 +25,10 @@ def test_members_ask_for_no_projects(studio: Embedded) -> None:
     assert known.get(KNOWN_PROJECTS) is None
     studio.browser("developer").get("/apps")
     assert [project.id for project in known.get(KNOWN_PROJECTS)] == [studio.project.id]
+
+
+def test_a_project_that_one_process_makes_is_known_to_another(studio: Embedded) -> None:
+    first, second = studio.processes()
+    assert "Shopping" not in second.get("/apps")
+    first.send("/build/project/new", {"app_name": "Shopping", "support_email": "help@shop.example"})
+    assert "Shopping" in second.get("/settings")

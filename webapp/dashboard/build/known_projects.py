@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from webapp.dashboard.client.build.projects import Project, Projects
 from webapp.dashboard.dashboard import KNOWN_PROJECTS, dashboard, if_up, viewer
+from webapp.dashboard.shared.changes import PROJECTS
 from webapp.errors import Unauthorized
 from webapp.kit.clock import MINUTE
 
@@ -27,6 +28,12 @@ def _read_if_told() -> tuple[Project, ...]:
         return read_anew()
     except Unauthorized:
         return dashboard().projects.put(_FRESH, (), MINUTE)
+
+
+def changed() -> None:
+    """The projects have just been changed: every web process reads them anew."""
+    dashboard().changes.add(PROJECTS)
+    read_anew()
 
 
 def read_anew() -> tuple[Project, ...]:

@@ -129,23 +129,32 @@ class Backoff:
 
 
 class Memory(Generic[T]):
-    """At most ``size`` values, each for ``lifetime`` milliseconds; each process has its own."""
+    """At most ``size`` values, each for ``lifetime`` milliseconds; each process has its own.
 
-    def __init__(self, clock: Clock, *, lifetime: int, size: int = 1_000) -> None:
-        self._clock, self._lifetime, self._size = clock, lifetime, size
+    Where another process may change what they stand for, ``state`` gives something that differs from then on.
+    """
+
+    def __init__(
+        self, clock: Clock, *, lifetime: int, size: int = 1_000, state: Callable[[str], object] | None = None
+    ) -> None:
+        self._clock, self._lifetime, self._size, self._state = clock, lifetime, size, state
         self._lock = threading.Lock()
-        self._values: OrderedDict[str, tuple[T, int]] = OrderedDict()
+        self._values: OrderedDict[str, tuple[T, int, object]] = OrderedDict()
 
     def get(self, key: str) -> T | None:
-        """The value, unless it is absent or too old."""
+        """The value, unless it is absent, too old or changed elsewhere."""
         with self._lock:
-            value, until = self._values.get(key, (None, 0))
-        return value if self._clock() < until else None
+            value, until, state = self._values.get(key, (None, 0, None))
+        if value is None or self._clock() >= until:
+            return None
+        return value if self._state is None or self._state(key) == state else None
 
     def put(self, key: str, value: T, lifetime: int | None = None) -> T:
         """Keep ``value`` and hand it back."""
+        until = self._clock() + (self._lifetime if lifetime is None else lifetime)
+        state = self._state(key) if self._state else None
         with self._lock:
-            self._values[key] = (value, self._clock() + (self._lifetime if lifetime is None else lifetime))
+            self._values[key] = (value, until, state)
             self._values.move_to_end(key)
             while len(self._values) > self._size:
                 self._values.popitem(last=False)

@@ -83,8 +83,8 @@ def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: Deploy
     body |= {"name": deployment.name} if deployment.name else {}
     trigger = client().deploy(body)
     if deployment.url and trigger.signing_key:
-        kept = (gettext("It watches. This is the signing key of its address"), trigger.signing_key)
-        dashboard().shown_once.put(f"{viewer().key} {trigger.id}", kept)
+        sentence = gettext("It watches. This is the signing key of its address")
+        dashboard().shown_once.put(f"{viewer().key} {trigger.id}", sentence, trigger.signing_key)
     return _named(trigger, deployment.name)
 
 

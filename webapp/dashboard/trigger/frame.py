@@ -134,6 +134,8 @@ def context_of(frame: Frame, tab: str) -> dict[str, Any]:
 def _new_key(trigger: Trigger) -> tuple[str, str]:
     """A signing key that was just made, for the first look at the page: a sentence and the key."""
     kept, name = dashboard().shown_once, f"{viewer().key} {trigger.id}"
-    sentence_and_key = kept.get(name) or ("", "")
+    sentence_and_key = kept.get(name)
+    if sentence_and_key is None:
+        return "", ""
     kept.drop(name)
     return sentence_and_key

@@ -91,11 +91,9 @@ def rotation_page(trigger_id: str, endpoint_id: str) -> str:
 def rotate(trigger_id: str, endpoint_id: str) -> AnyResponse:
     """Make a new key; the page that follows shows it once."""
     frame, endpoint = _allowed(trigger_id, endpoint_id)
-    kept = (
-        gettext("This is the new signing key for {url}").format(url=endpoint.url),
-        client().rotate_key(trigger_id, endpoint.id),
-    )
-    dashboard().shown_once.put(f"{viewer().key} {frame.trigger.id}", kept)
+    sentence = gettext("This is the new signing key for {url}").format(url=endpoint.url)
+    key = client().rotate_key(trigger_id, endpoint.id)
+    dashboard().shown_once.put(f"{viewer().key} {frame.trigger.id}", sentence, key)
     return _back(trigger_id)
 
 

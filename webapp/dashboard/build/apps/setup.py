@@ -17,6 +17,7 @@ from webapp.dashboard.client.models.set_up import AppInFamily, SetUp, Shape
 from webapp.dashboard.dashboard import dashboard, service, viewer
 from webapp.dashboard.gate import person
 from webapp.dashboard.pages import go
+from webapp.dashboard.shared.changes import APPS
 from webapp.errors import Forbidden, Invalid, PatchbayError
 from webapp.kit.translation import gettext
 from webapp.people import setup_requests, users
@@ -120,6 +121,7 @@ def set_up_by() -> str:
 def changed(*ready: str) -> None:
     """Clients changed: show it to everybody at once, and forget who asked for apps that have one now, by slug."""
     board = dashboard()
+    board.changes.add(APPS)
     board.forget_apps()
     setup_requests.clear(board.store, viewer().client.project_id, ready)
 

@@ -21,7 +21,7 @@ class Secret(NamedTuple):
 
 def show_once(sentence: str, text: str) -> None:
     """Have the page show ``text`` to this viewer, until they say that they kept it, for five minutes at most."""
-    dashboard().shown_once.put(_name(), Secret(sentence, text))
+    dashboard().shown_once.put(_name(), sentence, text)
 
 
 def shown_now() -> Secret | None:

@@ -39,7 +39,7 @@ def create() -> AnyResponse:
         project = projects().create({"name": fields["app_name"], **fields})
     except Invalid as error:
         return _form(fields, build.by_field(error, _MISSING))
-    known_projects.read_anew()
+    known_projects.changed()
     scene.work_in(project.id, viewer().client.environment)
     flash(gettext("“{name}” is made. You work in it now.").format(name=project.name), "ok")
     return go(url_for("dashboard.build_project.page"))

@@ -34,7 +34,7 @@ def delete() -> AnyResponse:
         projects().delete(project.id)
     except Conflict as error:
         return _ask(project, error.message)
-    known_projects.read_anew()
+    known_projects.changed()
     scene.work_in("", viewer().client.environment)
     flash(gettext("“{name}” is deleted.").format(name=project.name), "ok")
     return go(url_for("dashboard.build_project.page"))

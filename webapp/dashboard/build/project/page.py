@@ -37,7 +37,7 @@ def save() -> AnyResponse:
         projects().update(project.id, fields)
     except Invalid as error:
         return show(project.model_copy(update=fields), build.by_field(error, TEXTS), 422)
-    known_projects.read_anew()
+    known_projects.changed()
     flash(gettext("The project is saved."), "ok")
     return go(url_for("dashboard.build_project.page"))
 
