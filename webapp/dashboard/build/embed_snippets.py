@@ -59,7 +59,13 @@ _SNIPPETS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
         ("server-javascript", "JavaScript", _("The same with Node, without any library.")),
     ),
     "clients": (
-        ("clients-arguments", "Arguments", _("What existing clients of this API take, with this address.")),
+        ("clients-python", "Python", _("What an existing client of this API takes on your server, with this address.")),
+        ("clients-javascript", "JavaScript", _("The same for a client in JavaScript or TypeScript, on your server.")),
+        (
+            "clients-browser",
+            "Browser",
+            _("On your page, with tokens from your server. It frames the Connect Link by https, which you need then."),
+        ),
     ),
 }  # fmt: skip
 
@@ -81,7 +87,9 @@ def _values(facts: Facts) -> dict[str, str]:
     chosen = json.dumps(facts.app)
     return {
         "base_url": facts.base_url,
-        "host": facts.base_url.partition("://")[2],
+        "json_base_url": json.dumps(facts.base_url),
+        "json_host": json.dumps(facts.base_url.partition("://")[2]),
+        "json_user": json.dumps(facts.body.get("external_user_id", ""), ensure_ascii=False),
         "project_id": facts.project_id,
         "environment": facts.environment,
         "sh_oauth_url": shlex.quote(f"{facts.base_url}/v1/oauth/token"),
