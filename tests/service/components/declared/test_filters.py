@@ -1,0 +1,76 @@
+"""Every filter once, on what it is for and on what it is not."""
+
+from typing import Any
+
+import pytest
+
+from webapp.service.components.declared.filters import FILTERS, as_text
+
+ROWS = [{"id": 1, "kind": "a"}, {"id": 2, "kind": "b"}]
+CASES: list[tuple[str, Any, tuple[Any, ...], Any]] = [
+    ("or", None, ("", "x"), "x"),
+    ("or", 0, ("x",), 0),
+    ("if", "v", ("",), None),
+    ("if", "v", ("on",), "v"),
+    ("then", [1], ("full", "empty"), "full"),
+    ("then", None, ("full", "empty"), "empty"),
+    ("not", "", (), True),
+    ("not", True, (), False),
+    ("is", "a", ("a", "same"), "same"),
+    ("is", None, ("a", "same", "other"), "other"),
+    ("text", 7, (), "7"),
+    ("text", {"a": [True]}, (), '{"a":[true]}'),
+    ("number", "12.50", (), 12.5),
+    ("number", "3", (), 3),
+    ("number", "many", (), "many"),
+    ("number", "nan", (), "nan"),
+    ("lower", "ÄB", (), "äb"),
+    ("trim", " :x: ", (" :",), "x"),
+    ("cut", "abcdef", (3,), "abc"),
+    ("cut", "abcdef", ("three",), None),
+    ("replace", "a-b", ("-", "+"), "a+b"),
+    ("split", "a, b,,c", (), ["a", "b", "c"]),
+    ("join", ["a", None, 2], (" ",), "a 2"),
+    ("count", ROWS, ("row",), "2 rows"),
+    ("count", 1, ("entry", "entries"), "1 entry"),
+    ("count", 2, ("entry", "entries"), "2 entries"),
+    ("count", ROWS, (), 2),
+    ("each", ROWS, ("id",), [1, 2]),
+    ("where", ROWS, ("kind", "b", "c"), [ROWS[1]]),
+    ("at", ROWS, (-1,), ROWS[1]),
+    ("at", ROWS, (9,), None),
+    ("ms", "2030-01-31T08:00:00Z", (), 1_896_076_800_000),
+    ("ms", 1_896_076_800, (), 1_896_076_800_000),
+    ("ms", "1896076800000", (), 1_896_076_800_000),
+    ("ms", "soon", (), None),
+    ("iso", 1_896_076_800, (), "2030-01-31T08:00:00.000Z"),
+    ("money", 1999, ("usd",), "19.99 USD"),
+    ("money", 500, ("JPY",), "500 JPY"),
+    ("money", 1234, ("kwd",), "1.234 KWD"),
+    ("name", "a-b", (), "a_2db"),
+    ("path", "/a b/c?d", (), "a%20b/c%3Fd"),
+    ("base64", "Grüße", (), "R3LDvMOfZQ=="),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "arguments", "result"), CASES)
+def test_a_filter(name: str, value: Any, arguments: tuple[Any, ...], result: Any) -> None:
+    assert FILTERS[name].apply(value, *arguments) == result
+
+
+def test_each_filter_has_a_case_and_a_meaning() -> None:
+    assert {case[0] for case in CASES} == set(FILTERS)
+    assert all(known.meaning for known in FILTERS.values())
+
+
+@pytest.mark.parametrize("name", sorted(FILTERS))
+@pytest.mark.parametrize("value", [None, "", 0, -1.5, True, [], {}, [[1]], {"a": {}}, "\ud800", 10**400])
+def test_no_filter_raises_on_data(name: str, value: Any) -> None:
+    known = FILTERS[name]
+    samples: tuple[Any, ...] = ("x", 1, None, [], {})
+    for argument in samples:
+        known.apply(value, *[argument] * known.arguments[1 if name != "where" else 0])
+
+
+def test_values_within_a_text() -> None:
+    assert [as_text(value) for value in ("a", 1, True, None, [1])] == ["a", "1", "true", "null", "[1]"]

@@ -1,0 +1,73 @@
+"""Templates: holes, paths, filters and braces; nothing else."""
+
+from typing import Any
+
+import pytest
+
+from webapp.service.components.declared.templates import TemplateMistake, parse, texts_in
+
+SCOPE: dict[str, Any] = {
+    "title": "Tea",
+    "tags": ["a", "b"],
+    "none": None,
+    "blank": "",
+    "$answer": {"@next": "/2", "rows": [{"id": 7}], "ok": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("plain", "plain"),
+        ("", ""),
+        ("{title}", "Tea"),
+        ("{tags}", ["a", "b"]),
+        ("{ tags.1 }", "b"),
+        ("{$answer.rows.0.id}", 7),
+        ('{$answer."@next"}', "/2"),
+        ("{$answer.rows.4.id}", None),
+        ("{unknown.a.b}", None),
+        ("is:{title} {$answer.ok} {$answer.rows.0.id}", "is:Tea true 7"),
+        ("is:{none}", None),
+        ("is:{blank}", None),
+        ("{{{title}}} = {{}}", "{Tea} = {}"),
+        ("{tags|join(' | ')|lower}", "a | b"),
+        ("{none|or($answer.missing, title)}", "Tea"),
+        ("{title|cut(1)}", "T"),
+        ("{title|replace('Te', '{')}", "{a"),
+    ],
+)
+def test_what_a_template_comes_to(text: str, value: Any) -> None:
+    assert parse(text).value(SCOPE) == value
+
+
+def test_as_text_a_hole_without_a_value_is_empty() -> None:
+    assert parse("{title}: {none}, {tags}").text(SCOPE) == 'Tea: , ["a","b"]'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("{title", "a brace without its partner"),
+        ("title}", "a brace without its partner"),
+        ("{}", "must begin with the name of a prop"),
+        ("{1 + 1}", "must begin with the name of a prop"),
+        ("{title.upper()}", "cannot be read"),
+        ("{title|shout}", "there is no filter shout"),
+        ("{title|cut}", "takes 1 to 1 arguments"),
+        ("{title|cut(}", "arguments in"),
+        ("{title|}", "cannot be read"),
+        ("{__import__('os')}", "cannot be read"),
+    ],
+)
+def test_what_is_no_template(text: str, sentence: str) -> None:
+    with pytest.raises(TemplateMistake, match=sentence.replace("{", "\\{")):
+        parse(text)
+
+
+def test_the_names_that_a_template_looks_at() -> None:
+    assert list(parse("{a.b|or(c, 'd')} {$e}").roots) == ["a", "c", "$e"]
+
+
+def test_every_text_of_json() -> None:
+    assert list(texts_in({"a": "x", "b": [1, "y", {"c": "z"}], "d": None})) == ["x", "y", "z"]

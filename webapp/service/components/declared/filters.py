@@ -1,0 +1,184 @@
+"""The filters of templates: what can be done to a value on its way, by name. Each is total: it never raises on data.
+
+None stays None but for ``or``. To change a filter's meaning changes every component that uses it.
+"""
+
+import base64
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+
+from webapp.kit.clock import SECOND, iso, parse_iso
+from webapp.service.outbound.outcomes import at_path
+
+MANY = 20
+# ISO 4217 as payment providers write amounts: what has no decimals, and what has three.
+_NO_DECIMALS = frozenset(
+    {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"}
+)
+_THREE_DECIMALS = frozenset(["bhd", "jod", "kwd", "omr", "tnd"])
+_MILLISECONDS = 10**11  # a number above it counts milliseconds, not seconds
+
+
+def as_text(value: Any) -> str:
+    """``value`` within a text: true and false as JSON has them, lists and objects as JSON."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else orjson.dumps(value).decode()
+
+
+class Encoded(str):
+    """Text that is percent-encoded already."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter: ``arguments`` are the fewest and the most that it takes, ``meaning`` what the manual says of it."""
+
+    function: Callable[..., Any]
+    arguments: tuple[int, int]
+    meaning: str
+    takes_none: bool = False
+
+    def apply(self, value: Any, *arguments: Any) -> Any:
+        """The value after it; None where it makes no sense of the value or an argument."""
+        if value is None and not self.takes_none:
+            return None
+        try:
+            return self.function(value, *arguments)
+        except (TypeError, ValueError, ArithmeticError):
+            return None
+
+
+def _or(value: Any, *others: Any) -> Any:
+    return next((each for each in (value, *others) if each not in (None, "", [], {})), None)
+
+
+def _if(value: Any, condition: Any) -> Any:
+    return None if _not(condition) else value
+
+
+def _not(value: Any) -> bool:
+    return value in (None, "", [], {}, False)
+
+
+def _then(value: Any, filled: Any, empty: Any = None) -> Any:
+    return empty if _not(value) else filled
+
+
+def _is(value: Any, wanted: Any, then: Any = True, otherwise: Any = None) -> Any:
+    return then if value == wanted else otherwise
+
+
+def _list(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _count(value: Any, noun: str = "", nouns: str = "") -> Any:
+    number = value if isinstance(value, int) else len(value) if isinstance(value, list | Mapping | str) else 0
+    return f"{number} {noun if number == 1 else nouns or noun + 's'}" if noun else number
+
+
+def _join(value: Any, between: str = ", ") -> str:
+    return str(between).join(as_text(item) for item in _list(value) if item not in (None, ""))
+
+
+def _each(value: Any, path: Any) -> list[Any]:
+    return [at_path(item, str(path)) for item in _list(value)]
+
+
+def _where(value: Any, path: Any, *wanted: Any) -> list[Any]:
+    return [item for item in _list(value) if at_path(item, str(path)) in wanted]
+
+
+def _split(value: Any, between: str = ",") -> list[str]:
+    return [part.strip() for part in as_text(value).split(str(between)) if part.strip()]
+
+
+def _number(value: Any) -> Any:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return value
+    if not math.isfinite(number):
+        return value
+    return int(number) if number.is_integer() else number
+
+
+def _ms(value: Any) -> int | None:
+    """Epoch milliseconds of an ISO 8601 time, or of a number of seconds or milliseconds."""
+    number = _number(value)
+    if isinstance(number, int | float) and not isinstance(number, bool):
+        return int(number if abs(number) > _MILLISECONDS else number * SECOND)
+    try:
+        return parse_iso(str(value))
+    except ValueError:
+        return None
+
+
+def _iso(value: Any) -> str | None:
+    moment = _ms(value)
+    return None if moment is None else iso(moment)
+
+
+def _money(value: Any, currency: Any) -> str:
+    name, amount = str(currency or "").lower(), _number(value)
+    if not isinstance(amount, int | float):
+        return as_text(value)
+    decimals = 0 if name in _NO_DECIMALS else 3 if name in _THREE_DECIMALS else 2
+    return f"{amount / 10**decimals:.{decimals}f} {name.upper()}".strip()
+
+
+def _name(value: Any) -> str:
+    """A name that a prop may have, another for every text."""
+    return re.sub(r"[^A-Za-z0-9]", lambda match: f"_{ord(match[0]):x}", as_text(value))
+
+
+def _trim(value: Any, ends: str | None = None) -> str:
+    return as_text(value).strip(ends)
+
+
+def _path(value: Any) -> Encoded:
+    return Encoded(quote(as_text(value).strip("/"), safe="/"))
+
+
+def _at(value: Any, place: Any) -> Any:
+    items = _list(value)
+    return items[place] if isinstance(place, int) and -len(items) <= place < len(items) else None
+
+
+FILTERS: Mapping[str, Filter] = {
+    "or": Filter(_or, (1, MANY), "the first of the value and the arguments that is not empty", takes_none=True),
+    "if": Filter(_if, (1, 1), "the value where the argument is not empty, else nothing"),
+    "then": Filter(_then, (1, 2), "the first argument where the value is not empty, else the second", takes_none=True),
+    "not": Filter(_not, (0, 0), "true where the value is empty or false, else false", takes_none=True),
+    "is": Filter(_is, (1, 3), "the second argument (or true) where the value is the first, else the third", True),
+    "text": Filter(as_text, (0, 0), "as text; lists and objects as JSON"),
+    "number": Filter(_number, (0, 0), "text as a number"),
+    "lower": Filter(lambda value: as_text(value).lower(), (0, 0), "in lower case"),
+    "trim": Filter(_trim, (0, 1), "without spaces, or what is named, around it"),
+    "cut": Filter(lambda value, most: as_text(value)[:most], (1, 1), "its first characters"),
+    "replace": Filter(lambda value, old, new: as_text(value).replace(old, new), (2, 2), "one text in it by another"),
+    "split": Filter(_split, (0, 1), "a text as a list, cut at commas or what is named"),
+    "join": Filter(_join, (0, 1), "a list as text, with commas or what is named between"),
+    "count": Filter(_count, (0, 2), "how many there are, with a noun: `2 tasks`"),
+    "each": Filter(_each, (1, 1), "of every item the member at a path, in quotes: `each('user.name')`"),
+    "where": Filter(_where, (2, MANY), "the items whose member at a path is one of the values"),
+    "at": Filter(_at, (1, 1), "the item at a place, counted from 0, or from the end by -1"),
+    "ms": Filter(_ms, (0, 0), "a time as epoch milliseconds"),
+    "iso": Filter(_iso, (0, 0), "a time as ISO 8601"),
+    "money": Filter(_money, (1, 1), "an amount in the smallest unit of a currency, as people write it"),
+    "name": Filter(_name, (0, 0), "as the name of a prop"),
+    "path": Filter(_path, (0, 0), "in an address, with its slashes"),
+    "base64": Filter(lambda value: base64.b64encode(as_text(value).encode()).decode(), (0, 0), "UTF-8 as base64"),
+}  # fmt: skip
+"""By name; the manual lists them."""

@@ -1,0 +1,178 @@
+"""Templates: texts with holes such as ``{title}`` or ``{$answer.items.0.name|or('nothing')}``, and nothing else.
+
+A hole is a path, then filters. A path begins with a prop or with one of our own names, which begin with ``$``; each
+step leads into an object by its member, or into a list by a number. A step of other characters stands in quotes:
+``{$answer."@odata.nextLink"}``. ``{{`` and ``}}`` are braces. Nothing is evaluated: a template can only look at what
+it is given. A text that is one hole has that value, whatever its type; in any other, values are written as text.
+"""
+
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from webapp.service.components.declared.filters import FILTERS, as_text
+from webapp.service.outbound.outcomes import at_path
+
+Scope = Mapping[str, Any]
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<name>\$?[A-Za-z_]\w*)|"(?P<quoted>[^"]*)"|'(?P<text>[^']*)'|(?P<number>-?\d+)|(?P<mark>[.|(),]))"""
+)
+_STEP = re.compile(r'\.(?:(?P<plain>[\w$@:-]+)|"(?P<quoted>[^"]+)")')
+_HOLE = re.compile(r"""\{\{|\}\}|\{((?:[^{}'"]|'[^']*'|"[^"]*")*)\}|[{}]""")
+_NOTHING = (None, "")
+
+
+class TemplateMistake(ValueError):
+    """The template cannot be read. The message is one sentence for its author."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Where a value stands: ``root`` is a prop or one of our own names."""
+
+    root: str
+    steps: tuple[str, ...] = ()
+
+    def of(self, scope: Scope) -> Any:
+        """The value there; None where there is none."""
+        value = scope.get(self.root)
+        for step in self.steps:
+            value = value.get(step) if isinstance(value, Mapping) else at_path(value, step) if value else None
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A path and the filters that its value goes through, each with its arguments."""
+
+    path: Path
+    filters: tuple[tuple[str, tuple[Path | str | int, ...]], ...] = ()
+
+    def of(self, scope: Scope) -> Any:
+        """The value after the filters."""
+        value = self.path.of(scope)
+        for name, arguments in self.filters:
+            resolved = [argument.of(scope) if isinstance(argument, Path) else argument for argument in arguments]
+            value = FILTERS[name].apply(value, *resolved)
+        return value
+
+    @property
+    def roots(self) -> Iterator[str]:
+        """The names that it looks at."""
+        yield self.path.root
+        for _name, arguments in self.filters:
+            yield from (argument.root for argument in arguments if isinstance(argument, Path))
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text in its parts."""
+
+    parts: tuple[str | Hole, ...]
+
+    @property
+    def roots(self) -> Iterator[str]:
+        """The names that its holes look at."""
+        for part in self.parts:
+            if isinstance(part, Hole):
+                yield from part.roots
+
+    def value(self, scope: Scope) -> Any:
+        """What it comes to; None for a text of which a hole has no value."""
+        if len(self.parts) == 1 and isinstance(self.parts[0], Hole):
+            return self.parts[0].of(scope)
+        texts = []
+        for part in self.parts:
+            value = part if isinstance(part, str) else part.of(scope)
+            if isinstance(part, Hole) and value in _NOTHING:
+                return None
+            texts.append(as_text(value))
+        return "".join(texts)
+
+    def text(self, scope: Scope) -> str:
+        """What it comes to as text; a hole without a value is empty."""
+        values = (part if isinstance(part, str) else part.of(scope) for part in self.parts)
+        return "".join("" if value is None else as_text(value) for value in values)
+
+
+@functools.lru_cache(maxsize=8192)
+def parse(text: str) -> Template:
+    """``text`` as a template. Raises :class:`TemplateMistake`."""
+    parts: list[str | Hole] = []
+    plain, end = "", 0
+    for match in _HOLE.finditer(text):
+        plain, end = plain + text[end : match.start()], match.end()
+        if match[1] is None and len(match[0]) == 1:
+            raise TemplateMistake(f"{text!r} has a brace without its partner; write {{{{ and }}}} for braces.")
+        if match[1] is None:
+            plain += match[0][0]
+            continue
+        parts += [plain, _hole(match[1])] if plain else [_hole(match[1])]
+        plain = ""
+    plain += text[end:]
+    return Template((*parts, plain) if plain or not parts else tuple(parts))
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in JSON, names of members aside."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for member in value.values():
+            yield from texts_in(member)
+    elif isinstance(value, Sequence):
+        for item in value:
+            yield from texts_in(item)
+
+
+def _hole(text: str) -> Hole:
+    path, at = _path(text, 0)
+    filters = []
+    while text[at:].strip():
+        token = _TOKEN.match(text, at)
+        name = _TOKEN.match(text, token.end()) if token and token["mark"] == "|" else None
+        if name is None or not name["name"]:
+            raise TemplateMistake(f"{{{text}}} cannot be read; write {{name}}, {{a.b}} or {{a|filter}}.")
+        arguments, at = _arguments(text, name.end())
+        if name["name"] not in FILTERS:
+            raise TemplateMistake(f"there is no filter {name['name']}; there are {', '.join(sorted(FILTERS))}.")
+        fewest, most = FILTERS[name["name"]].arguments
+        if not fewest <= len(arguments) <= most:
+            raise TemplateMistake(f"the filter {name['name']} takes {fewest} to {most} arguments.")
+        filters.append((name["name"], arguments))
+    return Hole(path, tuple(filters))
+
+
+def _path(text: str, at: int) -> tuple[Path, int]:
+    token = _TOKEN.match(text, at)
+    if token is None or not token["name"]:
+        raise TemplateMistake(f"{{{text}}} must begin with the name of a prop, or with $answer, $item and so on.")
+    steps, at = [], token.end()
+    while step := _STEP.match(text, at):
+        steps.append(step["plain"] or step["quoted"])
+        at = step.end()
+    return Path(token["name"], tuple(steps)), at
+
+
+def _arguments(text: str, at: int) -> tuple[tuple[Path | str | int, ...], int]:
+    opening = _TOKEN.match(text, at)
+    if opening is None or opening["mark"] != "(":
+        return (), at
+    arguments: list[Path | str | int] = []
+    at = opening.end()
+    while token := _TOKEN.match(text, at):
+        if token["text"] is not None or token["number"]:
+            arguments.append(int(token["number"]) if token["number"] else token["text"])
+            at = token.end()
+        elif token["name"]:
+            path, at = _path(text, at)
+            arguments.append(path)
+        mark = _TOKEN.match(text, at)
+        if mark is None or mark["mark"] not in (",", ")"):
+            break
+        at = mark.end()
+        if mark["mark"] == ")":
+            return tuple(arguments), at
+    raise TemplateMistake(f"the arguments in {{{text}}} cannot be read; write them as ('text', 3, $item.name).")
