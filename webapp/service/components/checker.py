@@ -9,6 +9,7 @@ from pathlib import Path
 
 from webapp.service.components.authoring import Action, Component, Trigger
 from webapp.service.components.calls import Call, Reply
+from webapp.service.components.declared.source import ENDING, name_of
 from webapp.service.components.loader import props_of
 from webapp.service.components.props import Prop
 
@@ -41,10 +42,8 @@ def problems(component: type[Component]) -> list[str]:
     """Everything wrong with a loaded component, as sentences."""
     props = props_of(component)
     sentences = [*_facts(component), *_annotations(component), *_emitter(component, props)]
-    for name, prop in props.items():
-        sentences += [f"the prop {name} {sentence}" for sentence in (*_prop(name, prop), *_pointers(prop, props))]
-        if prop.type == _TIMER and issubclass(component, Trigger):
-            sentences += [f"the prop {name} {sentence}" for sentence in _timer(prop)]
+    polls = issubclass(component, Trigger)
+    sentences += [f"the prop {name} {sentence}" for name, sentence in prop_problems(props, polls=polls)]
     reloads = any(prop.reload_props for prop in props.values())
     if component.reload is not Component.reload and not reloads:
         sentences.append("it has reload(), but no prop says reload_props=True, so that nothing would call it.")
@@ -53,7 +52,19 @@ def problems(component: type[Component]) -> list[str]:
     return sentences
 
 
+def prop_problems(props: Mapping[str, Prop], *, polls: bool = False) -> Iterator[tuple[str, str]]:
+    """What is wrong with ``props``, each by its name and a sentence of which it is the subject. ``polls``: they are a
+    trigger's."""
+    for name, prop in props.items():
+        timed = _timer(prop) if polls and prop.type == _TIMER else ()
+        yield from ((name, sentence) for sentence in (*_prop(name, prop), *_pointers(prop, props), *timed))
+
+
 def _names(path: Path) -> Iterator[str]:
+    if path.suffix == ENDING:
+        if not NAME.fullmatch(name_of(path)):
+            yield "it must be named in lower case with hyphens, such as create-task.toml."
+        return
     if not _VERSION.fullmatch(path.stem):
         yield "the file must be named by its version, such as 1.0.0.py."
     if not NAME.fullmatch(path.parent.name):
@@ -142,7 +153,7 @@ def _default(prop: Prop) -> Iterator[str]:
         yield "has a default that is not among its options."
 
 
-def _pointers(prop: Prop, props: dict[str, Prop]) -> Iterator[str]:
+def _pointers(prop: Prop, props: Mapping[str, Prop]) -> Iterator[str]:
     for field in _POINTERS:
         if field in prop.own and prop.own[field] not in props:
             yield f"points by {field} to {prop.own[field]}, which is no prop of this component."

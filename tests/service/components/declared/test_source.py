@@ -1,0 +1,87 @@
+"""Files of declared components: where their members stand, and what they share."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.service.components.declared.conftest import Desk
+from webapp.service.components.declared import source
+from webapp.service.components.errors import LoadError
+
+TEXT = '''name = "A"  # one
+description = """
+[request]
+title = 3
+"""
+
+[request]
+url = "/a"
+json = { a = [
+  "[[steps]]",
+] }
+headers."X-A" = "b"
+
+[[steps]]
+name = "one"
+[[steps]]
+name = "two"
+
+[props."odd.name".options]
+url = "/b"
+'''
+
+
+def test_the_lines_of_members(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text(TEXT)
+    read = source.read(path)
+    places = [
+        (("name",), 1), (("description",), 2), (("request", "url"), 8), (("request", "json", "a", 0), 9),
+        (("request", "headers", "X-A"), 12), (("steps", 0), 14), (("steps", 1, "name"), 17),
+        (("props", "odd.name", "options", "url"), 20), (("nothing",), 1),
+    ]  # fmt: skip
+    assert [read.line(place) for place, _ in places] == [line for _, line in places]
+
+
+def test_what_an_app_shares(desk: Desk) -> None:
+    desk.share('[props.note]\ntype = "string"\nlabel = "Note"\n[errors]\nmessage = "why"\ncode = "code"\n')
+    path = desk.write('[props.note]\nuse = "note"\noptional = true\n[errors]\ncode = "kind"\n')
+    read = source.read(path)
+    assert read.fields["props"]["note"] == {"type": "string", "label": "Note", "optional": True}
+    assert read.fields["errors"] == {"message": "why", "code": "kind"}
+    assert [file.name for file in read.files] == ["add-note.toml", "shared.toml"]
+
+
+def test_what_is_like_another(desk: Desk, tmp_path: Path) -> None:
+    desk.share('[props.note]\ntype = "string"\nlabel = "Note"\n')
+    desk.write('[props.note]\nuse = "note"\n[request]\nurl = "/notes"\n')
+    other = tmp_path / "other" / "actions" / "add-note.toml"
+    other.parent.mkdir(parents=True)
+    other.write_text('like = "tiny/actions/add-note"\nprops.tiny.app = "other"\n')
+    read = source.read(other)
+    assert read.fields["name"] == "Add note"
+    assert (read.fields["props"]["tiny"]["app"], read.fields["props"]["note"]["label"]) == ("other", "Note")
+    assert [file.parent.parent.name for file in read.files][:2] == ["other", "tiny"]
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "app"),
+    [
+        ("tiny/actions/add-note.toml", "add-note", "tiny"),
+        ("tiny/actions/add-note/1.0.0.toml", "add-note", "tiny"),
+        ("components/say-hello.toml", "say-hello", "components"),
+        ("components/say-hello/1.0.0.toml", "say-hello", "components"),
+    ],
+)
+def test_name_and_app_of_a_file(place: str, name: str, app: str) -> None:
+    assert (source.name_of(Path(place)), source.app_folder(Path(place)).name) == (name, app)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    for content in (b"name = \n", b"\xff"):
+        (tmp_path / "a.toml").write_bytes(content)
+        with pytest.raises(LoadError):
+            source.read(tmp_path / "a.toml")
+    with pytest.raises(LoadError, match="There is no readable file"):
+        source.read(tmp_path / "b.toml")
+    assert source.shared_files(tmp_path / "b.toml") == (tmp_path / "b.toml",)

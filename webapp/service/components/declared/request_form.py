@@ -1,0 +1,128 @@
+"""The models of requests in a declared component: one request, a list with its pages, options, props that follow."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from webapp.service.components.declared.facts import (
+    AnsweredAll,
+    Asking,
+    AskingAll,
+    Facts,
+    OfEach,
+    OfEachAll,
+    Params,
+)
+
+Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class Pages(Facts):
+    """How the rest of a list is asked for, after its first page, until ``most`` items or ``cap`` pages are there.
+
+    ``cursor``: ``param`` is sent with what stands at ``next`` of the answer, or at ``last`` of its last item ·
+    ``page``: with the number of the page, from ``start`` on · ``offset``: with how many items are there already ·
+    ``link``: the address in the header ``Link`` with rel="next" (RFC 8288) · ``url``: the address at ``next``.
+    There is no further page where the member at ``more`` is not true. ``size`` is sent as ``size_param``.
+    """
+
+    by: Literal["cursor", "page", "offset", "link", "url"]
+    param: str = ""
+    next: str = ""
+    last: str = ""
+    more: str = ""
+    start: int = 1
+    size_param: str = ""
+    size: int = Field(default=100, ge=1, le=10_000)
+    most: int | Asking = 1000
+    cap: int = Field(default=50, ge=1, le=200)
+    place: Literal["params", "json", "form"] = "params"
+
+    @model_validator(mode="after")
+    def _complete(self) -> "Pages":
+        if self.by in ("cursor", "page", "offset") and not self.param:
+            raise ValueError(f"pages by {self.by} need param, the name under which it is sent")
+        if self.by == "cursor" and not (self.next or self.last):
+            raise ValueError("pages by cursor need next or last, the path of the cursor")
+        if self.by == "url" and not self.next:
+            raise ValueError("pages by url need next, the path of the address")
+        return self
+
+
+class Request(Facts):
+    """One request. ``url`` follows the app's base URL where it begins with ``/``; what a hole in it holds is encoded.
+
+    At most one of ``json``, ``form``, ``multipart``, ``text`` and ``file`` is the body; what comes to nothing is left
+    out of it, of ``params`` and of ``headers``. ``allow`` are statuses that count as success.
+    """
+
+    method: Method = "GET"
+    url: Asking
+    params: Params = Field(default_factory=dict)
+    headers: Params = Field(default_factory=dict)
+    json_: AskingAll = Field(default=None, alias="json")
+    form: Params | None = None
+    multipart: Params | None = None
+    text: Asking | None = None
+    file: Asking | None = None
+    allow: tuple[int, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_body(self) -> "Request":
+        bodies = [self.json_, self.form, self.multipart, self.text, self.file]
+        if sum(body is not None for body in bodies) > 1:
+            raise ValueError("a request has one body: json, form, multipart, text or file")
+        if self.method in ("GET", "HEAD") and any(body is not None for body in bodies):
+            raise ValueError(f"{self.method} has no body; use params")
+        return self
+
+
+class Step(Request):
+    """A request before the main one, only where ``only_if`` is not empty; ``{$steps.name}`` is its ``result``."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    only_if: Asking | None = None
+    result: AnsweredAll = "{$answer}"
+
+
+class Listing(Request):
+    """A request whose answer holds a list at ``items``; ``where`` keeps those whose members are as it says."""
+
+    items: str = ""
+    where: dict[str, Any] = Field(default_factory=dict)
+    sort: str = ""
+    pages: Pages | None = None
+
+
+class Lookup(Listing):
+    """What a prop offers. Without ``label``, texts are offered as they are. Where the prop has ``use_query`` and no
+    template looks at ``$query``, the labels are searched here."""
+
+    label: OfEach | None = None
+    value: OfEach
+
+
+class Kind(Facts):
+    """A prop for a field of one type; ``write`` is its value as the app takes it."""
+
+    type: str = "string"
+    label: OfEach = ""
+    description: OfEach = ""
+    optional: OfEach | bool = True
+    options: OfEach | None = None
+    option_label: str = ""
+    option_value: str = ""
+    default: OfEachAll = None
+    write: OfEachAll = None
+
+
+class Reload(Listing):
+    """Props that follow from a request: one for each item, named ``name``, by its ``kind`` of ``kinds`` (``*`` is any).
+
+    ``{$fields}`` is what was given for them, by ``key``. Nothing is added while a prop that the address needs is empty.
+    """
+
+    name: OfEach
+    key: OfEach
+    kind: OfEach = ""
+    kinds: dict[str, Kind]
