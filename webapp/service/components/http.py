@@ -153,26 +153,26 @@ def _judged(outcome: Response | Failure, check: bool) -> HttpResponse:
         raise HttpError(outcome.sentence)
     answer = HttpResponse(outcome.status, outcome.headers, outcome.body, outcome.url)
     if check and not answer.ok:
-        raise HttpError(_sentence(answer), answer.status, answer.body)
+        raise HttpError(refusal(answer), answer.status, answer.body)
     return answer
 
 
-def _sentence(answer: HttpResponse) -> str:
-    message = _provider_message(answer.body)
+def refusal(answer: HttpResponse, path: str = "") -> str:
+    """The sentence for an answer that refuses, with the provider's message: at ``path``, else where it usually is."""
+    message = _provider_message(answer.body, path)
     if message:
         return marked(f"The app answered with status {answer.status}: {message}")
     return f"The app answered with status {answer.status}."
 
 
-def _provider_message(body: bytes) -> str:
-    """The provider's own message, wherever providers usually put one."""
+def _provider_message(body: bytes, path: str) -> str:
     parsed = parse_json(body) if body.strip() else None
     if parsed is None or isinstance(parsed, Failure):
         return ""
-    candidates = (at_path(parsed.value, path) for path in _MESSAGES)
+    candidates = (at_path(parsed.value, candidate) for candidate in ((path,) if path else _MESSAGES))
     message = next((text.strip() for text in candidates if isinstance(text, str) and text.strip()), "")
     detail = at_path(parsed.value, _DETAIL)
-    if isinstance(detail, str) and detail.strip() not in message:
+    if not path and isinstance(detail, str) and detail.strip() not in message:
         message = f"{message}: {detail.strip()}"  # such as "Validation Failed", which alone helps nobody
     return message[:500]
 

@@ -1,0 +1,144 @@
+"""What a prop offers, and props that follow from a request."""
+
+from typing import Any
+
+from tests.service.catalog.components.providers.app_harness import Asked
+from tests.service.components.declared.conftest import Desk
+
+FOLDERS = [{"id": number, "name": f"Folder {number}"} for number in range(1, 8)]
+FOLDER = """
+[props.folder]
+type = "integer"
+label = "Folder"
+use_query = true
+
+[props.folder.options]
+url = "/folders"
+items = "rows"
+label = "{$item.name}"
+value = "{$item.id}"
+"""
+REQUEST = '\n[request]\nurl = "/notes"\n'
+CURSOR = 'pages = { by = "cursor", param = "after", next = "next" }'
+PAGES = 'pages = { by = "page", param = "page", size_param = "size", size = 3 }'
+
+
+def cursor(asked: Asked) -> Any:
+    start = int(asked.query.get("after", "0"))
+    return {"rows": FOLDERS[start : start + 3], "next": str(start + 3) if start < 6 else None}
+
+
+def numbered(asked: Asked) -> Any:
+    start = (int(asked.query["page"]) - 1) * 3
+    return {"rows": FOLDERS[start : start + 3]}
+
+
+def test_one_page_of_options(desk: Desk) -> None:
+    desk.on("GET /folders", {"rows": [*FOLDERS[:2], {"id": 9, "name": ""}, {"name": "No id"}]})
+    assert desk.options(FOLDER + REQUEST, "folder") == {"offers": {"Folder 1": 1, "Folder 2": 2}, "context": None}
+    assert desk.options(FOLDER + REQUEST, "folder", query=" folder 2")["offers"] == {"Folder 2": 2}
+    assert desk.options(FOLDER + REQUEST, "folder", page=1)["offers"] == {}
+
+
+def test_texts_as_options(desk: Desk) -> None:
+    desk.on("GET /folders", {"rows": FOLDERS[:2]})
+    text = FOLDER.replace('label = "{$item.name}"\nvalue = "{$item.id}"', 'value = "{$item.name}"')
+    assert desk.options(text.replace("integer", "string") + REQUEST, "folder")["offers"] == ["Folder 1", "Folder 2"]
+
+
+def test_pages_by_cursor(desk: Desk) -> None:
+    desk.on("GET /folders", cursor)
+    text = FOLDER + CURSOR + REQUEST
+    first = desk.options(text, "folder")
+    assert (list(first["offers"].values()), first["context"]) == ([1, 2, 3], {"cursor": "3"})
+    last = desk.options(text, "folder", page=2, previous={"cursor": "6"})
+    assert last == {"offers": {"Folder 7": 7}, "context": None}
+    assert desk.options(text, "folder", page=3)["offers"] == {}
+    found = desk.options(text, "folder", query="folder 5")
+    assert found == {"offers": {"Folder 5": 5}, "context": {"cursor": "6"}}
+
+
+def test_pages_by_number(desk: Desk) -> None:
+    desk.on("GET /folders", numbered)
+    text = FOLDER + PAGES + REQUEST
+    assert list(desk.options(text, "folder", page=1)["offers"].values()) == [4, 5, 6]
+    assert desk.options(text, "folder", query="folder 7")["offers"] == {"Folder 7": 7}
+    assert desk.options(text, "folder", query="folder", page=1)["offers"] == {}
+
+
+def test_an_app_that_searches_by_itself(desk: Desk) -> None:
+    desk.on("GET /folders", lambda asked: {"rows": FOLDERS[:1] if asked.query.get("q") == "x" else []})
+    text = FOLDER + 'params = { q = "{$query}" }' + REQUEST
+    assert desk.options(text, "folder", query="x")["offers"] == {"Folder 1": 1}
+
+
+def test_a_prop_without_options(desk: Desk) -> None:
+    reply = desk.call(FOLDER + REQUEST, method="options", prop="title")
+    assert reply.error is not None
+    assert reply.error.message == "The prop title has no options to look up."
+
+
+FIELDS = """
+[props.folder]
+type = "integer"
+label = "Folder"
+reload_props = true
+optional = true
+
+[reload]
+url = "/folders/{folder}/fields"
+items = "fields"
+name = "field_{$item.key}"
+key = "{$item.key}"
+kind = "{$item.type}"
+
+[reload.kinds.choice]
+label = "{$item.label}"
+options = "{$item.choices}"
+optional = "{$item.needed|not}"
+
+[reload.kinds.number]
+type = "integer"
+label = "{$item.label}"
+default = "{$item.start}"
+
+[request]
+method = "POST"
+url = "/notes"
+json = { folder = "{folder}", fields = "{$fields}" }
+"""
+ASKED = {
+    "fields": [
+        {"key": "size", "type": "choice", "label": "Size", "choices": ["S", "L"], "needed": True},
+        {"key": "count", "type": "number", "label": "Count", "start": 3},
+        {"key": "formula", "type": "formula", "label": "Computed"},
+    ]
+}
+
+
+def test_props_that_follow(desk: Desk) -> None:
+    desk.on("GET /folders/7/fields", ASKED)
+    added = desk.call(FIELDS, method="reload", props={"folder": 7}).value[2:]
+    options = [{"label": "S", "value": "S"}, {"label": "L", "value": "L"}]
+    assert added == [
+        {"name": "field_size", "type": "string", "label": "Size", "description": "", "options": options},
+        {
+            "name": "field_count", "type": "integer", "label": "Count", "description": "", "optional": True,
+            "default": 3,
+        },
+    ]  # fmt: skip
+    assert len(desk.call(FIELDS, method="reload", props={}).value) == 2
+    desk.on("POST /notes", {"id": 1})
+    desk.run(FIELDS, folder=7, field_size="S", other="x")
+    assert desk.last.json == {"folder": 7, "fields": {"size": "S"}}
+    assert len(desk.provider.asked) == 2
+
+
+def test_values_as_their_kind_writes_them(desk: Desk) -> None:
+    desk.on("GET /folders/7/fields", ASKED)
+    desk.on("POST /notes", {"id": 1})
+    text = FIELDS.replace(
+        "[reload.kinds.number]", '[reload.kinds.choice.write]\nchosen = "{$value}"\n[reload.kinds.number]'
+    )
+    desk.run(text, folder=7, field_size="S", field_count=2)
+    assert desk.last.json["fields"] == {"size": {"chosen": "S"}, "count": 2}

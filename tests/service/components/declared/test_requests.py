@@ -1,0 +1,133 @@
+"""Requests as they go out, and what the app says where it refuses."""
+
+from typing import Any
+
+import pytest
+
+from tests.service.catalog.components.providers.app_harness import FakeAnswer
+from tests.service.components.declared.conftest import Desk
+
+PROPS = """
+[props.title]
+type = "string"
+label = "Title"
+optional = true
+
+[props.tags]
+type = "string[]"
+label = "Tags"
+optional = true
+
+[props.meta]
+type = "object"
+label = "Meta"
+optional = true
+
+[request]
+method = "POST"
+url = "/notes"
+"""
+
+
+def test_query_and_headers(desk: Desk) -> None:
+    desk.on("POST /notes", {"id": 1})
+    sent = 'params = { q = "{title}", tag = "{tags}", m = "{meta}", on = true }\n'
+    sent += 'headers = { X-A = "{title}", X-B = "{tags}" }'
+    desk.run(PROPS + sent, title="a b", meta={"k": 1})
+    assert desk.last.queries == {"q": ["a b"], "m[k]": ["1"], "on": ["true"]}
+    assert (desk.last.headers["x-a"], desk.last.headers.get("x-b")) == ("a b", None)
+    desk.run(PROPS + sent, tags=["x", "y"])
+    assert desk.last.queries == {"tag": ["x", "y"], "on": ["true"]}
+
+
+def test_bodies(desk: Desk) -> None:
+    desk.on("POST /notes", {"id": 1})
+    desk.run(PROPS + 'json = { title = "{title}", in = { tags = "{tags}" }, n = 0 }', title="a")
+    assert desk.last.json == {"title": "a", "n": 0}
+    desk.run(PROPS + 'json = { title = "{title}" }')
+    assert desk.last.json == {}
+    desk.run(PROPS + 'form = { title = "{title}", meta = "{meta}" }', title="a", meta={"k": "v"})
+    assert desk.last.form == {"title": "a", "meta[k]": "v"}
+    desk.run(PROPS + 'text = "Note: {title}"', title="ä")
+    assert (desk.last.body, desk.last.headers["content-type"]) == ("Note: ä".encode(), "text/plain; charset=utf-8")
+
+
+def test_a_form_with_a_file(desk: Desk) -> None:
+    desk.on("POST /notes", {"id": 1})
+    form = '[request.multipart]\ntitle = "{title}"\nnone = "{tags}"\nfile = { file = "{title}", name = "b.txt" }\n'
+    desk.call(PROPS + form, props={"title": "a.txt"}, files={"a.txt": "SGk="})
+    assert desk.last.headers["content-type"].startswith("multipart/form-data; boundary=")
+    assert b'name="title"\r\n\r\na.txt\r\n' in desk.last.body
+    assert b'name="file"; filename="b.txt"' in desk.last.body
+    assert b"none" not in desk.last.body
+
+
+@pytest.mark.parametrize(
+    ("url", "title", "path"),
+    [
+        ("/notes/{title}", "a/b?c", "/notes/a%2Fb%3Fc"),
+        ("/notes/{title|path}", "/a b/c?d", "/notes/a%20b/c%3Fd"),
+        ("/notes?title={title}", "a&b", "/notes"),
+    ],
+)
+def test_what_holes_of_an_address_hold_is_encoded(desk: Desk, url: str, title: str, path: str) -> None:
+    desk.on(f"POST {path}", {"id": 1})
+    assert desk.run(PROPS.replace('"/notes"', f'"{url}"'), title=title) == {"id": 1}
+
+
+@pytest.mark.parametrize("title", ["..", ".", "a/../../b"])
+def test_no_value_leads_out_of_its_place(desk: Desk, title: str) -> None:
+    said = desk.refuses(PROPS.replace('"/notes"', '"/notes/{title|path}"'), title=title)
+    assert said == "Title is not a name that can stand in an address."
+    assert desk.provider.asked == []
+
+
+def test_an_address_that_lacks_a_value(desk: Desk) -> None:
+    said = desk.refuses(PROPS.replace('"/notes"', '"/notes/{title}"'))
+    assert said == "Title is not chosen yet. Choose it first."
+
+
+ERRORS = """
+[errors]
+message = "why.text"
+code = "code"
+failing = { path = "ok" }
+other = "Tiny refused with {$answer.code|or('nothing')}."
+
+[errors.words]
+late = "Come back tomorrow, {$answer.who}."
+429 = "Tiny takes no more for now."
+"""
+
+
+@pytest.mark.parametrize(
+    ("errors", "status", "body", "sentence"),
+    [
+        ("", 404, {"message": "No such note"}, "The app answered with status 404: No such note"),
+        ("", 500, {}, "The app answered with status 500."),
+        (
+            '[errors]\nmessage = "why.text"',
+            400,
+            {"why": {"text": "Because"}},
+            "The app answered with status 400: Because",
+        ),
+        (ERRORS, 200, {"ok": False, "code": "late", "who": "Ada"}, "Come back tomorrow, Ada."),
+        (ERRORS, 400, {"code": "early"}, "Tiny refused with early."),
+        (ERRORS, 429, {}, "Tiny takes no more for now."),
+        (ERRORS, 502, {}, "Tiny refused with nothing."),
+    ],
+)
+def test_what_the_app_says(desk: Desk, errors: str, status: int, body: Any, sentence: str) -> None:
+    desk.on("POST /notes", FakeAnswer(status, body))
+    assert desk.refuses(PROPS + errors) == sentence
+
+
+def test_a_status_that_counts_as_success(desk: Desk) -> None:
+    desk.on("POST /notes", FakeAnswer(404, {"error": "gone"}))
+    assert desk.run(PROPS + "allow = [404]\n") is None
+
+
+def test_a_refused_credential_is_told(desk: Desk) -> None:
+    desk.provider.headers = {"Authorization": "Bearer another"}
+    reply = desk.call(PROPS)
+    assert (reply.refused, reply.repeatable) == (("tiny",), True)

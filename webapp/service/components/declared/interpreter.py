@@ -1,0 +1,120 @@
+"""Runs declared components in the thread that asks: no child, the same Reply, the same guard, masks and limits.
+
+A declared component can only send requests that its form says, look at values and copy them, so that what a child
+confines is not there; what it may read and take time for is bounded here.
+"""
+
+import base64
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from webapp.service.components import limits
+from webapp.service.components.calls import USER_AGENT, Call, Reply
+from webapp.service.components.declared import declaring, lookups
+from webapp.service.components.declared.filling import EMPTY, fill, shape
+from webapp.service.components.declared.paging import gather
+from webapp.service.components.declared.requests import ask, send
+from webapp.service.components.declared.session import OutOfTime, Session
+from webapp.service.components.declared.templates import parse
+from webapp.service.components.errors import ComponentError, ResultError, describe
+from webapp.service.components.http import HttpResponse
+from webapp.service.components.reply_builder import ReplyBuilder
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
+
+
+class Interpreter:
+    """Makes calls of components that are data. Threads may share one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._client: OutboundClient | None = None
+
+    def call(self, call: Call) -> Reply:
+        """Do what ``call`` asks, and tell what came of it; at the latest at its deadline."""
+        builder = ReplyBuilder(call)
+        try:
+            builder.take({"value": _fitting(self._perform(call, builder))})
+        except OutOfTime:
+            builder.take({"end": "timeout", "code": 0})
+        except Exception as error:
+            builder.take({"error": describe(error, Path(call.path))})
+        return builder.reply()
+
+    def _perform(self, call: Call, builder: ReplyBuilder) -> Any:
+        path = Path(call.path)
+        if call.method == "declare":
+            facts, problems = declaring.examine(path)
+            return {**(facts or {}), "problems": problems}
+        session = Session(declaring.component(path), call, self._outbound(call.allow_hosts), builder.take)
+        if call.method == "options":
+            return lookups.options(session, call.prop or "")
+        if call.method == "reload":
+            return lookups.reload(session)
+        return _act(session)
+
+    def _outbound(self, allow_hosts: tuple[str, ...]) -> OutboundClient:
+        with self._lock:
+            if self._client is None:
+                self._client = OutboundClient(Guard(), user_agent=USER_AGENT)
+        return self._client.allowing(*allow_hosts)
+
+
+def _act(session: Session) -> Any:
+    """Run an action."""
+    form = session.form
+    if form.reload is not None:
+        session.scope["$fields"] = lookups.field_values(session, form.reload)
+    for step in form.steps:
+        if step.only_if is None or _holds(session, step.only_if):
+            answer = ask(session, step, session.scope)
+            session.scope["$steps"][step.name] = shape(step.result, session.with_(answer=answer))
+    for name, value in form.values.items():
+        session.scope["$values"][name] = fill(value, session.scope)
+    for reason in form.refuse:
+        if _holds(session, reason.only_if):
+            raise ComponentError(parse(reason.words).text(session.scope))
+    more = _answered(session)
+    scope = session.with_(**more)
+    for name, value in form.exports.items():
+        session.send({"export": name, "value": shape(value, scope)})
+    session.send({"export": "$summary", "value": parse(form.summary).text(scope).strip()})
+    if form.result is not None:
+        return shape(form.result, scope)
+    return more.get("file") or (more["items"] if form.request.pages else more["answer"])
+
+
+def _holds(session: Session, condition: str) -> bool:
+    return parse(condition).value(session.scope) not in (*EMPTY, False)
+
+
+def _answered(session: Session) -> Mapping[str, Any]:
+    """What the main request gave, by our own names without their ``$``."""
+    request = session.form.request
+    if session.form.file is not None:
+        answer = send(session, request, session.scope)
+        return {"answer": None, "items": None, "file": _kept(session, session.form.file, answer)}
+    if request.pages is None and not request.items:
+        return {"answer": ask(session, request, session.scope), "items": None}
+    items, body = gather(session, request, session.scope)
+    return {"answer": body, "items": items}
+
+
+def _kept(session: Session, template: str, answer: HttpResponse) -> dict[str, Any]:
+    """Hand the answer over as a file; what there is to tell of it."""
+    name = Path(parse(template).text(session.scope).strip()).name or "file"
+    if len(answer.body) > limits.STASH_BYTES:
+        raise ComponentError(f"The file has {len(answer.body):,} bytes, which is too much. Ask for a smaller one.")
+    session.send({"file": name, "content": base64.b64encode(answer.body).decode()})
+    return {"name": name, "size": len(answer.body), "content_type": answer.content_type}
+
+
+def _fitting(value: Any) -> Any:
+    """``value``, which is no larger than a result may be. Raises :class:`ResultError`."""
+    if len(orjson.dumps(value)) > limits.OUTPUT_BYTES:
+        raise ResultError("The component gave a result of more than 6 MiB. Ask for less.")
+    return value

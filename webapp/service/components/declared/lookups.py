@@ -1,0 +1,154 @@
+"""What a prop offers and which props follow from the values so far, each found by a request of the form."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from webapp.service.components import loader
+from webapp.service.components.declared.filling import fill
+from webapp.service.components.declared.paging import gather, page
+from webapp.service.components.declared.request_form import Kind, Lookup, Reload
+from webapp.service.components.declared.requests import needs
+from webapp.service.components.declared.session import Session
+from webapp.service.components.declared.templates import parse, texts_in
+from webapp.service.components.errors import ComponentError
+from webapp.service.components.props import Option, Prop
+from webapp.service.outbound.outcomes import at_path
+
+PAGES_AT_ONCE = 5
+"""How many pages are looked through for what fits a query, where the app cannot search."""
+CURSOR = "cursor"
+Offer = tuple[str | None, Any]
+
+
+def options(session: Session, name: str) -> dict[str, Any]:
+    """One page of what the prop ``name`` offers, and what leads to the next. Raises :class:`ComponentError`."""
+    fields = session.form.props.get(name)
+    lookup = fields.options if fields else None
+    if not isinstance(lookup, Lookup):
+        raise ComponentError(f"The prop {name} has no options to look up.")
+    sought = (session.call.query or "").strip().casefold() if fields and not _app_searches(lookup) else ""
+    offers, following = _offers(session, lookup, sought)
+    if lookup.label is None:
+        texts = [str(value) for _, value in offers]
+        return {"options": None, "string_options": texts, "context": following}
+    listed = [{"label": label, "value": value} for label, value in offers]
+    return {"options": listed, "string_options": None, "context": following}
+
+
+def reload(session: Session) -> list[dict[str, Any]]:
+    """All props of the component, those that its request tells at the end, as the wire lists them."""
+    follow = session.form.reload
+    added = added_props(session, follow) if follow else {}
+    return loader.to_json({**session.declared.props, **added})
+
+
+def added_props(session: Session, follow: Reload) -> dict[str, Prop]:
+    """The props that follow from a request, by name; none while its address lacks a value."""
+    if not needs(follow.url, session.scope):
+        return {}
+    return {str(parse(follow.name).text(scope)): _prop(kind, scope) for kind, scope in _fields(session, follow)}
+
+
+def field_values(session: Session, follow: Reload) -> dict[str, Any]:
+    """What was given for the added props, by the keys of their fields, each as its kind writes it."""
+    added = {name: value for name, value in session.call.props.items() if name not in session.declared.props}
+    if not added:
+        return {}
+    if prefix := _prefix(follow):
+        return {name.removeprefix(prefix): value for name, value in added.items() if name.startswith(prefix)}
+    values = {}
+    for kind, scope in _fields(session, follow):
+        value = added.get(parse(follow.name).text(scope))
+        if value in (None, "", []):
+            continue
+        written = value if kind.write is None else fill(kind.write, {**scope, "$value": value})
+        values[parse(follow.key).text(scope)] = written
+    return values
+
+
+def _prefix(follow: Reload) -> str | None:
+    """What the names of added props begin with, where their keys are the rest and all are written as they are: then
+    nothing has to be asked to tell what was given."""
+    if any(kind.write is not None for kind in follow.kinds.values()) or "|" in follow.name:
+        return None
+    prefix = follow.name.removesuffix(follow.key)
+    return prefix if follow.name.endswith(follow.key) and "{" not in prefix else None
+
+
+def _app_searches(lookup: Lookup) -> bool:
+    templates = (lookup.url, lookup.params, lookup.json_, lookup.form)
+    return any("$query" in text for template in templates for text in texts_in(template))
+
+
+def _offers(session: Session, lookup: Lookup, sought: str) -> tuple[list[Offer], dict[str, Any] | None]:
+    pages, number = lookup.pages, session.call.page
+    if pages is None or pages.by in ("page", "offset"):
+        return _numbered(session, lookup, sought, number), None
+    at = session.call.previous.get(CURSOR)
+    if number and not at:
+        return [], None
+    offers: list[Offer] = []
+    for _ in range(PAGES_AT_ONCE):
+        current = page(session, lookup, session.scope, at)
+        offers, at = _matching(session, lookup, current.items, sought), current.next
+        if offers or not at:
+            break
+    return offers, {CURSOR: at} if at else None
+
+
+def _numbered(session: Session, lookup: Lookup, sought: str, number: int) -> list[Offer]:
+    """A page by its number; a search looks through several, and has one page."""
+    pages = lookup.pages
+    if number and (pages is None or sought):
+        return []
+    offers: list[Offer] = []
+    at = None if pages is None else number + pages.start if pages.by == "page" else number * pages.size
+    for _ in range(PAGES_AT_ONCE if sought and pages else 1):
+        current = page(session, lookup, session.scope, at or None if pages and pages.by == "offset" else at)
+        offers += _matching(session, lookup, current.items, sought)
+        at = current.next
+        if at is None:
+            break
+    return offers
+
+
+def _matching(session: Session, lookup: Lookup, items: list[Any], sought: str) -> list[Offer]:
+    offers = (_offer(lookup, session.with_(item=item)) for item in items)
+    return [
+        (label, value)
+        for label, value in offers
+        if value is not None and (label or lookup.label is None) and sought in str(label or value).casefold()
+    ]
+
+
+def _offer(lookup: Lookup, scope: Mapping[str, Any]) -> Offer:
+    label = parse(lookup.label).text(scope).strip() if lookup.label else None
+    return label, parse(lookup.value).value(scope)
+
+
+def _fields(session: Session, follow: Reload) -> Iterator[tuple[Kind, Mapping[str, Any]]]:
+    """The fields that the request tells, each with its kind and its scope; what is of no known kind is left out."""
+    items, _ = gather(session, follow, session.scope)
+    for item in items:
+        scope = session.with_(item=item)
+        kind = follow.kinds.get(parse(follow.kind).text(scope)) or follow.kinds.get("*")
+        if kind is not None:
+            yield kind, scope
+
+
+def _prop(kind: Kind, scope: Mapping[str, Any]) -> Prop:
+    optional = kind.optional if isinstance(kind.optional, bool) else bool(parse(kind.optional).value(scope))
+    choices = parse(kind.options).value(scope) if kind.options else None
+    return Prop(
+        kind.type,
+        label=parse(kind.label).text(scope),
+        description=parse(kind.description).text(scope),
+        optional=optional,
+        default=fill(kind.default, scope),
+        options=[_choice(kind, each) for each in choices] if isinstance(choices, list) and choices else None,
+    )
+
+
+def _choice(kind: Kind, item: Any) -> Option:
+    label, value = at_path(item, kind.option_label), at_path(item, kind.option_value)
+    return Option(str(label), value if isinstance(value, str | int) else str(value))

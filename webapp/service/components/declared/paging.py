@@ -1,0 +1,121 @@
+"""Lists of an app, page by page: one page with the way to the next, or all of them up to a cap."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urljoin
+
+from webapp.service.components import limits
+from webapp.service.components.declared.filling import fill
+from webapp.service.components.declared.request_form import Listing, Pages
+from webapp.service.components.declared.requests import send
+from webapp.service.components.declared.session import Session
+from webapp.service.components.declared.templates import Scope, parse
+from webapp.service.components.errors import ResultError
+from webapp.service.components.http import HttpResponse
+from webapp.service.outbound.outcomes import at_path
+
+_LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[^,;]+)*)")
+_NEXT = re.compile(r"""\brel\s*=\s*"?[^"]*\bnext\b""", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The items of one page, the whole answer, and what leads to the next: a cursor, a number or an address."""
+
+    items: list[Any] = field(repr=False)
+    answer: Any = field(repr=False)
+    next: Any = None
+
+
+def page(session: Session, listing: Listing, scope: Scope, at: Any = None, left: int | None = None) -> Page:
+    """The first page of ``listing``, or the one ``at`` which the page before led. ``left`` items are wanted at most."""
+    pages = listing.pages
+    if pages is None:
+        answer = send(session, listing, scope)
+        body = answer.json()
+        return Page(_items(listing, body, scope), body)
+    by_address = at if pages.by in ("link", "url") and at else ""
+    answer = send(session, listing, scope, _sent(pages, at, left), pages.place, url=by_address)
+    body = answer.json()
+    rows = _rows(listing, body)
+    return Page(_chosen(listing, rows, scope), body, _next(pages, answer, body, rows, at))
+
+
+def gather(session: Session, listing: Listing, scope: Scope) -> tuple[list[Any], Any]:
+    """All items of ``listing`` up to what is wanted, and its last answer. Raises :class:`ResultError` for too much."""
+    pages = listing.pages
+    most = _most(pages, scope) if pages else None
+    items: list[Any] = []
+    seen: set[str] = set()
+    current = page(session, listing, scope, left=most)
+    for _ in range(pages.cap if pages else 1):
+        items += current.items
+        if session.bytes_read > limits.OUTPUT_BYTES:
+            raise ResultError("The app answered with more than 6 MiB. Ask for less.")
+        if current.next is None or (most is not None and len(items) >= most) or str(current.next) in seen:
+            break
+        seen.add(str(current.next))
+        current = page(session, listing, scope, current.next, None if most is None else most - len(items))
+    return items[:most], current.answer
+
+
+def _most(pages: Pages, scope: Scope) -> int:
+    wanted = parse(pages.most).value(scope) if isinstance(pages.most, str) else pages.most
+    return wanted if isinstance(wanted, int) and wanted > 0 else 1000
+
+
+def _sent(pages: Pages, at: Any, left: int | None) -> Mapping[str, Any]:
+    """What the page adds to its request. Only pages by cursor may differ in size: others would shift."""
+    size = min(pages.size, left) if left is not None and pages.by == "cursor" else pages.size
+    sized = {pages.size_param: size} if pages.size_param else {}
+    if pages.by == "page":
+        return {**sized, pages.param: pages.start if at is None else at}
+    if at is None or pages.by in ("link", "url"):
+        return sized
+    return {**sized, pages.param: at}
+
+
+def _next(pages: Pages, answer: HttpResponse, body: Any, rows: list[Any], at: Any) -> Any:
+    if pages.more and not at_path(body, pages.more):
+        return None
+    if pages.by == "link":
+        return next_link(answer)
+    if pages.next:
+        return at_path(body, pages.next) or None
+    if not rows:
+        return None
+    if pages.last:
+        return at_path(rows[-1], pages.last)
+    if not pages.more and pages.size_param and len(rows) < pages.size:
+        return None
+    return (pages.start if at is None else at) + 1 if pages.by == "page" else (at or 0) + len(rows)
+
+
+def next_link(answer: HttpResponse) -> str | None:
+    """The address of the next page in the header ``Link`` (RFC 8288)."""
+    links = _LINK.finditer(answer.headers.get("link", ""))
+    target = next((match[1] for match in links if _NEXT.search(match[2])), None)
+    return urljoin(answer.url, target) if target else None
+
+
+def _items(listing: Listing, body: Any, scope: Scope) -> list[Any]:
+    return _chosen(listing, _rows(listing, body), scope)
+
+
+def _rows(listing: Listing, body: Any) -> list[Any]:
+    rows = at_path(body, listing.items)
+    return list(rows.values()) if isinstance(rows, Mapping) else rows if isinstance(rows, list) else []
+
+
+def _chosen(listing: Listing, rows: list[Any], scope: Scope) -> list[Any]:
+    for path, wanted in listing.where.items():
+        accepted = fill(wanted, scope)
+        if accepted not in (None, [], ""):
+            rows = [row for row in rows if at_path(row, path) in _several(accepted)]
+    return sorted(rows, key=lambda row: str(at_path(row, listing.sort))) if listing.sort else rows
+
+
+def _several(value: Any) -> Iterator[Any]:
+    return iter(value if isinstance(value, list) else [value])

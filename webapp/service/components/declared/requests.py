@@ -1,0 +1,156 @@
+"""Sending one request of a form, and telling what the app says where it refuses."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+from webapp.service.components.declared.filling import fill
+from webapp.service.components.declared.filters import Encoded, as_text
+from webapp.service.components.declared.form import Errors
+from webapp.service.components.declared.request_form import Request
+from webapp.service.components.declared.session import Session, file_in
+from webapp.service.components.declared.templates import Hole, Scope, parse
+from webapp.service.components.errors import ComponentError, HttpError
+from webapp.service.components.http import HttpResponse, refusal
+from webapp.service.outbound.multipart import encode
+from webapp.service.outbound.outcomes import at_path
+
+_NO_ERRORS = Errors()
+_STEP_OUT = re.compile(r"(^|/)\.\.?(/|$)")
+Sent = Mapping[str, Any]
+
+
+def ask(session: Session, request: Request, scope: Scope, more: Sent | None = None, place: str = "params") -> Any:
+    """The JSON that ``request`` is answered with; None for a bad status that it allows. Raises ComponentError."""
+    answer = send(session, request, scope, more, place)
+    return answer.json() if answer.ok else None
+
+
+def send(
+    session: Session, request: Request, scope: Scope, more: Sent | None = None, place: str = "params", url: str = ""
+) -> HttpResponse:
+    """Send ``request``, with ``more`` in its ``place``, to ``url`` in place of its own address.
+
+    Raises :class:`ComponentError` with a sentence where the app refuses.
+    """
+    address = url or address_of(session, request.url, scope)
+    session.check_time()
+    session.check_address(address)
+    added = {where: more or {} if where == place else {} for where in ("params", "json", "form")}
+    params = {} if url else {**(fill(request.params, scope) or {}), **added["params"]}
+    headers = {name: as_text(value) for name, value in (fill(request.headers, scope) or {}).items()}
+    body, media_type = _body(session, request, scope, added)
+    if media_type and not any(name.lower() == "content-type" for name in headers):
+        headers["Content-Type"] = media_type
+    answer = session.http.request(
+        request.method, address, params=dict(flat(params)), headers=headers, check=False, **body
+    )
+    session.bytes_read += len(answer.body)
+    _judge(session, request, answer)
+    return answer
+
+
+def address_of(session: Session, template: str, scope: Scope) -> str:
+    """The address that ``template`` comes to; what holes hold is percent-encoded, and never leaves its segment.
+
+    Raises :class:`ComponentError` for a hole without a value.
+    """
+    parts = parse(template).parts
+    address = ""
+    for place, part in enumerate(parts):
+        if isinstance(part, str):
+            address += part
+            continue
+        value = part.of(scope)
+        if value in (None, ""):
+            raise ComponentError(_missing(session, part))
+        text = as_text(value)
+        whole = place == 0 and text.startswith(("https://", "http://", "/"))
+        encoded = text if whole or isinstance(value, Encoded) else quote(text, safe="")
+        if not whole and _STEP_OUT.search(encoded):
+            raise ComponentError(f"{session.label_of(part.path.root)} is not a name that can stand in an address.")
+        address += encoded
+    return address
+
+
+def flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Fields of a query or a form: a list is a name several times, a member of an object is ``name[member]``."""
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            yield from flat({f"{name}[{member}]": inner for member, inner in value.items()})
+        elif isinstance(value, list):
+            yield name, [item if isinstance(item, str) else as_text(item) for item in value]
+        else:
+            yield name, value
+
+
+def needs(template: str, scope: Scope) -> bool:
+    """Whether each hole of the address ``template`` has a value."""
+    return all(part.of(scope) not in (None, "") for part in parse(template).parts if isinstance(part, Hole))
+
+
+def _missing(session: Session, hole: Hole) -> str:
+    return f"{session.label_of(hole.path.root)} is not chosen yet. Choose it first."
+
+
+def _body(
+    session: Session, request: Request, scope: Scope, added: Mapping[str, Sent]
+) -> tuple[dict[str, Any], str | None]:
+    if request.json_ is not None or added["json"]:
+        filled = fill(request.json_, scope)
+        if filled is None:
+            filled = {} if isinstance(request.json_, Mapping | None) else []
+        return {"json": {**filled, **added["json"]} if isinstance(filled, Mapping) else filled}, None
+    if request.form is not None:
+        return {"data": dict(flat({**(fill(request.form, scope) or {}), **added["form"]}))}, None
+    if request.multipart is not None:
+        return _multipart(session, request.multipart, scope)
+    if request.text is not None:
+        return {"data": parse(request.text).text(scope).encode()}, "text/plain; charset=utf-8"
+    if request.file is not None:
+        return {"data": file_in(session, parse(request.file).value(scope))[1]}, "application/octet-stream"
+    return {}, None
+
+
+def _multipart(session: Session, fields: Mapping[str, Any], scope: Scope) -> tuple[dict[str, Any], str]:
+    """A field that is a table with ``file`` is one; its ``name`` may say what it is called."""
+    parts: list[tuple[str, str | None, bytes]] = []
+    for name, written in fields.items():
+        filled = fill(written, scope)
+        if isinstance(written, Mapping) and "file" in written:
+            if isinstance(filled, Mapping) and filled.get("file"):
+                file_name, content = file_in(session, filled["file"])
+                parts.append((name, str(filled.get("name") or file_name), content))
+            continue
+        values = filled if isinstance(filled, list) else [filled]
+        parts += [(name, None, as_text(value).encode()) for value in values if value not in (None, "")]
+    data, media_type = encode(parts)
+    return {"data": data}, media_type
+
+
+def _judge(session: Session, request: Request, answer: HttpResponse) -> None:
+    """Raise :class:`HttpError` where the app refuses, with the most telling sentence that there is."""
+    errors = session.form.errors or _NO_ERRORS
+    ok = answer.ok or answer.status in request.allow
+    if ok and errors.failing is None:
+        return
+    body = _quietly(answer)
+    if ok and (answer.status in request.allow or not _fails(errors, body)):
+        return
+    scope = session.with_(answer=body)
+    code = at_path(body, errors.code) if errors.code else None
+    written = errors.words.get(str(code)) or errors.words.get(str(answer.status)) or errors.other
+    sentence = parse(written).text(scope) if written else refusal(answer, errors.message)
+    raise HttpError(sentence, answer.status, answer.body)
+
+
+def _fails(errors: Errors, body: Any) -> bool:
+    return errors.failing is not None and at_path(body, errors.failing.path) == errors.failing.equals
+
+
+def _quietly(answer: HttpResponse) -> Any:
+    try:
+        return answer.json()
+    except HttpError:
+        return None

@@ -1,0 +1,104 @@
+"""One call of a declared component: what its templates may look at, its account's HTTP, and the time that is left."""
+
+import base64
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from webapp.service.components.calls import AccountGrant, Call
+from webapp.service.components.context import REQUEST_S, CredentialWatch, Send
+from webapp.service.components.declared.declaring import Declared
+from webapp.service.components.errors import ComponentError
+from webapp.service.components.http import Http
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.urls import HostRules
+
+_NO_ACCOUNT: tuple[None, None] = (None, None)
+REACH = "is not an address of this app, so nothing is sent there."
+
+
+class OutOfTime(Exception):
+    """The call's deadline has passed."""
+
+
+class Session:
+    """A call under way. ``send`` takes its messages, as the runner's do; ``bytes_read`` counts what was answered."""
+
+    def __init__(self, declared: Declared, call: Call, client: OutboundClient, send: Send) -> None:
+        self.declared, self.form, self.call, self.send = declared, declared.form, call, send
+        self._ends = time.monotonic() + call.deadline_s
+        self._client = client
+        watch = CredentialWatch(send)
+        chosen: tuple[str | None, AccountGrant | None] = next(iter(call.accounts.items()), _NO_ACCOUNT)
+        prop, self._grant = chosen
+        self.http = Http(client, self._grant, self._left_s, partial(watch.note, prop))
+        self.open_http = Http(client, None, self._left_s, partial(watch.note, None))
+        self.bytes_read = 0
+        values = {name: prop.default for name, prop in declared.props.items()} | dict(call.props)
+        self.scope: dict[str, Any] = {
+            **values,
+            "$account": _shown(self._grant),
+            "$label": call.labels,
+            "$query": call.query or None,
+            "$steps": {},
+            "$values": {},
+            "$fields": {},
+        }
+        self._check_values()
+
+    def with_(self, **more: Any) -> Mapping[str, Any]:
+        """The scope with further names of our own, written without their ``$``."""
+        return {**self.scope, **{f"${name}": value for name, value in more.items()}}
+
+    def check_address(self, url: str) -> None:
+        """Raise :class:`ComponentError` for a whole address outside the hosts of the account's app."""
+        if "://" not in url or self._grant is None:
+            return
+        checked = self._client.guard.check(url)
+        if isinstance(checked, Failure):
+            raise ComponentError(checked.sentence)
+        if not HostRules.of(*self._grant.allowed_hosts).admit(checked):
+            raise ComponentError(f"{checked.authority} {REACH}")
+
+    def check_time(self) -> None:
+        """Raise :class:`OutOfTime` where another request has no time left."""
+        if self._left_s() <= 0:
+            raise OutOfTime
+
+    def label_of(self, name: str) -> str:
+        """What a person calls the prop ``name``."""
+        prop = self.declared.props.get(name)
+        return (prop.label if prop else "") or name
+
+    def _left_s(self) -> float:
+        return min(REQUEST_S, self._ends - time.monotonic() - 0.5)
+
+    def _check_values(self) -> None:
+        for name, pattern, advice in self.declared.patterns:
+            value = self.scope.get(name)
+            if not isinstance(value, str) or not (value.strip() or not self.form.props[name].optional):
+                continue
+            if not pattern.fullmatch(value.strip()):
+                raise ComponentError(advice)
+
+
+def file_in(session: Session, value: Any) -> tuple[str, bytes]:
+    """Name and content of the file that the value of a ``file-ref`` prop names: an address, or a file of the stash."""
+    text = str(value)
+    if text.startswith(("https://", "http://")):
+        answer = session.open_http.get(text)
+        return Path(text.partition("?")[0]).name or "file", answer.body
+    name = Path(text).name
+    if name not in session.call.files:
+        raise ComponentError(f"There is no file {name}. Give an address, or a file of the stash that the run names.")
+    return name, base64.b64decode(session.call.files[name])
+
+
+def _shown(grant: AccountGrant | None) -> Mapping[str, str]:
+    """The fields of an account that are no secret."""
+    if grant is None or grant.secrets is None:
+        return {}
+    return {name: value for name, value in grant.values.items() if name not in grant.secrets}
