@@ -21,6 +21,7 @@ from tests.fakes.user_data import plant_account
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
+from webapp.service.components.executor import Executor
 from webapp.service.components.runner import Runner
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -244,7 +245,7 @@ def service(
 ) -> Iterator[Service]:
     """A service with its own data folder and a clock that moves only when told to."""
     opened = open_at(data, clock)
-    yield replace(opened, runner=runner)
+    yield replace(opened, executor=Executor(runner))
     close_service(opened)
 
 

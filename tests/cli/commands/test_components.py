@@ -8,11 +8,15 @@ import pytest
 from tests.cli.in_process import Commands
 
 
-@pytest.mark.parametrize(("words", "folder"), [((), "say-hello"), (("--trigger",), "each-tick")])
-def test_what_new_writes_is_sound(patchbay: Commands, data: Path, words: tuple[str, ...], folder: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "place"),
+    [((), "say-hello/0.0.1.py"), (("--trigger",), "each-tick/0.0.1.py"), (("--declared",), "say-hello.toml")],
+)
+def test_what_new_writes_is_sound(patchbay: Commands, data: Path, words: tuple[str, ...], place: str) -> None:
+    folder = place.partition("/")[0].removesuffix(".toml")
     made = patchbay.json("component", "new", folder, *words)
     assert made["key"] == f"~/{folder}"
-    assert Path(made["path"]) == data / "components" / folder / "0.0.1.py"
+    assert Path(made["path"]) == data / "components" / place
     assert patchbay.json("component", "check") == {"files": 1, "problems": []}
     assert "already" in patchbay.refused("component", "new", folder)
 
@@ -26,6 +30,17 @@ def test_check_prints_what_is_wrong(patchbay: Commands, data: Path) -> None:
     path.write_text(path.read_text().replace('label="Text", ', ""))
     done = patchbay.run("component", "check", str(path))
     assert (done.exit_code, done.stderr) == (1, "say-hello/0.0.1.py: the prop text needs a label.\n")
+
+
+def test_check_prints_the_lines_of_a_file_of_data(patchbay: Commands) -> None:
+    path = Path(patchbay.json("component", "new", "say-hello", "--declared")["path"])
+    path.write_text(path.read_text().replace('label = "Text"\n', "").replace('"{text}"', '"{txt}"'))
+    done = patchbay.run("component", "check")
+    place = "components/say-hello.toml: line"
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"{place} 13: request.params: {{txt}} is not known here; there are text, $account")
+    path.rename(path.with_name("Say_Hello.toml"))
+    assert "it must be named in lower case" in patchbay.run("component", "check").stderr
 
 
 def test_run_prints_what_comes_of_it_or_refuses_in_a_sentence(patchbay: Commands) -> None:

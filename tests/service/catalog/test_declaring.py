@@ -72,3 +72,25 @@ def test_the_author_hears_what_the_checker_says_once() -> None:
         "it has no name; say what it is called.",
         "it is odd.",
     ]
+
+
+def test_a_component_that_is_data_needs_no_runner(tmp_path: Path) -> None:
+    file = tmp_path / "acme" / "actions" / "say.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        'name = "Say"\nversion = "1.0.0"\ndescription = "Says."\nhints = "reads"\nsummary = "Said"\n'
+        '[request]\nurl = "https://example.com/"\n'
+    )
+    say = Component("acme-say", "1.0.0", "action", "acme", "acme/actions/say.toml", tmp_path)
+    away = failed("runner")
+    (row,), problems = declared([say], lambda _: away, {})
+    assert (row.facts["name"], row.kind, problems) == ("Say", "action", [])
+    assert declared([say], lambda _: away, {row.mark: row.facts | {"name": "Kept"}})[0][0].facts["name"] == "Kept"
+
+    file.write_text(file.read_text().replace("summary", "sumary"))
+    told = [
+        "acme/actions/say.toml: line 1: summary: it is missing.",
+        "acme/actions/say.toml: line 5: sumary: nothing is called so here; check its spelling.",
+    ]
+    assert declared([say], lambda _: away, {row.mark: row.facts}) == ([], told)
+    assert faults([say], lambda _: away) == told

@@ -1,6 +1,6 @@
 from io import BytesIO
 
-from webapp.service.catalog.messages import components, facts
+from webapp.service.catalog.messages import components, declared, facts
 
 FACTS = b"""
 name = "Acme"
@@ -27,6 +27,14 @@ class Send(Action):
 """
 
 
+DECLARED = b"""
+name = "Send thing"
+description = "Send a thing. [See the documentation](https://docs.example.com/)"
+summary = "Sent {to}"
+props.to = { label = "To", options = [{ label = "Ada", value = "a" }, { label = "{$item.name}", value = "b" }] }
+"""
+
+
 def said(extract: object, content: bytes) -> list[str]:
     return [text for _line, _function, text, _comments in extract(BytesIO(content), (), (), {})]  # type: ignore[operator]
 
@@ -41,3 +49,7 @@ def test_categories_are_messages() -> None:
 
 def test_words_of_a_component_are_messages_without_the_link_to_documentation() -> None:
     assert sorted(said(components, COMPONENT)) == ["Send a thing.", "Send thing", "To", "Who gets it."]
+
+
+def test_words_of_a_component_that_is_data_are_messages_and_its_templates_are_not() -> None:
+    assert said(declared, DECLARED) == ["Send thing", "Send a thing.", "To", "Ada"]

@@ -10,6 +10,7 @@ from flask.testing import FlaskClient
 
 from webapp.app import create_app
 from webapp.kit.clock import FakeClock
+from webapp.service.components.executor import Executor
 from webapp.service.components.runner import Runner
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -68,7 +69,7 @@ def service(data: Path, clock: FakeClock, hooks_folder: Path, runner: Runner) ->
     """A service over a copy of the folder."""
     shutil.copytree(hooks_folder, data, dirs_exist_ok=True)
     opened = open_service(Settings.from_env({}, data=data), clock)
-    yield replace(opened, runner=runner)
+    yield replace(opened, executor=Executor(runner))
     close_service(opened)
 
 

@@ -90,7 +90,7 @@ def test_whoever_only_reads_takes_in_what_others_built(service: Service, file: P
     reader.turn()
     reader.turn()
     assert name_of(service) is None
-    build(service.settings.data / "catalog.db", Places.of(service.settings.data), service.runner.call)
+    build(service.settings.data / "catalog.db", Places.of(service.settings.data), service.executor.call)
     reader.turn()
     assert name_of(service) == "Greet"
 
@@ -112,7 +112,7 @@ def test_what_could_not_be_built_is_tried_again(service: Service, file: Path, mo
     watch.turn()
     gone = Reply(None, error=ErrorInfo("runner", "RunnerError", "The runner does not answer."))
     with monkeypatch.context() as patched:
-        patched.setattr(type(service.runner), "call", lambda *_: gone)
+        patched.setattr(type(service.executor), "call", lambda *_: gone)
         with pytest.raises(Unavailable):
             watch.turn()
     watch.turn()

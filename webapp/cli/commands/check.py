@@ -102,7 +102,7 @@ def _catalog(settings: Settings) -> Looks:
 def _components(settings: Settings) -> Looks:
     """Said of every installation (security "Components are trusted code")."""
     own = settings.data / "components"
-    count = sum(1 for _ in own.glob("*/*.py")) if own.is_dir() else 0
+    count = sum(1 for _ in own.glob("*/*.py")) if own.is_dir() else 0  # those that are data hold no code
     yield (
         "note",
         f"{count} of your own. Code of components is not confined: it runs as this user, and can read the key, the "

@@ -12,9 +12,11 @@ import click
 from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import assets
+from webapp.service.catalog.sources import PATTERNS
 from webapp.service.components.calls import AccountGrant, Call, Method, Reply
 from webapp.service.components.checker import NAME, check
-from webapp.service.components.runner import Runner
+from webapp.service.components.declared.source import ENDING
+from webapp.service.components.executor import Executor
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 
@@ -30,18 +32,20 @@ def component() -> None:
 @component.command()
 @click.argument("name")
 @click.option("--trigger", is_flag=True, help="A trigger instead of an action.")
+@click.option("--declared", is_flag=True, help="Data instead of code: a TOML file.")
 @JSON
-def new(name: str, trigger: bool, as_json: bool) -> None:
+def new(name: str, trigger: bool, declared: bool, as_json: bool) -> None:
     """Write a first version of the component NAME (such as say-hello), ready to be changed."""
     if not NAME.fullmatch(name):
         raise Invalid(f"{name!r} cannot be the name of a component; use lower case and hyphens, such as say-hello.")
-    path = _folder() / name / f"{FIRST}.py"
-    if path.parent.exists():
-        raise Conflict(f"There is a component {name} already; choose another name, or add a version beside {path}.")
+    code, data = _folder() / name / f"{FIRST}.py", _folder() / f"{name}{ENDING}"
+    if code.parent.exists() or data.exists():
+        raise Conflict(f"There is a component {name} already; choose another name, or add a version beside {code}.")
+    path = data if declared else code
     words = name.split("-")
-    first = assets.templates_dir() / "components" / f"{'trigger' if trigger else 'action'}.py.txt"
+    first = assets.templates_dir() / "components" / f"{'trigger' if trigger else 'action'}{path.suffix}.txt"
     source = Template(first.read_text("utf-8"))
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(source.substitute(title=" ".join(words).capitalize(), class_name="".join(map(str.title, words))))
     show({"key": f"~/{name}", "version": FIRST, "path": str(path)}, as_json, "The component was written.")
 
@@ -51,7 +55,7 @@ def new(name: str, trigger: bool, as_json: bool) -> None:
 @JSON
 def check_(paths: tuple[Path, ...], as_json: bool) -> None:
     """Print everything wrong with the files at PATHS; with those in DATA/components, unless some are named."""
-    files = paths or tuple(sorted(_folder().glob("*/*.py")))
+    files = paths or tuple(sorted(file for pattern in PATTERNS for file in _folder().glob(pattern)))
     problems = _problems(files)
     show({"files": len(files), "problems": problems}, True) if as_json else _say(len(files), problems)
     if problems:
@@ -97,7 +101,7 @@ def run(
             endpoint=endpoint,
             allow_hosts=allow_hosts,
         )
-        reply = service.runner.call(call)
+        reply = service.executor.call(call)
     click.echo(json.dumps(_shown(reply, remembered), indent=2, ensure_ascii=False))
     if reply.error:
         raise SystemExit(1)
@@ -108,8 +112,8 @@ def _folder() -> Path:
 
 
 def _problems(files: Iterable[Path]) -> list[str]:
-    with Runner.start() as runner:
-        return [problem for file in files for problem in check(file, runner.call)]
+    with Executor.start() as executor:
+        return [problem for file in files for problem in check(file, executor.call)]
 
 
 def _say(count: int, problems: list[str]) -> None:
@@ -120,7 +124,7 @@ def _say(count: int, problems: list[str]) -> None:
 
 
 def _path(service: Service, what: str, version: str | None) -> Path:
-    if what.endswith(".py"):
+    if what.endswith((".py", ENDING)):
         return Path(what).absolute()
     component = service.catalog.component(what, version)
     if component is None:
@@ -134,8 +138,12 @@ def _accounts(service: Service, path: Path, text: str | None) -> tuple[dict[str,
         return {}, service.settings.allow_hosts
     raw = sys.stdin.read() if text == "-" else text
     values = {name: str(value) for name, value in _object("--credentials", raw).items()}
-    declared = service.runner.call(Call(path=str(path), method="declare"))
-    props = [] if declared.error else [prop for prop in declared.value["configurable_props"] if prop["type"] == "app"]
+    declared = service.executor.call(Call(path=str(path), method="declare"))
+    props = (
+        []
+        if declared.error
+        else [prop for prop in declared.value.get("configurable_props", ()) if prop["type"] == "app"]
+    )
     apps = {prop["name"]: service.app(prop["app"]) for prop in props}
     allow_hosts = grants.allow_hosts(service, list(apps.values()))
     return {name: grants.account_grant(app, values) for name, app in apps.items()}, allow_hosts

@@ -1,4 +1,4 @@
-"""What every component file declares: each is loaded in a process of its own by the runner, and judged.
+"""What every component file declares: code is loaded in a process of its own by the runner, and judged; data is read.
 
 A file that cannot be loaded, or that declares what it should not, becomes a problem and is left out; the rest goes on.
 """
@@ -16,11 +16,14 @@ from webapp.errors import Unavailable
 from webapp.service.catalog.sources import BUILT_IN, Component, python_files
 from webapp.service.components import authoring, loader, prop_types, props
 from webapp.service.components.calls import Call, Reply
+from webapp.service.components.declared.declaring import examine
+from webapp.service.components.declared.source import is_declared, shared_files
 
 Declare = Callable[[Call], Reply]
 DEADLINE_S = 20.0
 AT_ONCE = 4
 SHARED = BUILT_IN.parent / "shared"
+FORMS = Path(authoring.__file__).parent / "declared"
 _KINDS = {"action": "action", "source": "trigger"}
 
 
@@ -58,7 +61,7 @@ def source() -> str:
     """What declarations depend on besides the files themselves: the authoring API, as a hash."""
     modules = [Path(module.__file__ or "") for module in (authoring, loader, prop_types, props)]
     digest = hashlib.sha256()
-    for file in (*modules, *sorted(SHARED.glob("*.py"))):
+    for file in (*modules, *sorted(SHARED.glob("*.py")), *sorted(FORMS.glob("*.py"))):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -75,14 +78,14 @@ def declared(
     marks, problems = _marks(components), list[str]()
     declarations = [_declared(file, known[mark], mark) for file, mark in marks.items() if mark in known]
     files = [file for file, mark in marks.items() if mark not in known]
-    for component, reply in zip(files, _replies(files, declare), strict=True):
-        if reply.error is not None:
-            problems.append(f"{component.path}: {reply.error.message}")
-            continue
-        wrong = list(_problems(component, reply.value))
+    code = [file for file in files if not is_declared(file.path)]
+    replies = _replies(code, declare)
+    judged = [(file, reply.value, _wrong(file, reply)) for file, reply in zip(code, replies, strict=True)]
+    judged += [(file, *examine(file.file)) for file in files if is_declared(file.path)]
+    for component, facts, wrong in judged:
         problems += [f"{component.path}: {sentence}" for sentence in wrong]
         if not wrong:
-            declarations.append(_declared(component, reply.value, marks[component]))
+            declarations.append(_declared(component, facts or {}, marks[component]))
     return declarations, problems
 
 
@@ -92,10 +95,18 @@ def faults(components: Iterable[Component], declare: Declare) -> list[str]:
     Raises :class:`Unavailable`.
     """
     files, messages = list(components), list[str]()
-    for component, reply in zip(files, _replies(files, declare), strict=True):
-        wrong = [reply.error.message] if reply.error else [*_problems(component, reply.value), *reply.value["problems"]]
+    code = [file for file in files if not is_declared(file.path)]
+    for component, reply in zip(code, _replies(code, declare), strict=True):
+        wrong = [*_wrong(component, reply), *(reply.value["problems"] if reply.value else ())]
         messages += [f"{component.path}: {sentence}" for sentence in dict.fromkeys(wrong)]
+    for component in files:
+        if is_declared(component.path):
+            messages += [f"{component.path}: {sentence}" for sentence in examine(component.file)[1]]
     return messages
+
+
+def _wrong(component: Component, reply: Reply) -> list[str]:
+    return [reply.error.message] if reply.error else list(_problems(component, reply.value))
 
 
 def _declared(component: Component, facts: Mapping[str, Any], mark: str) -> Declared:
@@ -107,6 +118,9 @@ def _marks(components: Iterable[Component]) -> dict[Component, str]:
     digests: dict[Path, str] = {}
     marks = {}
     for component in components:
+        if is_declared(component.path):
+            marks[component] = f"{component.path} {_digest_of(shared_files(component.file))}"
+            continue
         package = _package(component)
         digests[package] = digests.get(package) or _digest(package)
         marks[component] = f"{component.path} {digests[package]}"
@@ -122,6 +136,13 @@ def _digest(package: Path) -> str:
     digest = hashlib.sha256(source().encode())
     for file in python_files(package):
         digest.update(f"{file.relative_to(package).as_posix()}\0".encode() + file.read_bytes() + b"\1")
+    return digest.hexdigest()
+
+
+def _digest_of(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256(source().encode())
+    for file in files:
+        digest.update(file.read_bytes() + b"\1")
     return digest.hexdigest()
 
 

@@ -1,7 +1,7 @@
 """What apps and components say to people, for gettext's message files: methods of Babel's extraction.
 
 Of ``app.toml``: descriptions, scopes in words, names of scope profiles, and fields. Of components: the constants that
-stand where a name, a description or a label belongs.
+stand where a name, a description or a label belongs, and in those that are data the members of such names.
 """
 
 import ast
@@ -34,6 +34,24 @@ def components(file: BinaryIO, keywords: object, comments: Collection[str], opti
             text = value.value if isinstance(value, ast.Constant) else None
             if name in _SAID and isinstance(text, str) and text[:1].isupper():
                 yield value.lineno, "", without_link(text)[0], []
+
+
+def declared(file: BinaryIO, keywords: object, comments: Collection[str], options: object) -> Iterator[Message]:
+    """The messages of a component that is data, or of what several share. Raises :class:`tomllib.TOMLDecodeError`."""
+    for text in dict.fromkeys(_said_in(tomllib.loads(file.read().decode("utf-8")))):
+        yield 1, "", without_link(text)[0], []
+
+
+def _said_in(value: Any) -> Iterator[str]:
+    """What stands under a name for words; what is looked up, and so has a hole, is the app's own."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _said_in(item)
+    elif isinstance(value, Mapping):
+        for name, member in value.items():
+            if name in _SAID and isinstance(member, str) and member[:1].isupper() and "{" not in member:
+                yield member
+            yield from _said_in(member)
 
 
 def _of_facts(spec: Mapping[str, Any]) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 A component is one file with one class that reads like a description of the feature. Its class attributes are its
 props, in the order in which a person meets them (a trailing underscore is not part of the name, so that a prop may
-be called ``name_``); its methods get one :class:`Context`. The manual has a whole example (components "An action").
+be called ``name_``); its methods get one :class:`Context`. The manual has a whole example (components "An action in
+Python").
 """
 
 from collections.abc import Mapping

@@ -174,7 +174,7 @@ def _of_another_app(service: Service, prop: Prop, account: Account) -> Invalid:
 
 
 def _make(service: Service, request: Call, granted: CallGrants) -> Reply:
-    return service.runner.call(replace(request, accounts=granted.accounts, allow_hosts=granted.allow_hosts))
+    return service.executor.call(replace(request, accounts=granted.accounts, allow_hosts=granted.allow_hosts))
 
 
 def _settle(service: Service, used: Account, reply: Reply) -> Account:

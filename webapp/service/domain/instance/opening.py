@@ -10,6 +10,7 @@ from webapp.kit.clock import Clock, now
 from webapp.service.catalog.build import BuildReport, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
+from webapp.service.components.executor import Executor
 from webapp.service.components.runner import Runner
 from webapp.service.domain.access import clients, refused_calls, tokens
 from webapp.service.domain.accounts import provider_clients
@@ -43,7 +44,7 @@ def open_service(
     """
     restoring.finish(settings.data)
     store = open_store(settings)
-    components = runner or Runner.start()
+    executor = Executor(runner or Runner.start())
     try:
         with _one_at_a_time(settings.data / ".opening"):
             store.migrate()
@@ -52,14 +53,14 @@ def open_service(
         _warn(report)
         outbound = OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
         limits = Limiter(settings.limits_storage, clock)
-        parts = (settings, store, clock, keys, _catalog(settings), outbound, components, limits, wake)
+        parts = (settings, store, clock, keys, _catalog(settings), outbound, executor, limits, wake)
         service = Service(*parts, sign=generations.begin(store, clock))
         while clear_addresses.seal_some(service) or tokens.seal_addresses(service):
             pass
         if settings.sandbox:
             provider_clients.ensure_sandbox(service)
     except BaseException:
-        components.close()
+        executor.close()
         store.close()
         raise
     return service
@@ -71,7 +72,7 @@ def update_catalog(service: Service) -> None:
     Raises :class:`webapp.errors.Unavailable` when the runner cannot be asked what components declare.
     """
     with _one_at_a_time(service.settings.data / ".opening"):
-        report = _build(service.settings, service.runner)
+        report = _build(service.settings, service.executor)
     if report.built:
         _warn(report)
 
@@ -82,12 +83,12 @@ def close_service(service: Service) -> None:
     clients.flush_uses(service)
     refused_calls.flush(service)
     takeover.give_up(service)
-    service.runner.close()
+    service.executor.close()
     service.catalog.close()
     service.store.close()
 
 
-def _build(settings: Settings, runner: Runner | None) -> BuildReport:
+def _build(settings: Settings, runner: Runner | Executor | None) -> BuildReport:
     """Build the catalog unless it stands, from the built-in apps and what the operator put into the data folder.
 
     A runner of our own is not begun for it, since not every process that opens a folder calls components.
