@@ -11,14 +11,14 @@ from webapp.service.catalog.app import placement
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.calls import AccountGrant, Call, Reply
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 
 @dataclass(frozen=True)
 class ActionHarness:
     """One shipped action. ``origin`` is where its app's API answers here; ``fields`` are its account's, if any."""
 
-    runner: Runner
+    runner: Executor
     app: str
     name: str
     origin: str = ""
@@ -28,7 +28,7 @@ class ActionHarness:
 
     @property
     def path(self) -> Path:
-        return BUILT_IN / self.app / "actions" / self.name / f"{self.version}.py"
+        return component_file(self.app, "actions", self.name, self.version)
 
     def run(self, labels: Mapping[str, str] | None = None, /, **props: Any) -> Reply:
         """Run it, and expect nothing."""
@@ -72,6 +72,13 @@ class ActionHarness:
         key = f"{self.app}-{self.name}"
         call = Call(str(self.path), key, self.version, method, props, accounts=accounts, allow_hosts=hosts)
         return self.runner.call(replace(call, **more))
+
+
+def component_file(slug: str, kind: str, name: str, version: str = "0.0.1", apps: Path = BUILT_IN) -> Path:
+    """Where a shipped component stands, be it data or code."""
+    folder = apps / slug / kind
+    declared = folder / f"{name}.toml"
+    return declared if declared.is_file() else folder / name / f"{version}.py"
 
 
 def grant(slug: str, origin: str, fields: Mapping[str, str]) -> AccountGrant:

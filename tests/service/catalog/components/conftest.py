@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 
 @pytest.fixture(scope="session")
-def runner() -> Iterator[Runner]:
-    with Runner.start() as started:
+def runner() -> Iterator[Executor]:
+    with Executor.start() as started:
         yield started

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from tests.fakes.provider_api import Api, serving
 from tests.service.catalog.components.action_harness import ActionHarness
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def api() -> Iterator[Api]:
 
 
 @pytest.fixture
-def send(api: Api, runner: Runner) -> ActionHarness:
+def send(api: Api, runner: Executor) -> ActionHarness:
     return ActionHarness(runner, "http", "send-request", allow_hosts=(api.origin.removeprefix("http://"),))
 
 

@@ -7,7 +7,7 @@ import pytest
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.calls import Call
 from webapp.service.components.checker import check
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 from webapp.service.domain.triggers.configuration import NATIVE
 
 FILES = {
@@ -31,7 +31,7 @@ EVENTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("key", NATIVE)
-def test_a_native_trigger(runner: Runner, key: str) -> None:
+def test_a_native_trigger(runner: Executor, key: str) -> None:
     path = BUILT_IN / FILES[key] / "0.0.1.py"
     assert check(path, runner.call) == []
     declared = runner.call(Call(path=str(path), method="declare")).value

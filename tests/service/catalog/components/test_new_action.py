@@ -5,12 +5,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.service.catalog.components.action_harness import ActionHarness
+from tests.service.catalog.components.action_harness import ActionHarness, component_file
 from tests.service.catalog.components.test_sandbox import Action, action, served
 from webapp.service.catalog import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import BUILT_IN, Places
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 __all__ = ["action", "served"]  # fixtures
 
@@ -29,10 +29,10 @@ class Elsewhere(ActionHarness):
 
     @property
     def path(self) -> Path:
-        return self.folder / self.app / "actions" / self.name / f"{self.version}.py"
+        return component_file(self.app, "actions", self.name, self.version, self.folder)
 
 
-def test_the_new_file_is_all_it_takes(tmp_path: Path, action: Action, runner: Runner) -> None:
+def test_the_new_file_is_all_it_takes(tmp_path: Path, action: Action, runner: Executor) -> None:
     assert FILE and EXAMPLE and TEST
     shutil.copytree(BUILT_IN / "sandbox", tmp_path / "apps" / "sandbox")
     shutil.copy(BUILT_IN / "categories.toml", tmp_path / "apps")

@@ -14,7 +14,7 @@ from webapp.service.catalog import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.authoring import Trigger
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 __all__ = ["action", "served", "watching"]  # fixtures
 
@@ -25,7 +25,7 @@ SOURCE, TEST = (
 )
 
 
-def test_the_new_file_is_all_it_takes(tmp_path: Path, watching: OpenTrigger, action: Action, runner: Runner) -> None:
+def test_the_new_file_is_all_it_takes(tmp_path: Path, watching: OpenTrigger, action: Action, runner: Executor) -> None:
     assert NAME and SOURCE and TEST
     shutil.copytree(BUILT_IN / "sandbox", tmp_path / "apps" / "sandbox")
     shutil.copy(BUILT_IN / "categories.toml", tmp_path / "apps")

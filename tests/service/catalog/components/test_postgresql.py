@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.postgres_server import server
 from tests.service.catalog.components.action_harness import ActionHarness
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 from webapp.service.outbound.postgres import PostgresAccount
 
 Action = Callable[..., ActionHarness]
@@ -27,7 +27,7 @@ def account() -> Iterator[PostgresAccount]:
 
 
 @pytest.fixture(scope="module")
-def action(account: PostgresAccount, runner: Runner) -> Action:
+def action(account: PostgresAccount, runner: Executor) -> Action:
     """An action by its name, over an account of the server; ``changes`` are fields of the account."""
 
     def made(name: str, **changes: str) -> ActionHarness:
@@ -68,7 +68,7 @@ def test_the_words_of_the_server_reach_the_person(action: Action) -> None:
     assert "port" in action("execute-query", port="x").error(sql={"query": "select 1"})
 
 
-def test_only_allowed_servers(account: PostgresAccount, runner: Runner) -> None:
+def test_only_allowed_servers(account: PostgresAccount, runner: Executor) -> None:
     fields = {"host": "127.0.0.1", "port": str(account.port), "database": "x", "user": "x", "password": "x"}
     said = ActionHarness(runner, "postgresql", "execute-query", fields=fields).error(sql={"query": "select 1"})
     assert "not on the public internet" in said

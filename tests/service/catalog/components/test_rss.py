@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from tests.fakes.provider_api import Api, serving
 from tests.service.catalog.components.action_harness import ActionHarness
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>News &amp; more</title><link>https://example.com/</link>
 <item><title>Second</title><link>/2</link><guid isPermaLink="false">g2</guid>
@@ -50,7 +50,7 @@ def api() -> Iterator[Api]:
 
 
 @pytest.fixture
-def fetch(api: Api, runner: Runner) -> ActionHarness:
+def fetch(api: Api, runner: Executor) -> ActionHarness:
     return ActionHarness(runner, "rss", "fetch-feed", allow_hosts=(api.origin.removeprefix("http://"),))
 
 

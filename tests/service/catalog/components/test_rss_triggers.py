@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from tests.fakes.provider_api import Api, serving
 from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 FEEDS: dict[str, list[str]] = {}
 MODIFIED = "Sat, 07 Sep 2030 09:00:01 GMT"
@@ -40,7 +40,7 @@ def api() -> Iterator[Api]:
 
 
 @pytest.fixture
-def watching(api: Api, runner: Runner) -> Any:
+def watching(api: Api, runner: Executor) -> Any:
     path = BUILT_IN / "rss" / "triggers" / "new-item" / "0.0.1.py"
 
     def made(name: str, *items: str) -> TriggerHarness:

@@ -11,8 +11,8 @@ from tests.service.catalog.components.action_harness import ActionHarness
 from webapp.kit.clock import FakeClock, now
 from webapp.service.catalog.index import Catalog
 from webapp.service.components import prop_types
+from webapp.service.components.executor import Executor
 from webapp.service.components.loader import load, props_of
-from webapp.service.components.runner import Runner
 
 PLAIN, DEMANDING = "prj_001", "prj_005"  # without fields of its own; with a choice, a number, a text and a boolean
 Action = Callable[..., ActionHarness]
@@ -34,7 +34,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def action(served: Served, runner: Runner) -> Action:
+def action(served: Served, runner: Executor) -> Action:
     """An action by its name, with an account that may do everything unless another ``scope`` is given."""
     tokens = {"": served.connect()["access_token"]}
 
@@ -110,7 +110,7 @@ def test_what_the_sandbox_refuses_is_said(action: Action) -> None:
     assert "does not include tasks:write" in reader.error(project_id=PLAIN, title="Paint")
 
 
-def test_a_dead_token_is_told_by_its_status(served: Served, runner: Runner) -> None:
+def test_a_dead_token_is_told_by_its_status(served: Served, runner: Executor) -> None:
     reply = ActionHarness(runner, "sandbox", "list-projects", served.url, {"oauth_access_token": "wrong"}).run()
     assert reply.error is not None
     assert (reply.error.kind, reply.error.status) == ("http", 401)

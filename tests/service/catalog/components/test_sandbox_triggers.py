@@ -14,7 +14,7 @@ from tests.service.catalog.components.trigger_harness import TriggerHarness, log
 from webapp.sandbox.people import find_person
 from webapp.sandbox.tasks import NewTask
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 __all__ = ["action", "served"]  # fixtures
 
@@ -23,7 +23,7 @@ PROJECT, OTHER, MANY = "prj_001", "prj_006", "prj_011"
 
 
 @pytest.fixture(scope="module")
-def watching(served: Served, runner: Runner) -> OpenTrigger:
+def watching(served: Served, runner: Executor) -> OpenTrigger:
     """A trigger by its name, with an account that may do everything."""
     account = grant("sandbox", served.url, {"oauth_access_token": served.connect()["access_token"]})
 
@@ -82,7 +82,7 @@ def test_many_tasks_come_all(served: Served, watching: OpenTrigger) -> None:
     assert [one.id for one in harness.tick()] == [one.id for one in created]
 
 
-def test_projects_are_offered(watching: OpenTrigger, runner: Runner) -> None:
+def test_projects_are_offered(watching: OpenTrigger, runner: Executor) -> None:
     harness = watching("new-task")
     asked = harness.call("declare").value["configurable_props"]
     assert [one["name"] for one in asked] == ["account", "project_id", "timer", "db"]

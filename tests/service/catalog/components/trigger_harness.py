@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from webapp.service.components.calls import AccountGrant, Call, Emitted, Reply
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 ENDPOINT = "https://patchbay.example/h/k1"
 
@@ -16,7 +16,7 @@ ENDPOINT = "https://patchbay.example/h/k1"
 class TriggerHarness:
     """One deployed trigger. ``state`` is what it remembers."""
 
-    runner: Runner
+    runner: Executor
     path: Path
     props: dict[str, Any]
     accounts: Mapping[str, AccountGrant] = field(default_factory=dict)

@@ -13,11 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
+from tests.service.catalog.components.action_harness import component_file
 from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog.app import App
-from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.calls import AccountGrant, Call, Reply
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 from webapp.service.outbound.templates import apply, fill_url
 
 FORM = "application/x-www-form-urlencoded"
@@ -52,6 +52,7 @@ class FakeAnswer:
 
     status: int
     body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 Answer = Any | Callable[[Asked], Any]
@@ -89,7 +90,7 @@ class AppHarness:
     """Calls the actions of one app for one account."""
 
     app: App
-    runner: Runner
+    runner: Executor
     grant: AccountGrant
     provider: Provider
     host: str
@@ -136,12 +137,12 @@ class AppHarness:
 
     def trigger(self, trigger: str, **props: Any) -> TriggerHarness:
         """A trigger, which is not deployed yet."""
-        path = BUILT_IN / self.app.spec.slug / "triggers" / trigger / "0.0.1.py"
+        path = component_file(self.app.spec.slug, "triggers", trigger)
         return TriggerHarness(self.runner, path, props, {self.app.spec.slug: self.grant}, (self.host,))
 
     def call(self, method: Any, action: str, props: Mapping[str, Any], **more: Any) -> Reply:
         """Any call."""
-        path = BUILT_IN / self.app.spec.slug / "actions" / action / "0.0.1.py"
+        path = component_file(self.app.spec.slug, "actions", action)
         accounts = {self.app.spec.slug: self.grant}
         return self.runner.call(
             Call(str(path), method=method, props=props, accounts=accounts, allow_hosts=(self.host,), **more)
@@ -149,12 +150,12 @@ class AppHarness:
 
 
 @contextmanager
-def open_harness(app: App, runner: Runner, values: Mapping[str, str]) -> Iterator[AppHarness]:
+def open_harness(app: App, runner: Executor, values: Mapping[str, str]) -> Iterator[AppHarness]:
     """A harness for an account of ``app`` with ``values``."""
     whole = urlsplit(fill_url(app.spec.base_url or "", values))
     applied = apply(app.placements, values)
     provider = Provider(whole.path, {**app.spec.headers, **applied.headers}, applied.params)
-    with _serving(provider) as host:
+    with serving(provider) as host:
         grant = AccountGrant(
             values=values,
             base_url=f"http://{host}{whole.path}",
@@ -166,7 +167,7 @@ def open_harness(app: App, runner: Runner, values: Mapping[str, str]) -> Iterato
 
 
 @contextmanager
-def _serving(provider: Provider) -> Iterator[str]:
+def serving(provider: Provider) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"provider": provider}))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
@@ -192,9 +193,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.rfile.read(int(self.headers.get("Content-Length", 0))),
         )
         said = self.provider.answer(asked)
-        raw = b"" if said.status == 204 else json.dumps(said.body).encode()
+        raw = (
+            said.body if isinstance(said.body, bytes) else b"" if said.status == 204 else json.dumps(said.body).encode()
+        )
         self.send_response(said.status)
-        self.send_header("Content-Type", "application/json")
+        for name, value in {"Content-Type": "application/json", **said.headers}.items():
+            self.send_header(name, value)
         if said.status != 204:
             self.send_header("Content-Length", str(len(raw)))
         self.end_headers()

@@ -7,17 +7,17 @@ import pytest
 
 from tests.service.catalog.components.providers.app_harness import AppHarness, open_harness
 from webapp.service.catalog.index import Catalog
-from webapp.service.components.runner import Runner
+from webapp.service.components.executor import Executor
 
 
 @pytest.fixture(scope="session")
-def action_runner() -> Iterator[Runner]:
-    with Runner.start() as started:
+def action_runner() -> Iterator[Executor]:
+    with Executor.start() as started:
         yield started
 
 
 @pytest.fixture
-def desk_of(shipped: Catalog, action_runner: Runner) -> Iterator[Callable[..., AppHarness]]:
+def desk_of(shipped: Catalog, action_runner: Executor) -> Iterator[Callable[..., AppHarness]]:
     """Open a harness for an app and the values of an account."""
     with ExitStack() as stack:
 

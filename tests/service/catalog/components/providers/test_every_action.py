@@ -9,8 +9,8 @@ import pytest
 from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.checker import problems
+from webapp.service.components.executor import Executor
 from webapp.service.components.loader import load, props_of
-from webapp.service.components.runner import Runner
 
 ACTIONS = sorted(BUILT_IN.glob("*/actions/*/*.py"))
 TRIGGERS = sorted(BUILT_IN.glob("*/triggers/*/*.py"))
@@ -60,7 +60,7 @@ def test_a_trigger_is_in_order(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [path for path in TRIGGERS if "http_interface" in path.read_text("utf-8")], ids=name)
-def test_whoever_sends_requests_has_to_prove_it(action_runner: Runner, path: Path) -> None:
+def test_whoever_sends_requests_has_to_prove_it(action_runner: Executor, path: Path) -> None:
     if path.parts[-4] == "http":
         return  # that one is for anybody's requests
     props = {"signing_secret": "s"} if path.parts[-4] == "slack" else {}

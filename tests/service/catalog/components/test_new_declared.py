@@ -1,0 +1,92 @@
+"""What the manual promises of components without code: every example in it is sound, and runs."""
+
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.service.catalog.components.action_harness import ActionHarness
+from tests.service.catalog.components.providers.app_harness import FakeAnswer, Provider, serving
+from tests.service.catalog.components.test_new_action import MANUAL, Elsewhere
+from tests.service.catalog.components.test_sandbox import Action, action, served
+from webapp.service.catalog import build
+from webapp.service.catalog.sources import BUILT_IN, Places
+from webapp.service.components.calls import AccountGrant, Call
+from webapp.service.components.declared.declaring import examine
+from webapp.service.components.declared.filters import FILTERS
+from webapp.service.components.executor import Executor
+
+__all__ = ["action", "served"]  # fixtures
+
+BLOCKS = re.findall(r"```toml\n(.*?)```", MANUAL, re.DOTALL)
+WHOLE = next(block for block in BLOCKS if block.startswith('name = "Rename task"'))
+SHARED = next(block for block in BLOCKS if block.startswith("# shared.toml"))
+PARTS = [block for block in BLOCKS if not block.startswith(("name = ", "# shared.toml"))]
+TEST = re.search(r"```python\n(def test_rename_task.*?)```", MANUAL, re.DOTALL)
+HEAD = 'name = "Do it"\nversion = "0.0.1"\ndescription = "Does it."\nhints = "reads"\nsummary = "Did it"\n'
+ACCOUNT = '[props.account]\ntype = "app"\napp = "tiny"\n'
+ANSWER: dict[str, Any] = {
+    "results": [{"state": "open"}], "note": {"id": 1, "words": ["a"], "url": "/n"}, "ok": True, "version": 2,
+    "columns": [{"id": "a-b", "type": "choice", "name": "A", "choices": ["x"]}, {"id": "c", "type": "?", "name": "C"}],
+}  # fmt: skip
+
+
+def test_the_new_file_is_all_it_takes(tmp_path: Path, action: Action, runner: Executor) -> None:
+    assert TEST
+    shutil.copytree(BUILT_IN / "sandbox", tmp_path / "apps" / "sandbox")
+    shutil.copy(BUILT_IN / "categories.toml", tmp_path / "apps")
+    (tmp_path / "apps" / "sandbox" / "actions" / "rename-task.toml").write_text(WHOLE, "utf-8")
+    report = build.build(tmp_path / "catalog.db", Places(built_in=tmp_path / "apps"), declare=runner.call)
+    assert report.problems == ()
+
+    def copied(name: str) -> ActionHarness:
+        shipped = action(name)
+        if name != "rename-task":
+            return shipped
+        copy = Elsewhere(shipped.runner, shipped.app, name, shipped.origin, shipped.fields)
+        object.__setattr__(copy, "folder", tmp_path / "apps")
+        return copy
+
+    space: dict[str, Any] = {"Action": Action}
+    exec(TEST[1], space)
+    space["test_rename_task"](copied)
+
+
+@pytest.fixture
+def host() -> Iterator[str]:
+    provider = Provider("", {}, {})
+    provider.answer = lambda asked: _said(asked.what)  # type: ignore[method-assign]
+    with serving(provider) as address:
+        yield address
+
+
+def _said(what: str) -> Any:
+    return FakeAnswer(200, [{"id": "7", "title": "Seven"}] if what == "GET /notes" else ANSWER)
+
+
+@pytest.mark.parametrize("part", PARTS, ids=range(len(PARTS)))
+def test_each_example_runs(tmp_path: Path, runner: Executor, host: str, part: str) -> None:
+    path = tmp_path / "tiny" / "actions" / "do-it.toml"
+    path.parent.mkdir(parents=True)
+    (tmp_path / "tiny" / "shared.toml").write_text(SHARED)
+    first, _, rest = part.partition("[") if not part.startswith("[") else ("", "", part[1:])
+    path.write_text(f"{HEAD}{first}{ACCOUNT}[{rest}")
+    assert examine(path)[1] == []
+
+    grant = AccountGrant(base_url=f"http://{host}", allowed_hosts=(host,))
+    values = {"name": "tea", "photo": "a.png", "table": "t", "note": "7", "column_a_2db": "x", "column_c": "y"}
+    given = {name: values[name] for name in (*tomllib.loads(part).get("props", {}), "column_a_2db") if name in values}
+    call = Call(str(path), props=given, accounts={"account": grant}, allow_hosts=(host,), files={"a.png": "UE5H"})
+    reply = runner.call(call)
+    assert reply.error is None, reply.error
+
+
+def test_the_filters_are_those_that_there_are() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| ([A-Z][^|]*) \|$", MANUAL, re.MULTILINE)
+    assert {name: meaning.lower() for name, meaning in rows if name in FILTERS} == {
+        name: known.meaning.lower() for name, known in FILTERS.items()
+    }
