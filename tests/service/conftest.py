@@ -21,8 +21,7 @@ from tests.fakes.user_data import plant_account
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
-from webapp.service.components.executor import Executor
-from webapp.service.components.runner import Runner
+from webapp.service.components.runner import Executor, Runner
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from webapp.service.components.calls import Call, Reply
-from webapp.service.components.runner import Runner
+from webapp.service.components.runner import Executor, Runner
 from webapp.service.components.wire import Line, encode
 
 Run = Callable[..., Reply]
@@ -322,3 +322,25 @@ def test_a_folder_that_somebody_removed_is_let_go_of(monkeypatch: pytest.MonkeyP
     assert not folder._finalizer.alive, "it would warn when it is forgotten"  # type: ignore[attr-defined]
     runner.close()
     assert not second.parent.exists()
+
+
+class Asked(Runner):
+    """A runner that only remembers."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.paths: list[str] = []
+
+    def call(self, call: Call) -> Reply:
+        self.paths.append(call.path)
+        return Reply("code")
+
+
+def test_code_goes_to_the_runner_and_data_does_not(tmp_path: Path) -> None:
+    runner = Asked()
+    with Executor(runner) as executor:
+        assert executor.call(Call(str(tmp_path / "1.0.0.py"))).value == "code"
+        reply = executor.call(Call(str(tmp_path / "a.toml")))
+    assert reply.error is not None
+    assert reply.error.kind == "load"
+    assert runner.paths == [str(tmp_path / "1.0.0.py")]

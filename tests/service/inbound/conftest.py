@@ -10,8 +10,7 @@ from flask.testing import FlaskClient
 
 from webapp.app import create_app
 from webapp.kit.clock import FakeClock
-from webapp.service.components.executor import Executor
-from webapp.service.components.runner import Runner
+from webapp.service.components.runner import Executor, Runner
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects

@@ -3,6 +3,8 @@
 A runner is either another process's (:meth:`Runner.connect`: the supervisor keeps it alive, and calls wait a moment
 while it starts again) or this process's own (:meth:`Runner.start`: started at the first call and again if it dies,
 ended by :meth:`Runner.close`). A failure is part of the Reply, never an exception.
+
+Whoever calls a component asks an :class:`Executor`: what is data runs in this thread, what is code by the runner.
 """
 
 import subprocess
@@ -13,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 
 from webapp.service.components.calls import Call, Reply
+from webapp.service.components.declared.interpreter import Interpreter
+from webapp.service.components.declared.source import ENDING
 from webapp.service.components.reply_builder import ReplyBuilder
 from webapp.service.components.wire import FOLDER, MAX_MESSAGE, SOCKET, Line, command, encode
 
@@ -131,3 +135,29 @@ class Runner:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+class Executor:
+    """Makes calls of components of either kind. Threads may share one."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner, self._interpreter = runner, Interpreter()
+
+    @classmethod
+    def start(cls) -> "Executor":
+        """One with a runner of this process's own, which costs nothing until the first call of code."""
+        return cls(Runner.start())
+
+    def call(self, call: Call) -> Reply:
+        """Make ``call`` and wait for what comes of it. A failure is part of the Reply, never an exception."""
+        return self._interpreter.call(call) if call.path.endswith(ENDING) else self._runner.call(call)
+
+    def close(self) -> None:
+        """End a runner of our own."""
+        self._runner.close()
+
+    def __enter__(self) -> "Executor":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

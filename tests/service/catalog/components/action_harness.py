@@ -11,7 +11,7 @@ from webapp.service.catalog.app import placement
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.calls import AccountGrant, Call, Reply
-from webapp.service.components.executor import Executor
+from webapp.service.components.runner import Executor
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.declared.declaring import examine
 from webapp.service.components.declared.filters import FILTERS
-from webapp.service.components.executor import Executor
+from webapp.service.components.runner import Executor
 
 __all__ = ["action", "served"]  # fixtures
 

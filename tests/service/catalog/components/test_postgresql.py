@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.postgres_server import server
 from tests.service.catalog.components.action_harness import ActionHarness
-from webapp.service.components.executor import Executor
+from webapp.service.components.runner import Executor
 from webapp.service.outbound.postgres import PostgresAccount
 
 Action = Callable[..., ActionHarness]

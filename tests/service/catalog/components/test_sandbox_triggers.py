@@ -14,7 +14,7 @@ from tests.service.catalog.components.trigger_harness import TriggerHarness, log
 from webapp.sandbox.people import find_person
 from webapp.sandbox.tasks import NewTask
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.components.executor import Executor
+from webapp.service.components.runner import Executor
 
 __all__ = ["action", "served"]  # fixtures
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from webapp.service.components.calls import AccountGrant, Call, Emitted, Reply
-from webapp.service.components.executor import Executor
+from webapp.service.components.runner import Executor
 
 ENDPOINT = "https://patchbay.example/h/k1"
 

@@ -10,8 +10,7 @@ from webapp.kit.clock import Clock, now
 from webapp.service.catalog.build import BuildReport, ensure
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
-from webapp.service.components.executor import Executor
-from webapp.service.components.runner import Runner
+from webapp.service.components.runner import Executor, Runner
 from webapp.service.domain.access import clients, refused_calls, tokens
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import generations

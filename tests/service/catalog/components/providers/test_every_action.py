@@ -9,8 +9,8 @@ import pytest
 from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.checker import problems
-from webapp.service.components.executor import Executor
 from webapp.service.components.loader import load, props_of
+from webapp.service.components.runner import Executor
 
 ACTIONS = sorted(BUILT_IN.glob("*/actions/*/*.py"))
 TRIGGERS = sorted(BUILT_IN.glob("*/triggers/*/*.py"))
