@@ -43,6 +43,11 @@ def test_a_client_can_be_made_by_its_steps(spec: AppSpec) -> None:
     assert any("{redirect_uri}" in step for step in spec.oauth.client.steps)
 
 
+def test_steps_say_when_they_were_read_but_for_consoles_that_are_not_described() -> None:
+    undated = {slug for slug, spec in OAUTH.items() if spec.oauth and not spec.oauth.client.read_on}
+    assert undated == {"discord", "dropbox", "hubspot", "todoist"}
+
+
 @pytest.mark.parametrize("spec", OAUTH.values(), ids=OAUTH.keys())
 def test_a_family_shares_its_endpoints_and_its_provider(spec: AppSpec) -> None:
     assert spec.oauth is not None
