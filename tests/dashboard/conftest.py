@@ -19,11 +19,11 @@ from flask import Flask, Response, g, jsonify, request
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from tests.dashboard import fake_triggers
 from tests.dashboard.build import fake_oauth_apps
 from tests.dashboard.build.fake_oauth_apps import Registry
 from tests.dashboard.embedded import Embedded
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger import fake_triggers
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.people.oidc.openid import FakeOpenId
 from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.conftest import PASSWORD
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from webapp.dashboard import dashboard as board
 from webapp.errors import NotFound
 from webapp.kit.clock import MINUTE, SECOND

@@ -41,6 +41,8 @@ def test_the_theme_alone_stays_on_its_page(busy: Any) -> None:
     assert (answer.status_code, answer.headers["Location"]) == (303, "/accounts?app=github")
     elsewhere = browser.client.post("/settings/theme", data=data, headers={"Referer": "https://evil.example/x"})
     assert elsewhere.headers["Location"] == "/"
+    shown_once = {"Referer": "http://localhost/build/people/u_1/reset-link"}  # a page that answered a form
+    assert browser.client.post("/settings/theme", data=data, headers=shown_once).location == "/build/people"
     assert 'data-theme="light"' in browser.get("/apps").text
     assert browser.send("/settings/theme", {"theme": "pink"}).status_code == 400
     assert browser.client.post("/settings/theme", data={"theme": "dark"}).status_code == 400  # no form token

@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import g
 
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from webapp.dashboard import shell
 from webapp.people.preferences import Preferences
 

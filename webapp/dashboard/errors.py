@@ -13,8 +13,9 @@ from werkzeug.exceptions import NotFound as NoPage
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard import gate, shell
-from webapp.dashboard.pages import for_htmx, page_before, status
+from webapp.dashboard.pages import for_htmx, status
 from webapp.dashboard.portal import gate as portal
+from webapp.dashboard.return_paths import page_before
 from webapp.errors import NotFound, PatchbayError, Throttled, Unauthorized
 from webapp.kit.crypto import new_id
 from webapp.kit.translation import duration, gettext

@@ -20,9 +20,10 @@ from webapp.audit import Actor
 from webapp.dashboard import cookies
 from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.dashboard import KNOWN_PROJECTS, Viewer, dashboard
-from webapp.dashboard.pages import VARY, go, safe_next
+from webapp.dashboard.pages import VARY, go
 from webapp.dashboard.portal import gate as portal
 from webapp.dashboard.portal.mount import HANDLE
+from webapp.dashboard.return_paths import safe_next
 from webapp.dashboard.ways_in import BY_PASSWORD, OPEN
 from webapp.errors import Conflict
 from webapp.kit import translation

@@ -7,9 +7,9 @@ Reading and writing htmx's headers is htmx-Flask's; it knows those of htmx 2. Wh
 import gzip
 from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar, cast
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
-from flask import Response, flash, g, get_flashed_messages, redirect, render_template, url_for
+from flask import Response, flash, g, get_flashed_messages, redirect, render_template
 from flask_wtf.csrf import generate_csrf  # type: ignore[import-untyped]  # it carries no types
 from htmx_flask import make_response, request  # type: ignore[import-untyped]  # it carries no types
 from pydantic import AfterValidator
@@ -167,26 +167,3 @@ def flashed() -> list[tuple[str, str]]:
     messages = cast(list[tuple[str, str]], get_flashed_messages(with_categories=True))
     # Once each: two requests on their way at the same time may both have said it.
     return list(dict.fromkeys((str(tone), str(sentence)) for tone, sentence in messages))
-
-
-def page_before() -> str:
-    """The page a form stood on, when the browser says so and it is ours."""
-    referrer = request.headers.get("Referer", "")
-    path = referrer.removeprefix(request.host_url.rstrip("/"))
-    return safe_next(path if path != referrer else None, url_for("dashboard.home"))
-
-
-def safe_next(target: str | None, fallback: str = "/") -> str:
-    """``target`` if it is a path on this very site, else ``fallback``.
-
-    Browsers drop tabs and line ends and take a backslash for a slash, so any of them makes a path unsafe.
-    """
-    if not target or not target.startswith("/") or target.startswith("//") or len(target) > 2_000:
-        return fallback
-    if "\\" in target or any(character < " " or character == "\x7f" for character in target):
-        return fallback
-    try:
-        parts = urlsplit(target)
-    except ValueError:
-        return fallback
-    return target if not parts.scheme and not parts.netloc else fallback

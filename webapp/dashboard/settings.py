@@ -14,7 +14,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import chosen, person, session_now
-from webapp.dashboard.pages import go, page_before
+from webapp.dashboard.pages import go
+from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.sign_in import challenge
 from webapp.errors import Invalid
 from webapp.kit.translation import LANGUAGES, gettext, speak

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from webapp.dashboard.client import overview
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.dashboard import KEY

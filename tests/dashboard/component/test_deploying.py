@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.fake_components import ACCOUNT, Studio, install
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 
 URL = "/apps/tasks/triggers/tasks-new-task"
 TIMER = {"name": "timer", "type": "$.interface.timer", "label": "Schedule", "default": {"intervalSeconds": 900}}

@@ -8,7 +8,7 @@ from werkzeug.exceptions import NotFound as NoPage
 
 from tests.dashboard.component.task_form import URL, filled
 from tests.dashboard.fake_components import ACCOUNT, Studio
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from webapp.dashboard.component import opening
 from webapp.errors import NotFound
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.fake_components import ACCOUNT, install
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 
 PROPS = [
     ACCOUNT, {"name": "timer", "type": "$.interface.timer", "label": "Schedule"},

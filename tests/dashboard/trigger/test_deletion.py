@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.dashboard.trigger.trigger_page import ID, URL
 
 

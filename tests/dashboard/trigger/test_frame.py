@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.dashboard.trigger.trigger_page import ID, URL
 from webapp.dashboard.client.models.deliveries import Day
 from webapp.dashboard.client.models.destinations import Endpoint, Workflow

@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import parse_qs
 
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.dashboard.trigger.trigger_page import ID, URL, news_url
 from webapp.dashboard.client.models.triggers import Event, Trigger
 from webapp.dashboard.trigger import news

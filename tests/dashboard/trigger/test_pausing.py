@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.fake_components import install
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 
 
 @pytest.fixture

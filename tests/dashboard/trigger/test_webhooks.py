@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.conftest import PASSWORD
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from tests.dashboard.trigger.trigger_page import ID, URL
 from webapp.people import users
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.fake_triggers import Watchtower
+from tests.dashboard.trigger.fake_triggers import Watchtower
 from webapp.dashboard.client.build.workflows import NamedWorkflow, Workflows
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.triggers import TriggerClient

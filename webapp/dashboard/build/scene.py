@@ -12,7 +12,8 @@ from webapp.dashboard.build import known_projects
 from webapp.dashboard.client.accounts import UserClient
 from webapp.dashboard.dashboard import dashboard, viewer
 from webapp.dashboard.gate import person, session_now, viewer_of
-from webapp.dashboard.pages import go, page_before
+from webapp.dashboard.pages import go
+from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.shell import ENVIRONMENTS
 from webapp.errors import PatchbayError
 from webapp.people import sessions

@@ -8,7 +8,7 @@ from flask import Blueprint, abort, redirect, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
-from webapp.dashboard.pages import safe_next
+from webapp.dashboard.return_paths import safe_next
 from webapp.dashboard.sign_in import devices
 from webapp.dashboard.sign_in.refusal import refused
 from webapp.dashboard.sign_in.success import DISABLED, sign_in, too_many

@@ -6,7 +6,7 @@ from flask import Blueprint, Response, abort, jsonify, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
-from webapp.dashboard.pages import safe_next
+from webapp.dashboard.return_paths import safe_next
 from webapp.dashboard.sign_in import challenge
 from webapp.dashboard.sign_in.success import DISABLED, sign_in
 from webapp.errors import Invalid

@@ -7,7 +7,8 @@ from flask import Blueprint, Response, make_response, render_template, request, 
 from werkzeug.wrappers import Response as AnyResponse
 
 from webapp.dashboard.dashboard import dashboard
-from webapp.dashboard.pages import go, safe_next
+from webapp.dashboard.pages import go
+from webapp.dashboard.return_paths import safe_next
 from webapp.dashboard.sign_in import devices
 from webapp.dashboard.sign_in.success import sign_in, too_many
 from webapp.kit.clock import MINUTE

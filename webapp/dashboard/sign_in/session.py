@@ -10,7 +10,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard import cookies
 from webapp.dashboard.dashboard import dashboard
 from webapp.dashboard.gate import session_now
-from webapp.dashboard.pages import go, safe_next
+from webapp.dashboard.pages import go
+from webapp.dashboard.return_paths import safe_next
 from webapp.dashboard.sign_in import challenge, devices, oidc, second_step
 from webapp.dashboard.sign_in.success import DISABLED, sign_in, too_many
 from webapp.kit.translation import gettext

@@ -22,11 +22,11 @@ from webapp.dashboard.pages import (
     at_most,
     fragment,
     go,
-    page_before,
     read_from,
     say,
     wants_fragment,
 )
+from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger import news as trigger_news
 from webapp.dashboard.trigger.index import template_helpers

@@ -6,7 +6,8 @@ from werkzeug.wrappers import Response as AnyResponse
 from webapp.dashboard.client.models.triggers import Trigger
 from webapp.dashboard.dashboard import forget_triggers
 from webapp.dashboard.dashboard import triggers as client
-from webapp.dashboard.pages import fragment, go, page_before, wants_fragment
+from webapp.dashboard.pages import fragment, go, wants_fragment
+from webapp.dashboard.return_paths import page_before
 from webapp.dashboard.trigger import frame as frames
 from webapp.dashboard.trigger.index import template_helpers
 from webapp.errors import NotFound, PatchbayError
