@@ -10,15 +10,16 @@ from webapp.service.api.table import OPERATIONS
 EXTENSION_PARAMETERS = frozenset({"extensions", "brief", "ready", "among", "without"})
 
 
-def without_extensions(app: Flask) -> None:
-    """Take every extension out of ``app``: its operations, its parameters and so its fields."""
+def without_extensions(app: Flask, *, but: str = "/nothing") -> None:
+    """Take every extension out of ``app``: its operations, its parameters and so its fields, ``but`` the parameters of
+    paths that end so."""
     for operation in OPERATIONS:
         if operation.extension:
             app.view_functions[f"api.{operation.name}"] = _absent
     whole = app.wsgi_app
 
     def plain(environ: dict[str, Any], start_response: Any) -> Any:
-        if environ["PATH_INFO"].startswith("/v1"):
+        if environ["PATH_INFO"].startswith("/v1") and not environ["PATH_INFO"].endswith(but):
             query = parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)
             kept = [(name, value) for name, value in query if name not in EXTENSION_PARAMETERS]
             environ["QUERY_STRING"] = urlencode(kept)

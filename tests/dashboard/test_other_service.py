@@ -18,7 +18,8 @@ from tests.fakes.deployed import emit, plant_trigger_of
 from tests.fakes.installation import Installation, prepared
 from tests.fakes.tenants import PASSWORD, connected
 from webapp.people import users
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
@@ -121,6 +122,19 @@ def test_a_person_starts_pauses_and_ends_things_there(elsewhere: Elsewhere) -> N
     account = f"/accounts/{elsewhere.account.id}"
     assert browser.form(account, f"{account}/disconnection").status == 303
     assert elsewhere.service.accounts() == []
+
+
+def test_a_portal_there_is_the_link_of_its_token(elsewhere: Elsewhere) -> None:
+    """The service tells nobody whose a token is; it can connect one account for its user, framed or not."""
+    request = TokenRequest("alice", allowed_origins=("https://app.acme.example",))
+    token = str(tokens.create(elsewhere.service.service, elsewhere.service.scene, request, client_id=None)["token"])
+    frame = {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "cross-site", "Referer": "https://app.acme.example/"}
+    for headers in (frame, {}):
+        browser = Browser(elsewhere.browser.home)
+        answer = browser.get(f"{browser.home}/portal?token={token}&app=acme_keys", **headers)
+        assert answer.location.startswith(f"{elsewhere.service.url}/_static/connect.html?token={token}")
+        link = browser.follow(browser.get(answer.location, **headers))
+        assert link.status == 200 and "Acme" in link.text
 
 
 def test_pages_are_stale_but_true_while_the_service_fails(elsewhere: Elsewhere) -> None:

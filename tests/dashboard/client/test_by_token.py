@@ -18,6 +18,7 @@ class Wire:
     """Answers every call alike, and remembers it."""
 
     def __init__(self, answer: Any) -> None:
+        self.base_url = ""
         self.answer, self.calls = answer, list[tuple[str, str, dict[str, Any]]]()
 
     def call(self, method: str, path: str, **call: Any) -> Any:
@@ -48,6 +49,13 @@ def test_what_the_scope_forbids_is_absent_and_no_other_token_helps() -> None:
     with pytest.raises(NotFound):
         made.as_project("GET", made.path("audit"))
     assert len(wire.calls) == 1
+
+
+def test_without_link_sessions_the_token_s_own_link_is_used() -> None:
+    made, wire = client(NotFound())
+    wire.base_url = "https://connect.example.com"
+    url = made.new_link("alice", {"success_redirect_uri": "a", "error_redirect_uri": "b"}, "slack")
+    assert url == "https://connect.example.com/_static/connect.html?token=ctok_1&connectLink=true&app=slack"
 
 
 def test_a_link_is_a_session_of_the_tokens_own() -> None:

@@ -1,12 +1,17 @@
 """Opening a portal by a Connect token, and giving an open one the next token."""
 
+import re
 from typing import Any
 
 import pytest
 
+from tests.dashboard.plain_service import without_extensions
 from webapp.kit.clock import HOUR
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
+
+ORIGIN = "https://app.acme.example"
+FRAMED = {"Sec-Fetch-Dest": "iframe", "Referer": f"{ORIGIN}/"}
 
 
 def test_the_token_leaves_the_address_at_once(world: Any) -> None:
@@ -100,3 +105,38 @@ class TestRenewal:
         assert portal.renew(token, **{"Sec-Fetch-Site": "cross-site"}).status_code == 404
         portal.base += "x"
         assert portal.renew(token).status_code == 404
+
+
+def test_a_service_that_cannot_tell_whose_a_token_is_has_its_link_instead(world: Any) -> None:
+    """A Connect service without a single extension."""
+    without_extensions(world.app)
+    token = world.token()
+    answer = world.open(token, "&app=sandbox&language=de")
+    assert answer.headers["Location"].endswith(f"?token={token}&connectLink=true&app=sandbox&language=de")
+    assert world.service.store.all("SELECT id FROM portal_sessions") == []
+    link = world.client().get(answer.headers["Location"], base_url=world.public, headers=FRAMED)
+    assert link.status_code == 200 and "Sandbox" in link.text and ORIGIN in link.headers["Content-Security-Policy"]
+
+
+def test_a_service_that_can_tell_no_more_than_that_has_the_pages_it_can_fill(world: Any) -> None:
+    """Such as connecting: by the token's own link, which works once, where there are no link sessions."""
+    trigger_id = world.deploy()
+    without_extensions(world.app, but="/validate")
+    token = world.token()
+    base = re.match(r"/portal/ps_[\w-]+", world.open(token).headers["Location"])
+    assert base
+    pages = {
+        path: world.client().get(base[0] + path, base_url=world.public)
+        for path in ("/accounts", "/triggers", f"/triggers/{trigger_id}", "/apps", "/apps/sandbox", "/activity")
+    }
+    absent = {path for path, page in pages.items() if page.status_code == 404}
+    assert {
+        path: page.status_code for path, page in pages.items() if path not in absent and page.status_code != 200
+    } == {}
+    assert absent == {"/activity"} and "Activity" not in pages["/accounts"].text
+    assert "Deliveries" not in pages[f"/triggers/{trigger_id}"].text
+    answer = world.client().post(f"{base[0]}/apps/sandbox/connect", base_url=world.public)
+    link = answer.headers["Location"]
+    assert link.startswith(f"{world.public}/_static/connect.html?token={token}&connectLink=true&app=sandbox")
+    page = world.client().get(link, base_url=world.public, headers=FRAMED)
+    assert page.status_code == 200 and "Sandbox" in page.text

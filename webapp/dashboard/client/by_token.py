@@ -1,12 +1,12 @@
 """The Connect API by one Connect token alone, for the pages that a product shows a user of its own.
 
 What the token's scope does not admit answers like what is absent, so that pages leave it out. A link is a session of
-the token's own (``POST P/link_sessions``, an extension).
+the token's own (``POST P/link_sessions``, an extension); a service without them has the token's one link.
 """
 
 from collections.abc import Mapping
 from typing import Any, Unpack
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from webapp.dashboard.client.connect import Call, ConnectClient, object_of, read
 from webapp.dashboard.client.models.lenient import Lenient
@@ -82,9 +82,19 @@ class TokenClient(ConnectClient):
         raise NotFound
 
     def new_link(self, user: str, uris: Mapping[str, str], app: str, account_id: str = "") -> str:
-        """A page of the Connect Link for one more connection."""
+        """A page of the Connect Link for one more connection, or for the only one that the token is good for."""
         body = {**self._look, **uris, "app": app, "account_id": account_id or None}
-        return str(object_of(self.as_user(user, "POST", self.path("link_sessions"), body=body)).get("url", ""))
+        try:
+            return str(object_of(self.as_user(user, "POST", self.path("link_sessions"), body=body)).get("url", ""))
+        except NotFound:
+            chosen = {"app": app, "accountId": account_id, **self._look}
+            return own_link(self.transport.base_url, self._token, chosen)
+
+
+def own_link(base_url: str, token: str, chosen: Mapping[str, str]) -> str:
+    """The Connect Link of ``token`` itself, with what of ``chosen`` is not empty (contract "Connect Link")."""
+    query = {"token": token, "connectLink": "true", **chosen} if token else {}
+    return f"{base_url}/_static/connect.html?{urlencode({name: value for name, value in query.items() if value})}"
 
 
 def facts_of(transport: Transport, token: str) -> TokenFacts:

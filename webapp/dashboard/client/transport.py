@@ -52,7 +52,7 @@ class Transport:
 
         ``note`` hears of each call that was made with a token, without what is secret.
         """
-        self._base_url, self._backoff = base_url.rstrip("/"), Backoff(clock)
+        self.base_url, self._backoff = base_url.rstrip("/"), Backoff(clock)
         self._sender, self._clock, self._note = sender or Remote(), clock, note
 
     def call(
@@ -80,7 +80,7 @@ class Transport:
         content = b"" if body is None else json.dumps(body, allow_nan=False).encode()
         answer, begun = None, perf_counter()
         try:
-            answer = self._sender.send(method, self._base_url + path + _query(params), headers, content, timeout)
+            answer = self._sender.send(method, self.base_url + path + _query(params), headers, content, timeout)
             refusal = None if 200 <= answer.status < 300 else refusals.of(answer) or ServiceDown()
         except OSError as error:
             refusal = ServiceDown()

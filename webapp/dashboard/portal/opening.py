@@ -5,7 +5,7 @@ would meet at the Connect Link: strangers in a frame a constant page, others wha
 """
 
 from typing import Annotated
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from flask import Blueprint, Response, jsonify, redirect, request
 from werkzeug.exceptions import NotFound as NoPage
@@ -45,7 +45,7 @@ def show() -> AnyResponse:
     query = PortalQuery.of_request()
     facts = by_token.facts_of(dashboard().client.transport, query.token) if query.token else TokenFacts()
     if not facts.works or _is_stranger(facts):
-        return _as_at_the_link(query.token)
+        return _as_at_the_link(query)
     portal = _create(query.token, facts, Look(query.nav != "off", query.theme, query.language))
     further = f"/apps/{quote(query.app, safe='')}" if query.app else PAGES.get(query.page, "/")
     return redirect(f"{portal.base}{further}", 303)
@@ -80,11 +80,12 @@ def _is_stranger(facts: TokenFacts) -> bool:
     return embedder not in facts.allowed_origins if mark else not facts.allowed_origins
 
 
-def _as_at_the_link(token: str) -> AnyResponse:
-    """Where it is said what is wrong. The page around may be named there, so this redirect lets it be."""
+def _as_at_the_link(query: PortalQuery) -> AnyResponse:
+    """Where it is said what is wrong, or an account connected if the service cannot tell whose the token is. The page
+    around may be named there, so this redirect lets it be."""
     base = dashboard().settings.connect_url or ""
-    query = urlencode({"token": token, "connectLink": "true"}) if token else ""
-    answer = redirect(f"{base}/_static/connect.html?{query}", 303)
+    chosen = {"app": query.app, "language": query.language}
+    answer = redirect(by_token.own_link(base, query.token, chosen), 303)
     if _in_frame():
         answer.headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
     return answer
