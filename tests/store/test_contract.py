@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from webapp.errors import Conflict, NotFound
-from webapp.store.contract import Row, Store, Tx
+from webapp.store.contract import Row, Store, Tx, among
 
 OpenStore = Callable[[], Store]
 INSERT = "INSERT INTO counters (name, n) VALUES (:name, :n)"
@@ -210,3 +210,19 @@ def test_a_checkpoint_loses_nothing(any_store: Store, open_store: OpenStore) -> 
     put(any_store, "b", 2)
     any_store.checkpoint()
     assert (read(open_store(), "a"), read(open_store(), "b")) == (1, 2)
+
+
+def test_nothing_is_among_none(any_store: Store) -> None:
+    put(any_store, "a", 1)
+    inside, params = among([])
+    assert any_store.all(f"SELECT name FROM counters WHERE name IN ({inside})", params) == []
+    inside, params = among(["a", "b"])
+    assert any_store.all(f"SELECT name FROM counters WHERE name IN ({inside})", params) == [{"name": "a"}]
+
+
+def test_who_rings_waits_for_nothing_and_is_not_rung_himself(any_store: Store) -> None:
+    heard: list[None] = []
+    with any_store.listening(lambda: heard.append(None)):
+        for _ in range(3):
+            any_store.ring()
+    assert len(heard) <= 1, "it may be woken when it begins to listen"

@@ -2,12 +2,12 @@
 
 SQL is the portable part that SQLite and PostgreSQL share: ``:name`` parameters, ``ON CONFLICT``, ``RETURNING``,
 text ids. One function of ours stands in every store: ``holds(text, part)``, :func:`webapp.kit.text.holds`, since
-``LOWER`` of SQLite knows ASCII alone. Rows come back as dictionaries, or as tuples where a list is long. A database's
-own exceptions stop here: a broken unique or foreign key raises :class:`webapp.errors.Conflict`; a locked, full or
-unreachable database :class:`webapp.errors.Unavailable`.
+``LOWER`` of SQLite knows ASCII alone. Rows come back as dictionaries, or as tuples where a list is long. A NUL in a
+text may come back as U+FFFD. A database's own exceptions stop here: a broken unique or foreign key raises
+:class:`webapp.errors.Conflict`; a locked, full or unreachable database :class:`webapp.errors.Unavailable`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,9 +51,9 @@ def megabytes(size: int) -> str:
 
 
 def among(values: Sequence[object]) -> tuple[str, Row]:
-    """What stands inside of ``IN (…)`` for ``values``, and its parameters."""
+    """What stands inside of ``IN (…)`` for ``values``, and its parameters; nothing is among none."""
     params: Row = {f"among_{number}": value for number, value in enumerate(values)}
-    return ", ".join(f":{name}" for name in params), params
+    return ", ".join(f":{name}" for name in params) or "NULL", params
 
 
 class Reader(Protocol):
@@ -130,6 +130,17 @@ class Store(Reader, Protocol):
 
     def sizes(self) -> "Sizes":
         """How much room it takes, and how much is left."""
+        ...
+
+    def ring(self) -> None:
+        """Wake whoever listens in another process that shares the store, where others cannot be woken otherwise.
+
+        Waits for nothing; call it after the commit.
+        """
+        ...
+
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
+        """Within the block, ``heard`` is called when another process has rung. Now and then it may be for nothing."""
         ...
 
     def close(self) -> None:

@@ -14,8 +14,8 @@ stays bounded.
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +203,13 @@ class SQLiteStore:
         """The bytes of the file, of its log and of the free disk."""
         disk = os.statvfs(self.folder)
         return Sizes(_size(self._path), _size(self._log), disk.f_bavail * disk.f_frsize)
+
+    def ring(self) -> None:
+        """Those on one machine wake each other by themselves."""
+
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:  # nobody rings
+        """Nobody rings here."""
+        return nullcontext()
 
     def close(self) -> None:
         """Close every connection. Raises :class:`Unavailable` while somebody writes for too long."""

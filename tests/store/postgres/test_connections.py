@@ -1,8 +1,12 @@
 """Connections that are lost are made again; a read asks once more, a write that is cut off is undone."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
 import psycopg
 import pytest
 
+from tests.once.pgbouncer import pooled
 from webapp.errors import Unavailable
 from webapp.store.contract import Tx
 from webapp.store.postgres.store import PostgresStore
@@ -61,3 +65,27 @@ def test_whoever_waits_too_long_for_the_lock_is_refused(postgres: PostgresStore,
         tx.run(ADD, {"name": "b"})
     other.close()
     assert names(postgres) == ["a", "b"]
+
+
+def test_a_pooler_may_stand_in_between(url: str) -> None:
+    """With two connections for all, each transaction may come to another one."""
+    with pooled(url) as address, closing(PostgresStore(address, connections=6)) as store:
+
+        def work(number: int) -> int:
+            for _ in range(15):
+                with store.write() as tx:
+                    tx.run(f"{ADD} ON CONFLICT (name) DO UPDATE SET n = counters.n + 1", {"name": f"c{number % 3}"})
+            return len(names(store))
+
+        with ThreadPoolExecutor(6) as pool:
+            assert set(pool.map(work, range(6))) <= {1, 2, 3}
+        assert store.tuples("SELECT n FROM counters") == [(30,)] * 3
+        with store.listening(lambda: pytest.fail("nothing is heard through it")):
+            store.ring()
+        assert store.tuples("SELECT name FROM pg_prepared_statements") == []
+
+
+def test_statements_are_prepared_where_nothing_stands_in_between(postgres: PostgresStore) -> None:
+    for _ in range(16):
+        names(postgres)
+    assert any("FROM counters" in sql for (sql,) in postgres.tuples("SELECT statement FROM pg_prepared_statements"))

@@ -105,7 +105,8 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
             engine: Engine = begin(service)
             engine.start()
             engines.append(engine)
-        with ThreadPoolExecutor(REFRESHES_AT_ONCE, thread_name_prefix="refresh") as pool:
+        others = service.store.listening(wake)
+        with others, ThreadPoolExecutor(REFRESHES_AT_ONCE, thread_name_prefix="refresh") as pool:
             while not stop.is_set():
                 heartbeat.beat(settings.data / heartbeat.WORKER)
                 if monitor.is_set_back(service.clock()):

@@ -12,8 +12,8 @@ must not happen twice is therefore guarded by what it writes (an id, an attempt'
 the caller heard of it.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import psycopg
 from webapp.errors import Unavailable, Unwritable
 from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx
 from webapp.store.postgres import schema
+from webapp.store.postgres.bell import Bell
 from webapp.store.postgres.connections import Pool, Writer
 from webapp.store.postgres.errors import translated, translation
 from webapp.store.turns import Turns
@@ -39,6 +40,7 @@ class PostgresStore:
             self._pool = Pool(url, connections, patience_s)
         except psycopg.Error as error:
             raise Unavailable(f"PATCHBAY_DATABASE_URL leads to no database: {_reason(error)}.") from error
+        self._bell = Bell(self._pool, url)
         self._writer = Writer(self._pool, connections, patience_s)
         self._turns = Turns(self._writer, translation, patience_s=patience_s)
 
@@ -109,8 +111,17 @@ class PostgresStore:
         ((version,),) = self.tuples("SELECT current_setting('server_version')")
         return f"PostgreSQL {str(version).split(' ', 1)[0]}"
 
+    def ring(self) -> None:
+        """Wake whoever listens in another process; waits for nothing."""
+        self._bell.ring()
+
+    def listening(self, heard: Callable[[], None]) -> AbstractContextManager[None]:
+        """Within the block, ``heard`` is called when another process has rung."""
+        return self._bell.listening(heard)
+
     def close(self) -> None:
         """Close every connection. Raises :class:`Unavailable` while somebody writes for too long."""
+        self._bell.close()
         with self._turns.outside():
             self._pool.close()
 

@@ -10,12 +10,12 @@ from webapp.kit.clock import FakeClock
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.key_file import WrongKey
-from webapp.service.domain.base.service import wake_nobody
 from webapp.service.domain.deliveries import endpoints
 from webapp.service.domain.instance import opening
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
+from webapp.store.sqlite import SQLiteStore
 
 KEY = "kT7vQ2mX9cL4pR8wZ1sN6dF3hJ5gB0yAeU"  # what the folder was made with
 
@@ -36,7 +36,6 @@ def test_what_was_kept_is_there_when_it_is_opened_again(settings: Settings, cloc
     try:
         assert projects.get(second.store, project.id).name == "Acme"
         assert (settings.data / "catalog.db").stat().st_mtime_ns == built
-        assert second.wake is wake_nobody
     finally:
         opening.close_service(second)
 
@@ -70,3 +69,15 @@ def test_addresses_from_before_they_were_sealed_are_sealed_before_anybody_is_ser
         assert not [file for file in settings.data.glob("patchbay.db*") if b"canary-address" in file.read_bytes()]
     finally:
         opening.close_service(service)
+
+
+@pytest.mark.embedded
+def test_waking_the_worker_wakes_those_of_other_machines_too(
+    settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken = list[str]()
+    monkeypatch.setattr(SQLiteStore, "ring", lambda _: woken.append("others"))
+    service = opening.open_service(settings, clock, wake=lambda: woken.append("ours"))
+    service.wake()
+    assert woken == ["ours", "others"]
+    opening.close_service(service)

@@ -34,6 +34,16 @@ def wake_nobody() -> None:
     """Wakes nobody: there is no worker beside this process."""
 
 
+def waking(wake: Callable[[], None], store: Store) -> Callable[[], None]:
+    """What calls ``wake`` for this machine's worker, and rings for those of others that share ``store``."""
+
+    def wake_all() -> None:
+        wake()
+        store.ring()
+
+    return wake_all
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """The parts that every verb may use. It holds no state of its own.

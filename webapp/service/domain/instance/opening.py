@@ -15,7 +15,7 @@ from webapp.service.domain.access import clients, refused_calls, tokens
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.rate_limits import Limiter
-from webapp.service.domain.base.service import Service, wake_nobody
+from webapp.service.domain.base.service import Service, wake_nobody, waking
 from webapp.service.domain.deliveries import clear_addresses
 from webapp.service.domain.instance import instance_key, restoring, takeover
 from webapp.service.domain.projects import usage
@@ -37,7 +37,7 @@ def open_service(
     """The service over ``settings.data``, its schema and catalog brought up to date.
 
     Without a ``runner`` it has one of its own, which starts when a component is first called. ``wake`` tells the
-    worker that there is something to do.
+    worker that there is something to do; those on other machines hear it from the store.
 
     Raises :class:`webapp.service.domain.base.keyring.WrongKey`, :class:`webapp.errors.Unavailable`.
     """
@@ -52,7 +52,7 @@ def open_service(
         _warn(report)
         outbound = OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
         limits = Limiter(settings.limits_storage, clock)
-        parts = (settings, store, clock, keys, _catalog(settings), outbound, executor, limits, wake)
+        parts = (settings, store, clock, keys, _catalog(settings), outbound, executor, limits, waking(wake, store))
         service = Service(*parts, sign=generations.begin(store, clock))
         while clear_addresses.seal_some(service) or tokens.seal_addresses(service):
             pass
