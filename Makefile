@@ -14,7 +14,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-in
 EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --project Patchbay --no-location --no-wrap \
 	--sort-by-file
 
-.PHONY: run test wheel format check bench steady ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel format check bench steady ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -24,6 +24,11 @@ test: setup-dev
 	TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tmp}" \
 		'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }') \
 	$(BIN)/python -m pytest -p no:schemathesis -n 2 -m "not browser and not faults and not peer and not schemathesis"
+
+# The same tests over PostgreSQL, a server of which they start: all that do not look at the embedded database alone.
+postgres: setup-dev
+	PATCHBAY_TEST_DATABASE=postgres $(BIN)/python -m pytest -p no:schemathesis -n 2 \
+		-m "not browser and not faults and not peer and not schemathesis"
 
 format: setup-dev frontend-tests
 	$(BIN)/ruff check --fix .

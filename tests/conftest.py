@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.once import catalog, passwords, web
+from tests.once import catalog, passwords, stores, web
 from webapp.kit import translation
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.build import build
@@ -18,6 +18,7 @@ from webapp.store.sqlite import SQLiteStore
 catalog.keep()
 passwords.keep()
 web.keep()
+stores.keep()
 gc.disable()
 
 
@@ -25,6 +26,21 @@ def pytest_collection_finish() -> None:
     """Nothing that was imported and collected is garbage, and no later search for garbage looks through it again."""
     gc.freeze()
     gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On another database, only what looks at one."""
+    if stores.ON_POSTGRES:
+        left_out = [item for item in items if stores.is_embedded(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not stores.is_embedded(item)]
+
+
+@pytest.fixture(autouse=stores.ON_POSTGRES)
+def forgotten_databases(tmp_path: Path) -> Iterator[None]:
+    """What a test made in another database goes with it."""
+    yield
+    stores.forget(tmp_path)
 
 
 @pytest.fixture
@@ -69,7 +85,7 @@ def built_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty database with the whole schema, to be copied: making it anew is most of what a test would take."""
     file = tmp_path_factory.mktemp("migrated") / "patchbay.db"
-    store = SQLiteStore(file)
+    store = stores.opened(file)
     store.migrate()
     store.close()
     return file
@@ -78,6 +94,6 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def store(data: Path, migrated: Path) -> Iterator[SQLiteStore]:
     """A migrated store in :func:`data`."""
-    opened = SQLiteStore(Path(shutil.copy(migrated, data)))
+    opened = stores.opened(Path(shutil.copy(migrated, data)))
     yield opened
     opened.close()

@@ -74,6 +74,7 @@ def expressions() -> Iterator[tuple[str, str]]:
             yield panel["title"], target["expr"]
 
 
+@pytest.mark.embedded
 def test_what_alerts_and_dashboard_ask_for_is_measured_and_all_of_it_is_shown(start: Start) -> None:
     client = start(METRICS_TOKEN=TOKEN)
     shown = [ask(client, "/metrics", Authorization=f"Bearer {TOKEN}").text for _ in range(2)][-1]

@@ -24,6 +24,7 @@ from tests.dashboard.build.fake_oauth_apps import Registry
 from tests.dashboard.embedded import Embedded
 from tests.dashboard.trigger import fake_triggers
 from tests.dashboard.trigger.fake_triggers import Watchtower
+from tests.once import stores as databases
 from tests.people.oidc.openid import FakeOpenId
 from tests.people.test_logins import Belongings
 from webapp.dashboard import wiring
@@ -350,7 +351,7 @@ def make_stage(tmp_path: Path, migrated: Path) -> Iterator[Callable[..., Stage]]
 
     def make(**env: str) -> Stage:
         clock = FakeClock()
-        store = SQLiteStore(Path(shutil.copy(migrated, tmp_path / f"stage{len(stores)}.db")))
+        store = databases.opened(Path(shutil.copy(migrated, tmp_path / f"stage{len(stores)}.db")))
         stores.append(store)
         settings = Settings.from_env(env or {"PATCHBAY_PUBLIC_URL": PUBLIC})
         connect, first_project = FakeConnect(clock, settings.public_url), NamedProject()

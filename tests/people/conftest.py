@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.once import stores
 from webapp.kit.clock import FakeClock
 from webapp.store.sqlite import SQLiteStore
 
@@ -17,6 +18,6 @@ def people_clock() -> FakeClock:
 
 @pytest.fixture
 def people_store(tmp_path: Path, migrated: Path) -> Iterator[SQLiteStore]:
-    store = SQLiteStore(Path(shutil.copy(migrated, tmp_path / "people.db")))
+    store = stores.opened(Path(shutil.copy(migrated, tmp_path / "people.db")))
     yield store
     store.close()

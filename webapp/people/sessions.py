@@ -94,7 +94,7 @@ def end(store: Store, *, user_id: str, session_id: str) -> bool:
     with store.write() as tx:
         return bool(
             tx.run(
-                "DELETE FROM sessions WHERE user_id = :user AND substr(token_hash, 1, :length) = :id",
+                "DELETE FROM sessions WHERE user_id = :user AND substr(token_hash, 1, CAST(:length AS INTEGER)) = :id",
                 {"user": user_id, "length": _ID_LENGTH, "id": session_id},
             )
         )
@@ -103,6 +103,6 @@ def end(store: Store, *, user_id: str, session_id: str) -> bool:
 def end_all(tx: Tx, user_id: str, *, keep: str = "") -> int:
     """End a person's sessions but the one with the id ``keep``; how many there were."""
     return tx.run(
-        "DELETE FROM sessions WHERE user_id = :user AND substr(token_hash, 1, :length) <> :id",
+        "DELETE FROM sessions WHERE user_id = :user AND substr(token_hash, 1, CAST(:length AS INTEGER)) <> :id",
         {"user": user_id, "length": _ID_LENGTH, "id": keep},
     )

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import psycopg
 from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
-from webapp.errors import Conflict, Damaged, Invalid, Unavailable, Unwritable
+from webapp.errors import Conflict, Damaged, Unavailable, Unwritable
 
 _CAUSES = {
     "53100": "the disk of the database is full",
@@ -18,7 +18,7 @@ _PASSING = ("08", "40", "53", "55", "57", "58")
 """Connections, deadlocks, resources, locks, an operator who stops it, its system."""
 
 
-def translation(error: BaseException) -> Unavailable | Conflict | Invalid | None:
+def translation(error: BaseException) -> Unavailable | Conflict | None:
     """Our error for one of the database's; None where it is a fault of ours.
 
     A connection that is lost while it commits is :class:`Unavailable` as well: nobody knows whether that succeeded.
@@ -36,8 +36,6 @@ def translation(error: BaseException) -> Unavailable | Conflict | Invalid | None
         return Damaged()
     if state[:2] in _PASSING or (not state and isinstance(error, psycopg.OperationalError)):
         return Unavailable()
-    if state == "22021" or (not state and isinstance(error, psycopg.DataError) and "NUL" in str(error)):
-        return Invalid("A text holds a character that cannot be stored (NUL). Leave it out.")
     return None
 
 

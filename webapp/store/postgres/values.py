@@ -1,7 +1,7 @@
 """How values travel to PostgreSQL and back, so that they are what SQLite takes and gives.
 
-Numbers go as BIGINT, ``bool`` as 0 or 1, bytes as BYTEA. What PostgreSQL counts as a truth comes back as 0 or 1, and a
-sum of whole numbers as one.
+Numbers go as BIGINT, ``bool`` as 0 or 1, bytes as BYTEA; a NUL in a text, which no server keeps, as U+FFFD. What
+PostgreSQL counts as a truth comes back as 0 or 1, and a sum of whole numbers as one.
 """
 
 from decimal import Decimal
@@ -12,7 +12,6 @@ from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.pq import Format
 from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader
-from psycopg.types.string import StrDumper
 
 
 class _TruthDumper(Dumper):
@@ -20,6 +19,14 @@ class _TruthDumper(Dumper):
 
     def dump(self, obj: Any) -> bytes:
         return b"1" if obj else b"0"
+
+
+class _TextDumper(Dumper):
+    oid = postgres.types["text"].oid
+
+    def dump(self, obj: Any) -> bytes:
+        text: str = obj
+        return (text.replace("\0", "\ufffd") if "\0" in text else text).encode()
 
 
 class _TruthLoader(Loader):
@@ -39,7 +46,7 @@ def _adapters() -> AdaptersMap:
     ours = AdaptersMap(adapters)
     ours.register_dumper(bool, _TruthDumper)
     ours.register_dumper(int, Int8Dumper)
-    ours.register_dumper(str, StrDumper)
+    ours.register_dumper(str, _TextDumper)
     ours.register_loader("bool", _TruthLoader)
     ours.register_loader("numeric", _NumberLoader)
     return ours

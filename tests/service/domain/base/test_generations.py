@@ -33,6 +33,10 @@ def beat(service: Service) -> None:
     generations.beat(service.store, service.clock, service.generation)
 
 
+def threads_of_pulses() -> int:
+    return [thread.name for thread in threading.enumerate()].count("pulse")
+
+
 def test_each_life_has_the_next_number_and_none_comes_again(bench: Bench) -> None:
     service = bench.service
     first, second = another(service), another(service)
@@ -47,6 +51,7 @@ def test_each_life_has_the_next_number_and_none_comes_again(bench: Bench) -> Non
     assert replace(service, sign=None).generation == 0
 
 
+@pytest.mark.embedded
 def test_on_one_machine_a_lock_tells(bench: Bench) -> None:
     service = bench.service
     other = another(service)
@@ -88,11 +93,13 @@ def test_a_shared_store_has_a_pulse(bench: Bench, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(generations, "HEARTBEAT", 10)
     beats = threading.Semaphore(0)
     monkeypatch.setattr(generations, "beat", lambda *_: beats.release())
+    before = threads_of_pulses()
     one = another(service)
+    assert threads_of_pulses() == before + 1
     assert beats.acquire(timeout=5) and beats.acquire(timeout=5)
     assert one.sign is not None
     one.sign.end()
-    assert [thread.name for thread in threading.enumerate()].count("pulse") == 0
+    assert threads_of_pulses() == before
 
 
 def test_one_that_is_alone_finds_nobody_else_alive(bench: Bench) -> None:

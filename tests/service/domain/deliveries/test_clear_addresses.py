@@ -29,6 +29,7 @@ def in_files(post: DeliveryHarness, secret: str) -> bool:
     return any(secret.encode() in file.read_bytes() for file in post.service.settings.data.glob("patchbay.db*"))
 
 
+@pytest.mark.embedded
 def test_what_stood_in_the_clear_is_sealed_and_gone_from_the_file(
     post: DeliveryHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

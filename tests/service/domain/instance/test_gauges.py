@@ -3,6 +3,8 @@
 import os
 from collections.abc import Callable
 
+import pytest
+
 from tests.fakes.triggers import deploy
 from webapp.kit import heartbeat
 from webapp.service.domain.accounts import lifecycle
@@ -23,6 +25,7 @@ def test_accounts_and_triggers_by_their_state(service: Service, scene: Scene, pl
     assert values["deliveries_late_seconds"] == {"": 0.0}
 
 
+@pytest.mark.embedded
 def test_how_much_room_there_is(service: Service) -> None:
     values = {gauge.name: gauge.values[""] for gauge in gauges.read(service) if not gauge.label}
     database = service.settings.data / "patchbay.db"

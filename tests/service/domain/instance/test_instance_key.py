@@ -92,6 +92,7 @@ def test_a_key_from_the_settings_is_replaced_by_the_one_given(
     assert not (data / "keys").exists()
 
 
+@pytest.mark.embedded
 def test_while_anything_runs_it_is_refused_and_what_runs_goes_on(
     settings: Settings, clock: FakeClock, reopened: list[Service]
 ) -> None:
@@ -134,6 +135,7 @@ def test_a_missing_key_file_beside_a_database_is_never_replaced(
     reopened.append(open_service(settings, clock))
 
 
+@pytest.mark.embedded
 def test_a_key_file_that_was_lost_before_the_database_knew_it_is_made_anew(
     settings: Settings, clock: FakeClock, reopened: list[Service]
 ) -> None:
@@ -173,6 +175,7 @@ def test_a_folder_without_a_database_is_refused(settings: Settings, clock: FakeC
     assert list(settings.data.iterdir()) == []
 
 
+@pytest.mark.embedded
 def test_the_lock_is_given_back(settings: Settings, clock: FakeClock) -> None:
     furnished(settings, clock)
     instance_key.rotate(settings, clock)

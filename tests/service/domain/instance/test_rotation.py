@@ -164,6 +164,7 @@ def test_two_at_once_are_refused(bench: Any) -> None:
         rotation.rotate(bench.service)
 
 
+@pytest.mark.embedded
 def test_no_sealed_column_is_forgotten(bench: Any) -> None:
     tables = bench.service.store.all("SELECT name FROM sqlite_master WHERE type = 'table'")
     columns = {
@@ -176,6 +177,7 @@ def test_no_sealed_column_is_forgotten(bench: Any) -> None:
     assert columns == known
 
 
+@pytest.mark.embedded
 @pytest.mark.faults
 def test_rotating_twice_while_two_processes_connect_and_refresh(data: Path, acme: FakeProvider) -> None:
     load.furnish(data, acme)
@@ -206,6 +208,7 @@ main(["keys", "rotate"])
 """
 
 
+@pytest.mark.embedded
 @pytest.mark.faults
 def test_killed_in_the_middle_it_resumes_and_nothing_is_lost(data: Path, acme: FakeProvider) -> None:
     load.furnish(data, acme)

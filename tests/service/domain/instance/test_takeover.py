@@ -37,9 +37,11 @@ def other(service: Service) -> Iterator[Service]:
 
 
 def kill(process: Service) -> None:
-    """What remains of a process that was killed: everything but its sign of life."""
+    """What remains of a process that was killed: everything but its sign of life, or its heartbeats."""
     assert process.sign is not None
     process.sign.end()
+    with process.store.write() as tx:
+        tx.run("UPDATE generations SET seen_at = 0 WHERE n = :n", {"n": process.generation})
 
 
 def test_deliveries_on_their_way_are_due_again(post: DeliveryHarness, other: Service) -> None:

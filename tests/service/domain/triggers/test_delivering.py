@@ -115,6 +115,7 @@ def test_a_certificate_that_nobody_vouches_for(post: DeliveryHarness, tmp_path: 
     assert "certificate" in (outcome.error or "")
 
 
+@pytest.mark.embedded
 def test_what_the_receiver_said_is_kept_without_its_cookies(post: DeliveryHarness) -> None:
     mood = Mood(500, {"Set-Cookie": "session=canary", "X-Why": "tired"}, body=b"x" * 5_000)
     outcome, _ = _attempt(post, post.receiver.url("/", mood))

@@ -28,7 +28,9 @@ CHECK_CLAIM = 10 * MINUTE
 REFRESH_LEASE = 40 * SECOND  # longer than the deadline of a refresh
 _ACCOUNTS = Table("accounts", Account)
 _KEPT = ("id", "project_id", "environment", "external_user_id", "external_id", "revision", "created_at")
-_REPLACE = ", ".join(f"{name} = :{name}" for name in _ACCOUNTS.columns.split(", ") if name not in _KEPT)
+_REPLACE = ", ".join(
+    f"{name} = :{name}" for name in _ACCOUNTS.columns.split(", ") if name not in (*_KEPT, "lease_holder")
+)
 
 
 def back_off(failures: int) -> int:

@@ -1,0 +1,56 @@
+"""Which database the tests have: SQLite, or PostgreSQL with ``PATCHBAY_TEST_DATABASE=postgres`` (`make postgres`).
+
+Then the file of an embedded database holds the name of one in the tests' own server. A copy of such a file, as fixtures
+make it, is opened as a copy of that database.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.once import postgres
+from webapp.store import opening
+from webapp.store.postgres.store import PostgresStore
+from webapp.store.sqlite import SQLiteStore
+
+ON_POSTGRES = os.environ.get("PATCHBAY_TEST_DATABASE") == "postgres"
+EMBEDDED = (
+    "tests/store/", "tests/cli/", "tests/faults/", "tests/browser/", "tests/sandbox/", "tests/kit/", "tests/bench/",
+    "tests/service/catalog/", "tests/service/components/", "tests/service/outbound/",
+    "tests/service/domain/instance/test_backups.py", "tests/service/domain/instance/test_restoring.py",
+)  # fmt: skip
+"""What looks at the embedded database alone, at both by itself, or at none."""
+_databases: dict[str, str] = {}
+
+
+def is_embedded(item: pytest.Item) -> bool:
+    """Whether a test looks at the embedded database alone."""
+    return item.nodeid.startswith(EMBEDDED) or item.get_closest_marker("embedded") is not None
+
+
+def opened(path: Path, **options: Any) -> Any:
+    """The store of the file ``path``, or what stands for it."""
+    return _on_postgres(path) if ON_POSTGRES else SQLiteStore(path, **options)
+
+
+def keep() -> None:
+    """Have the product open it too."""
+    if ON_POSTGRES:
+        setattr(opening, "SQLiteStore", lambda path, **_: _on_postgres(path))  # noqa: B010  # what it imported
+
+
+def forget(folder: Path) -> None:
+    """Remove the databases of the files in ``folder``."""
+    for path in [path for path in _databases if path.startswith(f"{folder}/")]:
+        postgres.drop(_databases.pop(path))
+
+
+def _on_postgres(path: Path) -> PostgresStore:
+    name, place = path.read_text().split("\n") if path.exists() else ("template0", "")
+    if place != str(path):
+        name = postgres.new(name)
+        path.write_text(f"{name}\n{path}")
+        _databases[str(path)] = name
+    return PostgresStore(postgres.url(name), connections=8)
