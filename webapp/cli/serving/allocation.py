@@ -6,19 +6,24 @@ import gc
 ARENAS = 2
 YOUNG = 10_000
 """So many more objects are looked at for garbage; a page makes thousands, and nearly all are gone by then."""
-_M_ARENA_MAX = -8  # malloc.h of the GNU C library
+LARGE, SPARE = 1 << 20, 2 << 20
+"""A block of so many bytes is taken from the system by itself; so many may stay free at the end of an arena."""
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # malloc.h of the GNU C library
 
 
-def limit_arenas() -> None:
-    """Let all threads of this process, and of those it forks, allocate from :data:`ARENAS` arenas (mallopt(3)).
+def hold_little() -> None:
+    """Let all threads of this process, and of those it forks, hold little that nobody uses (mallopt(3)).
 
-    The GNU C library takes eight for each processor, so that threads need not wait for one another. Here one thread
-    computes at a time, and what each leaves free in an arena of its own is memory that nobody uses. Other C libraries
-    have no such setting. To be called before the first thread begins.
+    The GNU C library takes eight arenas for each processor, so that threads need not wait for one another. Here one
+    thread computes at a time, and what each leaves free in an arena of its own is of no use to others. A large block
+    goes back to the system when it is free; but the library would take the next one of that size from an arena, and
+    keep it: a password is hashed in 19 MiB. Other C libraries have no such settings. To be called before the first
+    thread begins.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(_M_ARENA_MAX, ARENAS)
+        for setting, value in ((_M_ARENA_MAX, ARENAS), (_M_MMAP_THRESHOLD, LARGE), (_M_TRIM_THRESHOLD, SPARE)):
+            mallopt(setting, value)
 
 
 def collect_rarely() -> None:

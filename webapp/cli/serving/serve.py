@@ -112,7 +112,7 @@ def _begin(port: int | None) -> Settings:
     """The settings. Limits that are counted in memory are, where several processes count, in memory that they share."""
     settings = settings_from_env(port)
     configure(settings.log_level, form=settings.log_format)
-    allocation.limit_arenas()
+    allocation.hold_little()
     allocation.collect_rarely()
     if settings.web > 1 and settings.limits_storage == limit_storage.MEMORY:
         return replace(settings, limits_storage=shared_counters.create())
