@@ -77,6 +77,12 @@ def test_an_app_whose_variable_is_missing_is_left_out() -> None:
     assert json.loads(app.api_dict["custom_fields_json"]) == [{"description": 'See http://localhost/"a".'}]
 
 
+def test_apps_that_say_the_same_share_it() -> None:
+    one, other = apps(app_row(), app_row("beans", "Beans", id=8)).values()
+    for name in ("category_ids", "categories", "variables"):
+        assert getattr(one, name) is getattr(other, name)
+
+
 def test_categories_that_hold_an_app_stand_by_their_folded_names() -> None:
     shelves = [
         row(slug="tools", name="tools", description="Things."),

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ FAMILIES = (
 )
 CATEGORIES = "SELECT slug, name, description FROM categories"
 COMPONENTS = "SELECT * FROM components ORDER BY key, version"
+_DISTINCT = 512
 Rows = Iterable[sqlite3.Row]
 ReadSpec = Callable[[str], AppSpec]
 
@@ -57,7 +59,7 @@ def apps(
     return {
         row["id"]: _app(row, public_url, variables, read_spec)
         for row in rows
-        if set(json.loads(row["variables"])) <= variables.keys()
+        if _names(row["variables"]) <= variables.keys()
     }
 
 
@@ -98,7 +100,7 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
         "name": row["name"],
         "img_src": f"{public_url}/logos/{slug}.svg?v={row['logo_hash']}",
         "custom_fields_json": placeholders.expand_json(row["custom_fields"], variables),
-        "categories": json.loads(row["category_names"]),
+        "categories": _texts(row["category_names"]),
         "featured_weight": row["featured_weight"],
         "description": row["description"],
         "auth_type": row["auth_type"],
@@ -113,14 +115,32 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
         name_words="\n".join(("", fold(row["name"]), f"{slug} {' '.join(words(row['name'] + ' ' + slug))}")),
         description=row["description"],
         auth_type=row["auth_type"],
-        category_ids=tuple(stable_id("appcat", category) for category in json.loads(row["categories"])),
-        categories=tuple(public["categories"]),
+        category_ids=_category_ids(row["categories"]),
+        categories=public["categories"],
         featured_weight=row["featured_weight"],
         img_src=public["img_src"],
         actions=row["actions"],
         triggers=row["triggers"],
-        variables=frozenset(json.loads(row["variables"])),
+        variables=_names(row["variables"]),
         own=bool(row["own"]),
         json=kept_json(public),
         read_spec=read_spec,
     )
+
+
+# Thousands of apps say the same of these: they share what they say it with.
+
+
+@lru_cache(_DISTINCT)
+def _texts(array: str) -> tuple[str, ...]:
+    return tuple(json.loads(array))
+
+
+@lru_cache(_DISTINCT)
+def _names(array: str) -> frozenset[str]:
+    return frozenset(_texts(array))
+
+
+@lru_cache(_DISTINCT)
+def _category_ids(array: str) -> tuple[str, ...]:
+    return tuple(stable_id("appcat", category) for category in _texts(array))
