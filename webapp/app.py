@@ -178,10 +178,12 @@ def _add_probes(app: Flask, service: Service, stopping: Callable[[], bool]) -> N
         try:
             service.store.one("SELECT 1 AS one")
             service.store.check_writable()
+            limits = service.limits.standing()
         except PatchbayError as error:
             return jsonify(status="unavailable", error=error.message), 503
         age_s = heartbeat.age_s(service.settings.data / heartbeat.WORKER)
-        return jsonify(status="ok", worker="ok" if age_s is not None and age_s < WORKER_LATE_S else "not seen"), 200
+        worker = "ok" if age_s is not None and age_s < WORKER_LATE_S else "not seen"
+        return jsonify(status="ok", worker=worker, **({"limits": limits} if limits else {})), 200
 
     @app.get("/logos/<slug>.svg")
     def logo(slug: str) -> Response:

@@ -103,6 +103,7 @@ class Settings:
     limits_storage: str = _setting(
         "memory://", read.storage, "Where rate limits are counted, as the library limits names it.", secret=True
     )
+    limits_away: str = _setting("open", read.choice("open", "closed"), "open or closed while LIMITS_STORAGE is away.")
     connect_url: str | None = _setting(
         None, read.base_url, "Another Connect service to drive instead of the embedded one."
     )

@@ -1,9 +1,12 @@
 """Where rate limits are counted: the storages of the library ``limits``, by address.
 
-What counts in memory is :mod:`rate_limits`'s own.
+What counts in memory is :mod:`rate_limits`'s and :mod:`shared_counters`'s own. Whether a storage answers is not
+asked when it is opened: a service starts while it is away.
 """
 
-from typing import TYPE_CHECKING
+import importlib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from webapp.settings import BadSetting
 
@@ -13,6 +16,7 @@ if TYPE_CHECKING:  # it takes time and memory, and most count in memory
 
 MEMORY = "memory://"
 _TIMEOUT_S = 1.0
+_SINGLE = ("redis", "rediss", "redis+unix", "valkey", "valkeys", "valkey+unix")
 
 
 def failure() -> "type[StorageError]":
@@ -36,26 +40,32 @@ def opened(address: str) -> "Storage":
         raise BadSetting(f"PATCHBAY_LIMITS_STORAGE is not an address that {scheme} understands.") from error
     if not isinstance(storage, Storage):
         raise BadSetting(f"PATCHBAY_LIMITS_STORAGE cannot begin with {scheme}; leave out async+.")
-    if not _answers(storage):
-        raise BadSetting("PATCHBAY_LIMITS_STORAGE names a storage that does not answer; start it, or correct it.")
     return storage
 
 
-def _options(scheme: str) -> dict[str, float | str | bool]:
-    """A storage that hangs must not hold a thread for long."""
-    if scheme.startswith(("redis", "rediss", "valkey")):
-        return {"socket_timeout": _TIMEOUT_S, "socket_connect_timeout": _TIMEOUT_S}
-    return {}
+def answers(storage: "Storage") -> bool:
+    """Whether ``storage`` answers now."""
+    try:
+        return bool(storage.check())
+    except Exception:  # whatever the storage's own client raises
+        return False
+
+
+def _options(scheme: str) -> dict[str, Any]:
+    """A storage that hangs or is away must not hold a thread for long. What broke with a connection is tried again on a
+    new one, at once and once."""
+    kind = next((kind for kind in ("redis", "valkey") if scheme.startswith(kind)), None)
+    if kind is None:
+        return {}
+    options: dict[str, Any] = {"socket_timeout": _TIMEOUT_S, "socket_connect_timeout": _TIMEOUT_S}
+    if scheme in _SINGLE:
+        with suppress(ImportError):  # the library says what is missing
+            retry, backoff = (importlib.import_module(f"{kind}.{name}") for name in ("retry", "backoff"))
+            options["retry"] = retry.Retry(backoff.NoBackoff(), 1)
+    return options
 
 
 def _reason(scheme: str, error: "ConfigurationError") -> str:
     if "unknown storage scheme" in str(error):
         return f"{scheme or 'it'} is no kind of storage; use memory:// or redis://host:6379, for example."
     return f"{scheme} needs a Python package that is not installed: pip install 'limits[{scheme.partition('+')[0]}]'."
-
-
-def _answers(storage: "Storage") -> bool:
-    try:
-        return bool(storage.check())
-    except Exception:  # whatever the storage's own client raises
-        return False

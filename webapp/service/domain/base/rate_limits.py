@@ -1,27 +1,18 @@
 """Counting calls against limits (contract "Rate limits"): in memory, which processes of a machine may share, or in any
 storage of the library ``limits``.
-
-A storage elsewhere that fails does not stop the service: for a moment calls are then counted in this process alone.
 """
 
-import logging
 import threading
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from webapp.errors import Throttled
 from webapp.kit.clock import SECOND, Clock
 from webapp.service.domain.base import limit_storage, shared_counters
+from webapp.service.domain.base.far_counters import Counters, FarCounters
 from webapp.service.domain.base.shared_counters import SharedCounters
 
-if TYPE_CHECKING:  # the library is imported by whoever counts elsewhere
-    from limits.storage import Storage
-
-SHARED_MARGIN = SECOND // 2  # shared storages tell the end of a window in rounded seconds
-ALONE_S = 5.0
 _SWEEP_FROM = 1024
-log = logging.getLogger("patchbay.limits")
 
 
 class Limit(NamedTuple):
@@ -82,19 +73,6 @@ class MemoryCounters:
                 self._windows[key] = count + amount, end
             return count + amount, end
 
-    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        """Count ``amount`` in a window of ``expiry`` seconds: the count so far."""
-        return self.hit(key, expiry, amount)[0]
-
-    def get(self, key: str) -> int:
-        """The count in the window that is open now."""
-        count, end = self._windows.get(key, (0, 0))
-        return count if end > self._clock() else 0
-
-    def get_expiry(self, key: str) -> float:
-        """The end of the window in seconds of Unix time; now, when there is none."""
-        return self._windows.get(key, (0, self._clock()))[1] / SECOND
-
     def _sweep(self, now: int) -> None:
         """Drop what is over, whenever the number of windows has doubled."""
         if len(self._windows) < self._sweep_at:
@@ -106,40 +84,44 @@ class MemoryCounters:
 class Limiter:
     """Counts calls in fixed windows that begin with their first call. Threads may share one.
 
-    A storage elsewhere, at ``address``, is opened by the first count, unless :meth:`open` did so before.
+    ``closed``: while a storage elsewhere is away, calls are refused rather than counted in this process.
     """
 
-    def __init__(self, address: str, clock: Clock) -> None:
+    def __init__(self, address: str, clock: Clock, *, closed: bool = False) -> None:
         self._clock = clock
-        shared = address.startswith(shared_counters.SCHEME)
-        self._memory = SharedCounters(address, clock) if shared else MemoryCounters(clock)
-        self._elsewhere = None if shared or address == limit_storage.MEMORY else address
-        self._shared: Storage | MemoryCounters | None = None
-        self._opening = threading.Lock()
-        self._alone_until = 0.0
+        self._far: FarCounters | None = None
+        self._counters: Counters
+        if address.startswith(shared_counters.SCHEME):
+            self._counters = SharedCounters(address, clock)
+        elif address == limit_storage.MEMORY:
+            self._counters = MemoryCounters(clock)
+        else:
+            self._counters = self._far = FarCounters(address, MemoryCounters(clock), closed=closed)
 
-    def open(self) -> "Storage | MemoryCounters | SharedCounters":
-        """Open the storage. Raises :class:`webapp.settings.BadSetting` for one that cannot be used."""
-        if self._elsewhere is None:
-            return self._memory
-        with self._opening:
-            self._shared = self._shared or limit_storage.opened(self._elsewhere)
-            return self._shared
+    def open(self) -> None:
+        """Open a storage elsewhere. Raises :class:`webapp.settings.BadSetting` for one that cannot be used."""
+        if self._far is not None:
+            self._far.open()
+
+    def standing(self) -> str | None:
+        """How the storage is just now, in a word; None where none is elsewhere. Raises
+        :class:`webapp.errors.Unavailable` where it is away and calls are refused."""
+        return self._far.standing() if self._far is not None else None
 
     def check(self, limit: Limit, key: str) -> None:
         """Raise :class:`Throttled` where the window of ``key`` is full; nothing is counted."""
-        count, end = self._step(key, limit.window_s, 0)
+        count, end = self._counters.hit(key, limit.window_s, 0)
         if count >= limit.requests:
             raise self._throttled(limit, end)
 
     def state(self, limit: Limit, key: str) -> LimitState:
         """How the window of ``key`` stands; nothing is counted."""
-        count, end = self._step(key, limit.window_s, 0)
+        count, end = self._counters.hit(key, limit.window_s, 0)
         return LimitState(limit.requests, max(0, limit.requests - count), -(-end // SECOND))
 
     def hit(self, limit: Limit, key: str, amount: int = 1) -> LimitState:
         """Count ``amount``, mostly one call, under ``key``. Raises :class:`Throttled` once the window is full."""
-        count, end = self._step(key, limit.window_s, amount)
+        count, end = self._counters.hit(key, limit.window_s, amount)
         if count > limit.requests:
             raise self._throttled(limit, end)
         return LimitState(limit.requests, limit.requests - count, -(-end // SECOND))
@@ -147,16 +129,3 @@ class Limiter:
     def _throttled(self, limit: Limit, end: int) -> Throttled:
         wait = max(1, -(-(end - self._clock()) // SECOND))
         return Throttled(limit.requests, -(-end // SECOND), wait)
-
-    def _step(self, key: str, window_s: int, amount: int) -> tuple[int, int]:
-        """The count of ``key`` with ``amount`` more, and the end of its window in epoch milliseconds."""
-        if self._elsewhere is None or time.monotonic() < self._alone_until:
-            return self._memory.hit(key, window_s, amount)
-        storage: Any = self._shared or self.open()
-        try:
-            count = storage.incr(key, window_s, amount) if amount else storage.get(key)
-            return count, int(storage.get_expiry(key) * SECOND) + SHARED_MARGIN
-        except limit_storage.failure() as error:
-            log.error("Rate limits are counted in this process alone for now: %s", error.storage_error)
-            self._alone_until = time.monotonic() + ALONE_S
-            return self._memory.hit(key, window_s, amount)

@@ -51,7 +51,7 @@ def open_service(
             report = _build(settings, runner)
         _warn(report)
         outbound = OutboundClient(Guard(settings.allow_hosts), user_agent=USER_AGENT)
-        limits = Limiter(settings.limits_storage, clock)
+        limits = Limiter(settings.limits_storage, clock, closed=settings.limits_away == "closed")
         parts = (settings, store, clock, keys, _catalog(settings), outbound, executor, limits, waking(wake, store))
         service = Service(*parts, sign=generations.begin(store, clock))
         while clear_addresses.seal_some(service) or tokens.seal_addresses(service):
