@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.dashboard.build.fake_oauth_apps import Registry
+from webapp.dashboard.build.apps import overrides
 
 FIELDS = [
     {"name": "region", "label": "Region", "description": "Where it is."},
@@ -24,6 +25,17 @@ def test_apps_with_something_to_fill_in_are_offered(stage: Any, stripe: Any) -> 
     page = stage.signed_in().get("/build/apps/overrides/new").text
     for slug, offered in (("stripe", True), ("github", True), ("schedule", False)):
         assert (f'value="{slug}"' in page) is offered
+
+
+def test_of_many_apps_the_first_are_offered_and_others_found(
+    stage: Any, stripe: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overrides, "MOST_LISTED", 2)
+    browser, url = stage.signed_in(), "/build/apps/overrides/new"
+    page = browser.get(url).text
+    assert 'role="search"' in page and "first by name" in page and 'value="stripe"' not in page
+    assert 'value="stripe"' in browser.get(f"{url}?q=%20strip").text
+    assert "No such app" in browser.get(f"{url}?q=schedule").text
 
 
 def test_a_new_name_is_the_one_that_is_told(stage: Any, stripe: Any, registry: Registry) -> None:

@@ -18,6 +18,8 @@ from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext
 
+MOST_LISTED = 100
+MAX_QUERY = 200
 _FIELD = "cfmap."  # before the name of a field, in a form and in what is wrong with it
 
 
@@ -26,7 +28,7 @@ def new_override() -> AnyResponse:
     """Ask for which app, then what is filled in."""
     slug = request.args.get("app", "")
     if not slug:
-        return make_response(render_template("dashboard/build/apps/choose.html", apps=_apps()))
+        return make_response(render_template("dashboard/build/apps/choose.html", **_choices(request.args.get("q", ""))))
     return _page(service().app(slug), None, {})
 
 
@@ -95,15 +97,12 @@ def _overrides() -> AppOverrides:
     return AppOverrides(viewer().client)
 
 
-def _apps() -> list[App]:
-    """The apps that an override can be made for, by name."""
-    filters, apps, after = AppFilter(sort_key="name", sort_direction="asc"), list[App](), ""
-    while True:
-        listed = service().apps(filters, limit=100, after=after)
-        apps += [app for app in listed.items if app.auth_type == "oauth" or presettable(app)]
-        after = listed.end_cursor if listed.items else ""
-        if not after:
-            return apps
+def _choices(query: str) -> dict[str, Any]:
+    """The first apps by name, or of those that were searched for, that an override can be made for."""
+    query = query.strip()[:MAX_QUERY]
+    listed = service().apps(AppFilter(q=query, sort_key="name", sort_direction="asc"), limit=MOST_LISTED)
+    apps = [app for app in listed.items if app.auth_type == "oauth" or presettable(app)]
+    return {"apps": apps, "query": query, "more": listed.total > len(listed.items)}
 
 
 def _entered(app: App) -> dict[str, Any]:
