@@ -121,9 +121,9 @@ def test_props_that_follow(desk: Desk) -> None:
     added = desk.call(FIELDS, method="reload", props={"folder": 7}).value[2:]
     options = [{"label": "S", "value": "S"}, {"label": "L", "value": "L"}]
     assert added == [
-        {"name": "field_size", "type": "string", "label": "Size", "description": "", "options": options},
+        {"name": "field_size", "type": "string", "label": "Size", "options": options},
         {
-            "name": "field_count", "type": "integer", "label": "Count", "description": "", "optional": True,
+            "name": "field_count", "type": "integer", "label": "Count", "optional": True,
             "default": 3,
         },
     ]  # fmt: skip

@@ -82,6 +82,18 @@ def test_no_value_leads_out_of_its_place(desk: Desk, title: str) -> None:
     assert desk.provider.asked == []
 
 
+def test_the_first_of_several_addresses_that_has_its_values(desk: Desk) -> None:
+    desk.on("POST /notes/a", {"id": 1})
+    desk.on("POST /notes", {"id": 2})
+    text = PROPS.replace('"/notes"', '["/notes/{title}", "/notes"]')
+    assert (desk.run(text, title="a"), desk.run(text)) == ({"id": 1}, {"id": 2})
+
+
+def test_a_path_that_a_person_gives_is_no_address(desk: Desk) -> None:
+    desk.refuses(PROPS.replace('"/notes"', '"{title}/notes"'), title="/admin")
+    assert [asked.what for asked in desk.provider.asked] == ["POST /%2Fadmin/notes"]
+
+
 def test_an_address_that_lacks_a_value(desk: Desk) -> None:
     said = desk.refuses(PROPS.replace('"/notes"', '"/notes/{title}"'))
     assert said == "Title is not chosen yet. Choose it first."

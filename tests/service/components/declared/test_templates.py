@@ -30,6 +30,8 @@ SCOPE: dict[str, Any] = {
         ("is:{title} {$answer.ok} {$answer.rows.0.id}", "is:Tea true 7"),
         ("is:{none}", None),
         ("is:{blank}", None),
+        ("is:{blank|or('')}", "is:"),
+        ('{title|replace("T", "\'")}', "'ea"),
         ("{{{title}}} = {{}}", "{Tea} = {}"),
         ("{tags|join(' | ')|lower}", "a | b"),
         ("{none|or($answer.missing, title)}", "Tea"),

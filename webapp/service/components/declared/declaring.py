@@ -131,6 +131,7 @@ def _examined(read: Source) -> tuple[Declared | None, list[str]]:
 def _sentences(read: Source, error: ValidationError) -> Iterator[str]:
     for details in error.errors(include_url=False, include_input=False, include_context=False):
         place = tuple(step for step in details["loc"] if step not in _TAGS)
+        place = place[:-1] if place[-2:] == ("url", 0) else place
         message = details["msg"].removeprefix("Value error, ")
         if details["type"] == "extra_forbidden":
             used = place[-1] == "use" and len(place) == 3
@@ -161,9 +162,9 @@ def _problems(declared: Declared) -> Iterator[tuple[Place, str]]:
         yield ("annotations",), f"nobody knows {', '.join(unknown)}."
     has_account = any(prop.type == "app" for prop in declared.props.values())
     for place, request in requests(form):
-        if not request.url.startswith(("/", "https://", "{")):
+        if not all(url.startswith(("/", "https://", "{")) for url in request.url):
             yield (*place, "url"), "it begins with / or https://, or with a hole that holds a whole address."
-        elif request.url.startswith("/") and not has_account:
+        elif any(url.startswith("/") for url in request.url) and not has_account:
             yield (*place, "url"), "it begins with /, but there is no prop of type app whose base URL it could follow."
 
 

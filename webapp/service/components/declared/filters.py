@@ -73,6 +73,10 @@ def _then(value: Any, filled: Any, empty: Any = None) -> Any:
     return empty if _not(value) else filled
 
 
+def _with(value: Any, other: Any, between: str = " ") -> str:
+    return str(between).join(as_text(part) for part in (value, other) if not _not(part))
+
+
 def _is(value: Any, wanted: Any, then: Any = True, otherwise: Any = None) -> Any:
     return then if value == wanted else otherwise
 
@@ -160,6 +164,7 @@ FILTERS: Mapping[str, Filter] = {
     "or": Filter(_or, (1, MANY), "the first of the value and the arguments that is not empty", takes_none=True),
     "if": Filter(_if, (1, 1), "the value where the argument is not empty, else nothing"),
     "then": Filter(_then, (1, 2), "the first argument where the value is not empty, else the second", takes_none=True),
+    "with": Filter(_with, (1, 2), "the value and the first argument, where both are with the second between", True),
     "not": Filter(_not, (0, 0), "true where the value is empty or false, else false", takes_none=True),
     "is": Filter(_is, (1, 3), "the second argument (or true) where the value is the first, else the third", True),
     "text": Filter(as_text, (0, 0), "as text; lists and objects as JSON"),

@@ -7,7 +7,7 @@ from webapp.service.components import loader
 from webapp.service.components.declared.filling import fill
 from webapp.service.components.declared.paging import gather, page
 from webapp.service.components.declared.request_form import Kind, Lookup, Reload
-from webapp.service.components.declared.requests import needs
+from webapp.service.components.declared.requests import has_values
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import parse, texts_in
 from webapp.service.components.errors import ComponentError
@@ -44,7 +44,7 @@ def reload(session: Session) -> list[dict[str, Any]]:
 
 def added_props(session: Session, follow: Reload) -> dict[str, Prop]:
     """The props that follow from a request, by name; none while its address lacks a value."""
-    if not needs(follow.url, session.scope):
+    if not any(has_values(url, session.scope) for url in follow.url):
         return {}
     return {str(parse(follow.name).text(scope)): _prop(kind, scope) for kind, scope in _fields(session, follow)}
 
@@ -52,11 +52,12 @@ def added_props(session: Session, follow: Reload) -> dict[str, Prop]:
 def field_values(session: Session, follow: Reload) -> dict[str, Any]:
     """What was given for the added props, by the keys of their fields, each as its kind writes it."""
     added = {name: value for name, value in session.call.props.items() if name not in session.declared.props}
+    values: dict[str, Any] = {}
     if not added:
-        return {}
+        return values
     if prefix := _prefix(follow):
-        return {name.removeprefix(prefix): value for name, value in added.items() if name.startswith(prefix)}
-    values = {}
+        values = {name.removeprefix(prefix): value for name, value in added.items() if name.startswith(prefix)}
+        return {key: value for key, value in values.items() if value is not None}
     for kind, scope in _fields(session, follow):
         value = added.get(parse(follow.name).text(scope))
         if value in (None, "", []):
@@ -142,7 +143,7 @@ def _prop(kind: Kind, scope: Mapping[str, Any]) -> Prop:
     return Prop(
         kind.type,
         label=parse(kind.label).text(scope),
-        description=parse(kind.description).text(scope),
+        description=parse(kind.description).text(scope) or None,
         optional=optional,
         default=fill(kind.default, scope),
         options=[_choice(kind, each) for each in choices] if isinstance(choices, list) and choices else None,

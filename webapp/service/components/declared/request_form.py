@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from webapp.service.components.declared.facts import (
     AnsweredAll,
@@ -14,6 +14,7 @@ from webapp.service.components.declared.facts import (
     Params,
 )
 
+Addresses = Annotated[tuple[Asking, ...], BeforeValidator(lambda url: url if isinstance(url, list) else [url])]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -52,12 +53,13 @@ class Pages(Facts):
 class Request(Facts):
     """One request. ``url`` follows the app's base URL where it begins with ``/``; what a hole in it holds is encoded.
 
+    ``url`` may be several, of which the first counts whose holes all have a value.
     At most one of ``json``, ``form``, ``multipart``, ``text`` and ``file`` is the body; what comes to nothing is left
     out of it, of ``params`` and of ``headers``. ``allow`` are statuses that count as success.
     """
 
     method: Method = "GET"
-    url: Asking
+    url: Addresses
     params: Params = Field(default_factory=dict)
     headers: Params = Field(default_factory=dict)
     json_: AskingAll = Field(default=None, alias="json")

@@ -18,6 +18,7 @@ from webapp.service.outbound.outcomes import at_path
 
 _NO_ERRORS = Errors()
 _STEP_OUT = re.compile(r"(^|/)\.\.?(/|$)")
+_WHOLE = ("https://", "http://", "/")
 Sent = Mapping[str, Any]
 
 
@@ -34,7 +35,7 @@ def send(
 
     Raises :class:`ComponentError` with a sentence where the app refuses.
     """
-    address = url or address_of(session, request.url, scope)
+    address = url or address_of(session, _first(request, scope), scope)
     session.check_time()
     session.check_address(address)
     added = {where: more or {} if where == place else {} for where in ("params", "json", "form")}
@@ -66,7 +67,7 @@ def address_of(session: Session, template: str, scope: Scope) -> str:
         if value in (None, ""):
             raise ComponentError(_missing(session, part))
         text = as_text(value)
-        whole = place == 0 and text.startswith(("https://", "http://", "/"))
+        whole = place == 0 and text.startswith(_WHOLE if part.path.root.startswith("$") else _WHOLE[:2])
         encoded = text if whole or isinstance(value, Encoded) else quote(text, safe="")
         if not whole and _STEP_OUT.search(encoded):
             raise ComponentError(f"{session.label_of(part.path.root)} is not a name that can stand in an address.")
@@ -85,9 +86,14 @@ def flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def needs(template: str, scope: Scope) -> bool:
+def has_values(template: str, scope: Scope) -> bool:
     """Whether each hole of the address ``template`` has a value."""
     return all(part.of(scope) not in (None, "") for part in parse(template).parts if isinstance(part, Hole))
+
+
+def _first(request: Request, scope: Scope) -> str:
+    """The first address whose holes all have a value; the last of all where there is none."""
+    return next((url for url in request.url if has_values(url, scope)), request.url[-1])
 
 
 def _missing(session: Session, hole: Hole) -> str:

@@ -3,7 +3,8 @@
 A hole is a path, then filters. A path begins with a prop or with one of our own names, which begin with ``$``; each
 step leads into an object by its member, or into a list by a number. A step of other characters stands in quotes:
 ``{$answer."@odata.nextLink"}``. ``{{`` and ``}}`` are braces. Nothing is evaluated: a template can only look at what
-it is given. A text that is one hole has that value, whatever its type; in any other, values are written as text.
+it is given. A text that is one hole has that value, whatever its type; in any other, values are written as text, and
+where one is nothing the whole text is, unless its hole says what else by ``or``.
 """
 
 import functools
@@ -59,6 +60,11 @@ class Hole:
         return value
 
     @property
+    def has_other(self) -> bool:
+        """Whether it says what stands there instead of nothing."""
+        return any(name == "or" for name, _ in self.filters)
+
+    @property
     def roots(self) -> Iterator[str]:
         """The names that it looks at."""
         yield self.path.root
@@ -86,9 +92,9 @@ class Template:
         texts = []
         for part in self.parts:
             value = part if isinstance(part, str) else part.of(scope)
-            if isinstance(part, Hole) and value in _NOTHING:
+            if isinstance(part, Hole) and value in _NOTHING and not part.has_other:
                 return None
-            texts.append(as_text(value))
+            texts.append("" if value is None else as_text(value))
         return "".join(texts)
 
     def text(self, scope: Scope) -> str:
@@ -163,12 +169,13 @@ def _arguments(text: str, at: int) -> tuple[tuple[Path | str | int, ...], int]:
     arguments: list[Path | str | int] = []
     at = opening.end()
     while token := _TOKEN.match(text, at):
-        if token["text"] is not None or token["number"]:
-            arguments.append(int(token["number"]) if token["number"] else token["text"])
-            at = token.end()
-        elif token["name"]:
+        if token["name"]:
             path, at = _path(text, at)
             arguments.append(path)
+        elif not token["mark"]:
+            words = token["text"] if token["text"] is not None else token["quoted"]
+            arguments.append(int(token["number"]) if token["number"] else words)
+            at = token.end()
         mark = _TOKEN.match(text, at)
         if mark is None or mark["mark"] not in (",", ")"):
             break
