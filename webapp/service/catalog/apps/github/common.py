@@ -1,4 +1,4 @@
-"""What the components of GitHub share: repositories, labels, people and branches to choose from, addresses, webhooks.
+"""What GitHub's triggers share: repositories and branches to choose from, addresses, webhooks.
 
 A webhook is registered and told apart as https://docs.github.com/en/webhooks/using-webhooks says.
 """
@@ -15,9 +15,7 @@ from webapp.service.components.authoring import (
     Options,
     Trigger,
     app,
-    integer,
     string,
-    string_list,
 )
 
 PER_PAGE = 100
@@ -42,16 +40,7 @@ def of_the_repository(kind: str, key: str = "name") -> FindOptions:
     return lambda ctx: _names(_page(ctx, of_repository(ctx, kind)), key)
 
 
-def find_issues(ctx: Context) -> Options:
-    """The open issues and pull requests of the chosen repository, the newest first."""
-    issues = _page(ctx, of_repository(ctx, "issues"))
-    return Options([Option(f"#{issue['number']} {issue['title']}", issue["number"]) for issue in issues])
-
-
 repository = string(label="Repository", description="As owner/name.", options=find_repositories, use_query=True)
-issue_number = integer(label="Issue", description="Issue or pull request.", options=find_issues, min=1)
-labels = string_list(label="Labels", options=of_the_repository("labels"), optional=True)
-assignees = string_list(label="Assignees", options=of_the_repository("assignees", "login"), optional=True)
 branch = string(
     label="Branch", description="The default branch unless given.", options=of_the_repository("branches"), optional=True
 )
@@ -63,16 +52,6 @@ def of_repository(ctx: Context, *rest: str) -> str:
     if not (owner and slash and name) or "/" in name:
         raise ComponentError("The repository must be written as owner/name, such as octocat/hello-world.")
     return "/".join(("/repos", quote(owner, safe=""), quote(name, safe=""), *rest))
-
-
-def of_issue(ctx: Context, *rest: str) -> str:
-    """The address of the chosen issue, or of something below it."""
-    return of_repository(ctx, "issues", str(ctx.props.issue_number), *rest)
-
-
-def filled(ctx: Context, *names: str) -> dict[str, Any]:
-    """Those of the props ``names`` that have a value, as members of a request."""
-    return {name: ctx.props[name] for name in names if ctx.props[name] is not None}
 
 
 class WebhookTrigger(Trigger):

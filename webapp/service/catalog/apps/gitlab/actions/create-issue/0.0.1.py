@@ -1,7 +1,0 @@
-"""Create an issue."""
-
-from webapp.service.catalog.shared import gitlab
-
-
-class CreateIssue(gitlab.CreateIssue):
-    pass

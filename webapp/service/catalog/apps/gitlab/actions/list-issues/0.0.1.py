@@ -1,7 +1,0 @@
-"""List issues of a project."""
-
-from webapp.service.catalog.shared import gitlab
-
-
-class ListIssues(gitlab.ListIssues):
-    pass
