@@ -21,7 +21,7 @@ def test_models_come_page_by_page(anthropic: AppHarness) -> None:
 
     anthropic.on("GET /v1/models", models)
     first = anthropic.options("create-message", "model")
-    assert first == {"found": {"Model 1": "model-1"}, "context": {"after": "model-1"}}
+    assert first == {"found": {"Model 1": "model-1"}, "context": {"cursor": "model-1"}}
     second = anthropic.options("create-message", "model", page=1, previous=first["context"])
     assert second == {"found": {"Model 2": "model-2"}, "context": None}
     assert anthropic.options("create-message", "model", page=2)["found"] == {}

@@ -47,8 +47,8 @@ def test_money_is_written_in_the_unit_of_its_currency(amount: int, currency: str
 
 def test_customers_are_offered_page_by_page(stripe: AppHarness) -> None:
     first = stripe.options("list-payments", "customer")
-    assert (len(first["found"]), first["context"]) == (100, {"after": "cus_99"})
-    third = stripe.options("list-payments", "customer", page=2, previous={"after": "cus_199"})
+    assert (len(first["found"]), first["context"]) == (100, {"cursor": "cus_99"})
+    third = stripe.options("list-payments", "customer", page=2, previous={"cursor": "cus_199"})
     assert (len(third["found"]), third["context"]) == (50, None)
     assert stripe.options("list-payments", "customer", page=3)["found"] == {}
 
