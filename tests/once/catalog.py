@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from webapp.service.catalog import declaring, rows, sources
+from webapp.service.catalog.component_files import Component
 from webapp.service.catalog.components import ComponentInfo
 from webapp.service.catalog.declaring import Declare, Declared
-from webapp.service.catalog.sources import BUILT_IN, Component
+from webapp.service.catalog.sources import BUILT_IN
 
 Facts = Mapping[str, Mapping[str, Any]]
 Declarations = tuple[list[Declared], list[str]]

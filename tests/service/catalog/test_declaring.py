@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from webapp.errors import Unavailable
+from webapp.service.catalog.component_files import Component
 from webapp.service.catalog.declaring import declared, faults
-from webapp.service.catalog.sources import BUILT_IN, Component
+from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.calls import Call, ErrorInfo, Reply
 
 FACTS: dict[str, Any] = {

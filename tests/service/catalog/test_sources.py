@@ -61,30 +61,6 @@ def test_own_components_belong_to_no_app(folder: Path, tmp_path: Path) -> None:
     assert len(found.problems) == 1
 
 
-def test_components_that_are_data_stand_by_their_names(folder: Path, tmp_path: Path) -> None:
-    app = next(folder.glob("*/app.toml")).parent
-    for place, text in (
-        ("actions/say.toml", 'name = "Say"\nversion = "1.2.0"\n'),
-        ("actions/say/1.1.0.toml", "name = 1\n"),
-        ("actions/mute.toml", 'name = "Mute"\n'),
-        ("triggers/Heard.toml", 'version = "1.0.0"\n'),
-    ):
-        (app / place).parent.mkdir(parents=True, exist_ok=True)
-        (app / place).write_text(text)
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / "shout.toml").write_text("version = '0.0.1'\n")
-    sources = read(Places(built_in=folder, components=own))
-    listed = [component for source in sources.apps for component in source.components if ".toml" in component.path]
-    assert {(each.key, each.version, each.kind) for each in listed} == {
-        (f"{app.name}-say", "1.2.0", "action"),
-        (f"{app.name}-say", "1.1.0", "action"),
-    }
-    assert [(each.key, each.version) for each in sources.components] == [("~/shout", "0.0.1")]
-    wrong = [problem.partition(":")[0] for problem in sources.problems]
-    assert wrong[-2:] == [f"{app.name}/actions/mute.toml", f"{app.name}/triggers/Heard.toml"]
-
-
 def test_the_fingerprint_changes_exactly_with_the_sources(folder: Path) -> None:
     before = fingerprint(Places(built_in=folder))
     write(folder / "acme" / "notes.txt", "no source")

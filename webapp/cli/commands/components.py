@@ -12,7 +12,7 @@ import click
 from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.errors import Conflict, Invalid, NotFound
 from webapp.kit import assets
-from webapp.service.catalog.sources import PATTERNS
+from webapp.service.catalog.component_files import PATTERNS
 from webapp.service.components.calls import AccountGrant, Call, Method, Reply
 from webapp.service.components.checker import NAME, check
 from webapp.service.components.declared.source import ENDING

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from webapp.errors import Unavailable
-from webapp.service.catalog.sources import BUILT_IN, Component, python_files
+from webapp.service.catalog.component_files import Component, python_files
+from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components import authoring, loader, prop_types, props
 from webapp.service.components.calls import Call, Reply
 from webapp.service.components.declared.declaring import examine

@@ -8,52 +8,19 @@ a file that can be read is ``check``'s to find.
 
 import hashlib
 import os
-import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import ValidationError
 
+from webapp.service.catalog.component_files import KINDS, PATTERNS, Component, component_files, components
 from webapp.service.catalog.spec import AppSpec, Category
-from webapp.service.components.declared.source import ENDING, is_declared, name_of
 
-Kind = Literal["action", "trigger"]
 BUILT_IN = Path(__file__).parent / "apps"
 CATEGORIES = "categories.toml"
-_KINDS: Mapping[str, Kind] = {"actions": "action", "triggers": "trigger"}  # by their folders in an app's
-PATTERNS = ("*/*.py", f"*{ENDING}", f"*/*{ENDING}")
-_PLACE = (
-    "a component stands at <name-in-lower-case>/<major.minor.patch>.py, or at <name-in-lower-case>.toml with "
-    'version = "<major.minor.patch>" in it.'
-)
-_VERSION_LINE = re.compile(r"""^version\s*=\s*["']([^"']*)["']""", re.MULTILINE)
-_COMPONENT = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
-
-
-@dataclass(frozen=True, slots=True)
-class Component:
-    """One component file: ``actions/<name>/<version>.py`` or ``actions/<name>.toml`` in its app's folder, or the same
-    in ``triggers``.
-
-    ``path`` begins in ``root``. One outside any app has no ``app``, and its ``kind`` is what it declares.
-    """
-
-    key: str
-    version: str
-    kind: Kind | None
-    app: str | None
-    path: str
-    root: Path
-
-    @property
-    def file(self) -> Path:
-        """Where it stands."""
-        return self.root / self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +74,14 @@ def read(places: Places) -> Sources:
             _read_app(sources, file, own=folder != places.built_in)
     if places.components is not None:
         files = sorted(file for pattern in PATTERNS for file in places.components.glob(pattern))
-        sources.components += _components(sources, files, places.components, None)
+        sources.components += components(files, places.components, None, sources.problems)
     return sources
 
 
 def fingerprint(places: Places) -> str:
     """A hash over names and contents of every source file: it changes exactly when they do."""
     digests = [_digest(folder, _files(folder)) for folder in places.folders]
-    if places.components is not None and (files := _component_files(places.components)):
+    if places.components is not None and (files := component_files(places.components)):
         digests.append(_digest(places.components, files))
     return hashlib.sha256("\1".join(digests).encode()).hexdigest()
 
@@ -130,26 +97,7 @@ def _digest(folder: Path, files: Iterable[Path]) -> str:
 def _files(folder: Path) -> Iterator[Path]:
     yield from filter(Path.is_file, [folder / CATEGORIES])
     for file in _app_files(folder):
-        yield from _component_files(file.parent)
-
-
-def python_files(folder: Path) -> list[Path]:
-    """Every Python file below ``folder``: the components that are code, and what they share."""
-    return sorted(map(Path, _files_below(os.fspath(folder), (".py",))))
-
-
-def _component_files(folder: Path) -> list[Path]:
-    """Every file below ``folder`` that may have a part in a component, or be an app's own."""
-    return sorted(map(Path, _files_below(os.fspath(folder), (".py", ENDING))))
-
-
-def _files_below(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                yield from _files_below(entry.path, endings)
-            elif entry.name.endswith(endings) and entry.is_file():  # an editor's link to nowhere is none
-                yield entry.path
+        yield from component_files(file.parent)
 
 
 def _app_files(folder: Path) -> list[Path]:
@@ -181,36 +129,10 @@ def _read_app(sources: Sources, file: Path, *, own: bool) -> None:
     except ValidationError as error:
         sources.problems += _sentences(label, error)
         return
-    patterns = [f"{kinds}/{pattern}" for kinds in _KINDS for pattern in PATTERNS]
+    patterns = [f"{kinds}/{pattern}" for kinds in KINDS for pattern in PATTERNS]
     files = sorted(path for pattern in patterns for path in file.parent.glob(pattern))
-    components = _components(sources, files, file.parent.parent, spec.slug)
-    sources.apps.append(Source(label, spec, own, tuple(components)))
-
-
-def _components(sources: Sources, files: Iterable[Path], root: Path, slug: str | None) -> Iterator[Component]:
-    """The components in ``files`` below ``root``, of the app ``slug`` or of none."""
-    for file in files:
-        label, version = file.relative_to(root).as_posix(), _version(file)
-        name = name_of(file) if is_declared(file) else file.parent.name
-        if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
-            sources.problems.append(f"{label}: {_PLACE}")
-            continue
-        key = f"{slug}-{name}" if slug else f"~/{name}"
-        yield Component(key, version, _kind(file) if slug else None, slug, label, root)
-
-
-def _kind(file: Path) -> Kind:
-    return _KINDS[next(folder.name for folder in file.parents if folder.name in _KINDS)]
-
-
-def _version(file: Path) -> str:
-    """The version that the name of the file says, or, of one that is data, the file itself; empty for none."""
-    if not is_declared(file) or _VERSION.fullmatch(file.stem):
-        return file.stem
-    with suppress(OSError, UnicodeDecodeError):
-        match = _VERSION_LINE.search(file.read_text("utf-8"))
-        return match[1] if match else ""
-    return ""
+    listed = components(files, file.parent.parent, spec.slug, sources.problems)
+    sources.apps.append(Source(label, spec, own, tuple(listed)))
 
 
 def _load(sources: Sources, file: Path, label: str) -> dict[str, Any] | None:
