@@ -14,7 +14,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-in
 EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --project Patchbay --no-location --no-wrap \
 	--sort-by-file
 
-.PHONY: run test postgres wheel format check bench steady ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel format check bench steady sizes far ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -55,6 +55,13 @@ bench: setup
 # An hour of mixed requests: do memory and the log of the database stay flat?
 steady: setup
 	$(BIN)/python -m tests.bench.steady
+
+# What this machine does and how much room things take; then what 10,000,000 accounts would (needs PostgreSQL's server).
+sizes: setup
+	$(BIN)/python -m tests.bench.sizes
+
+far: setup
+	$(BIN)/python -m tests.bench.far
 
 # Makes sentences of the specification false, one at a time: do the tests that tests/SPEC.md cites notice? By hand; ONLY=4.8.
 mutants: setup-dev

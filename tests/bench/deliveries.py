@@ -116,7 +116,7 @@ def _rates(service: Service, scene: Scene, netloc: str, count: int) -> tuple[flo
 def _rate_pair(service: Service, scene: Scene, netloc: str, count: int) -> tuple[float, float]:
     url = f"http://{netloc}/hook"
     with service.store.write() as tx:
-        trigger = _trigger(tx, service, scene, [url])
+        trigger = bench_trigger(tx, service, scene, [url])
         events.record(tx, service, trigger, [Emitted(_BODY, str(n), None, service.clock()) for n in range(count)])
     engine = DeliveryEngine(service)
     began = time.perf_counter()
@@ -140,7 +140,9 @@ def _rate_pair(service: Service, scene: Scene, netloc: str, count: int) -> tuple
 def _stored(service: Service, scene: Scene, count: int, netloc: str) -> str:
     """``count`` events that were delivered, of as many triggers as it takes; the last trigger's id."""
     with service.store.write() as tx:
-        triggers = [_trigger(tx, service, scene, [f"http://{netloc}/{n}"]) for n in range(max(count // PER_TRIGGER, 1))]
+        triggers = [
+            bench_trigger(tx, service, scene, [f"http://{netloc}/{n}"]) for n in range(max(count // PER_TRIGGER, 1))
+        ]
     homes = [(one.id, trigger_webhooks.of_trigger(service.store, one.id)[0].id) for one in triggers]
     now = service.clock()
     with closing(sqlite3.connect(service.settings.data / "patchbay.db", isolation_level=None)) as connection:
@@ -206,7 +208,7 @@ class _Trigger:
     external_user_id: str
 
 
-def _trigger(tx: Any, service: Service, scene: Scene, urls: list[str]) -> _Trigger:
+def bench_trigger(tx: Any, service: Service, scene: Scene, urls: list[str]) -> _Trigger:
     """The row of a trigger that nothing but events belongs to."""
     user = external_users.ensure(tx, scene, "bench", 0)
     made = _Trigger(new_id("dc"), scene, user.id)

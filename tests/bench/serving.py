@@ -57,17 +57,17 @@ class Serve(Server):
 
     def __init__(self, port: int, supervisor: int) -> None:
         super().__init__(port, lambda: [supervisor, *children_of(supervisor)])
-        self._supervisor = supervisor
+        self.supervisor = supervisor
 
     def memory_mb(self) -> float:
         """The proportional set size of all its processes, in MB."""
-        return sum(map(pss_mb, [self._supervisor, *children_of(self._supervisor)]))
+        return sum(map(pss_mb, [self.supervisor, *children_of(self.supervisor)]))
 
     def at_rest(self, requests: int, events: int, idle_s: float) -> Rest:
         """What its processes hold and take once they have nothing to do, after so many requests and events."""
         time.sleep(SETTLED_S)
-        children = zip(PROCESSES, children_of(self._supervisor), strict=True)
-        processes = {"supervisor": self._supervisor, **dict(children)}
+        children = zip(PROCESSES, children_of(self.supervisor), strict=True)
+        processes = {"supervisor": self.supervisor, **dict(children)}
         memory = {name: round(pss_mb(pid), 1) for name, pid in processes.items()}
         before = {name: spent_s(pid) for name, pid in processes.items()}
         time.sleep(idle_s)

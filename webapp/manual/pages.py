@@ -13,7 +13,7 @@ from webapp.manual.markdown import Document, render
 from webapp.settings import Settings
 
 NAMES = (
-    "guide", "embed", "contract", "apps", "components", "install", "operate", "upgrade", "alerts", "security",
+    "guide", "embed", "contract", "apps", "components", "install", "operate", "upgrade", "alerts", "sizes", "security",
     "architecture", "words",
 )  # fmt: skip
 
