@@ -27,7 +27,7 @@ def test_the_example_of_an_app_passes_the_checker(tmp_path: Path) -> None:
     assert len(judge(read(Places([tmp_path]))).problems) == 1
 
 
-COMMANDS = sorted({" ".join(found.split()[1:]) for found in re.findall(r"patchbay(?: [a-z][a-z-]*){1,2}", SHOWN)})
+COMMANDS = sorted({" ".join(found.split()[1:]) for found in re.findall(r"patchbay(?: [a-z][a-z-]*\b){1,2}", SHOWN)})
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -63,7 +63,7 @@ def test_a_request_without_host_gets_400(data: Path) -> None:
     assert ask(settings(data, "https://connect.example.com"))[0] == "400 Bad Request"
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
 def test_probes_may_come_by_any_name(data: Path, path: str) -> None:
     assert ask(settings(data, "https://connect.example.com"), path=path, HTTP_HOST="10.0.0.4:8600")[0] == "200 OK"
 

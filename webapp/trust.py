@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 _FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "HTTP_FORWARDED")
 WHY = "until then all requests seem to come from one place, and limits cannot tell a stranger from anybody else."
-_PROBES = ("/healthz", "/readyz")
+_PROBES = ("/healthz", "/readyz", "/metrics")
+"""What watches one machine of several asks for them by that machine's own name."""
 
 
 def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,6 +42,8 @@ def test_how_long_ago_the_worker_was_seen(service: Service) -> None:
     sign = service.settings.data / heartbeat.WORKER
     sign.unlink(missing_ok=True)
     assert seconds() > 1e9  # never: any rule that waits for a worker fires
+    elsewhere = SimpleNamespace(store=SimpleNamespace(folder=None))
+    assert gauges._worker_seen(elsewhere, None) == {}  # type: ignore[arg-type]
     heartbeat.beat(sign)
     assert seconds() < 5
     os.utime(sign, (sign.stat().st_mtime - 300,) * 2)

@@ -52,13 +52,20 @@ def read(service: Service) -> Sequence[Gauge]:
         Gauge("deliveries_late_seconds", "How long the first of them has been due.", {"": late}),
         Gauge(
             "worker_seen_seconds",
-            "How long ago the worker was seen; as long as Unix time where it never was.",
-            {"": time.time() if worker_age_s is None else worker_age_s},
+            "How long ago the worker of this machine was seen; as long as Unix time where it never was.",
+            _worker_seen(service, worker_age_s),
         ),
         Gauge("database_bytes", "Size of the database.", {"": sizes.database}),
         Gauge("database_log_bytes", "Size of its log, which is not folded into it yet.", {"": sizes.log}),
         Gauge("disk_free_bytes", "Free where it stands.", {} if sizes.free is None else {"": sizes.free}),
     )
+
+
+def _worker_seen(service: Service, age_s: float | None) -> dict[str, float]:
+    """Nothing where it never was, and workers may run on other machines."""
+    if age_s is None and service.store.folder is None:
+        return {}
+    return {"": time.time() if age_s is None else age_s}
 
 
 def _by_state(states: Sequence[str], rows: Sequence[Row]) -> dict[str, float]:
