@@ -8,7 +8,7 @@ import jinja2
 import pytest
 
 from tests.fakes.catalogs import Plurals, Words, teach
-from webapp.kit import translation
+from webapp.kit import templates, translation
 from webapp.kit.translation import gettext, language, lazy, moment, ngettext, speak
 
 CLOSE = lazy("Close")  # a constant, made before anybody speaks
@@ -74,7 +74,7 @@ def test_threads_do_not_change_each_others_language() -> None:
 
 def test_templates_are_translated_and_escape_what_is_filled_in() -> None:
     environment = jinja2.Environment(autoescape=True)
-    translation.install(environment)
+    templates.prepare(environment)
     template = environment.from_string(
         '{{ _("Close") }} {{ close }} {% trans %}\n  Hello,\n  {{ name }}.\n{% endtrans %} '
         "{% trans num=2 %}{{ num }} app{% pluralize %}{{ num }} apps{% endtrans %}"
@@ -88,7 +88,7 @@ def test_templates_are_translated_and_escape_what_is_filled_in() -> None:
 
 def test_a_message_costs_no_look_through_the_context(monkeypatch: pytest.MonkeyPatch) -> None:
     environment = jinja2.Environment(autoescape=True)
-    translation.install(environment)
+    templates.prepare(environment)
     source = "{% for n in (1, 2) %}{{ _('Close') }}{{ _('50%%') }}{{ _('For %(who)s', who='&') }}{% endfor %}"
     template = environment.from_string(source)
     monkeypatch.setattr(jinja2.runtime.Context, "derived", lambda *_: pytest.fail("a context was made for a message"))

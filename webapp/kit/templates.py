@@ -10,8 +10,9 @@ on piece by piece through the templates around it.
 
 import functools
 import re
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from enum import Enum, auto
+from gettext import NullTranslations
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
@@ -73,12 +74,41 @@ def prepare(environment: Any) -> None:
     is looked through whenever a macro is imported, and a chain of two is thirty times as slow at that. Templates are
     as many as there are files: all are kept.
     """
-    translation.install(environment)
-    environment.filters |= {"strong": strong, "remembered": remembered}
+    _install_words(environment)
+    environment.filters |= {"strong": strong, "remembered": remembered, "translated": translation.translated}
     environment.add_extension(WithoutLayout)
     environment.context_class, environment.code_generator_class, environment.escaped = _Calls, _Output, escaped
     environment.make_globals = lambda own: {**environment.globals, **(own or {})}
     environment.cache = {}
+
+
+def _install_words(environment: Any) -> None:
+    """Give ``environment`` ``_()``, ``{% trans %}`` (trimmed of line breaks) and their plural."""
+    environment.add_extension("jinja2.ext.i18n")
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.install_gettext_callables(translation.gettext, translation.ngettext, newstyle=True)
+    # The extension's own look through the whole context at each message. Ours need nothing of it: all pages are HTML.
+    environment.globals.update({"_": _in_page, "gettext": _in_page, "ngettext": _count_in_page})
+
+
+def _in_page(message: str, **variables: object) -> Markup:
+    """``message`` as the template has it: markup, whose ``%(name)s`` are filled with ``variables``, escaped."""
+    text = _markup(message, translation.catalog())
+    return _filled(text, variables) if variables or "%" in text else text
+
+
+@functools.lru_cache(maxsize=4096)  # what templates say, which is far less
+def _markup(message: str, catalog: NullTranslations) -> Markup:
+    return Markup(catalog.gettext(message))  # noqa: S704  # of a template or catalog
+
+
+def _count_in_page(singular: str, plural: str, num: int, **variables: object) -> Markup:
+    return _filled(translation.ngettext(singular, plural, num), {"num": num, **variables})
+
+
+def _filled(text: str, variables: Mapping[str, object]) -> Markup:
+    """``text``, which is markup, with ``variables`` in it, escaped: as ``Markup`` fills itself, at half its cost."""
+    return Markup(str.__mod__(text, {name: escape(value) for name, value in variables.items()}))  # noqa: S704  # escaped
 
 
 def strong(text: str) -> Markup:

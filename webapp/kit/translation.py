@@ -15,12 +15,11 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from babel import Locale
 from babel.dates import format_skeleton, format_timedelta
 from babel.numbers import format_decimal
-from markupsafe import Markup
 
 from webapp.kit import message_files, sentences
 
@@ -57,6 +56,11 @@ def direction() -> str:
     return _locale(_language.get()).text_direction
 
 
+def catalog() -> catalogs.NullTranslations:
+    """The messages of the language that is spoken now."""
+    return _catalog(_language.get())
+
+
 def gettext(message: str) -> str:
     """``message`` in the language that is spoken now."""
     return _catalog(_language.get()).gettext(message)
@@ -72,8 +76,13 @@ def count_of(number: int, singular: str, plural: str, **more: object) -> str:
 
     ``more`` fills what else stands in it.
     """
-    count = str(number) if number < 1_000 else format_decimal(number, locale=_locale(_language.get()))
+    count = str(number) if number < 1_000 else _decimal(number, _language.get())
     return ngettext(singular, plural, number).format(count=count, **more)
+
+
+@functools.lru_cache(maxsize=1024)  # pages count the same things again and again
+def _decimal(number: int, language: str) -> str:
+    return format_decimal(number, locale=_locale(language))
 
 
 def lazy(message: str) -> str:
@@ -82,16 +91,6 @@ def lazy(message: str) -> str:
     It behaves as the string it shows, but is none to C code: join and JSON want ``str(…)`` of it.
     """
     return cast("str", _Lazy(message))
-
-
-def install(environment: Any) -> None:
-    """Give a Jinja environment ``_()``, ``{% trans %}`` (trimmed of line breaks) and their plural."""
-    environment.add_extension("jinja2.ext.i18n")
-    environment.policies["ext.i18n.trimmed"] = True
-    environment.install_gettext_callables(gettext, ngettext, newstyle=True)
-    # The extension's own look through the whole context at each message. Ours need nothing of it: all pages are HTML.
-    environment.globals.update({"_": _in_page, "gettext": _in_page, "ngettext": _count_in_page})
-    environment.filters["translated"] = translated
 
 
 def translated(text: str) -> str:
@@ -110,21 +109,6 @@ def without_link(text: str) -> tuple[str, str]:
     """A description without the link to documentation at its end, and where that leads, in parentheses."""
     words, _, link = text.partition(f" [{_DOCUMENTATION}]")
     return (words, link) if link.startswith("(") and link.endswith(")") else (text, "")
-
-
-def _in_page(message: str, **variables: object) -> Markup:
-    """``message`` as the template has it: markup, whose ``%(name)s`` are filled with ``variables``, escaped."""
-    text = _markup(message, _language.get())
-    return text % variables if variables or "%" in text else text
-
-
-@functools.lru_cache(maxsize=4096)  # what templates say, which is far less
-def _markup(message: str, language: str) -> Markup:
-    return Markup(_catalog(language).gettext(message))  # noqa: S704  # of a template or catalog
-
-
-def _count_in_page(singular: str, plural: str, num: int, **variables: object) -> Markup:
-    return Markup(ngettext(singular, plural, num)) % {"num": num, **variables}  # noqa: S704  # of a template or catalog
 
 
 class _Lazy(UserString):
