@@ -84,8 +84,8 @@ class Frame:
         """Changes whenever something does that the page shows around its rows, or in ``more``."""
         trigger = self.trigger
         shown = (trigger.state, trigger.switched_off, trigger.waits, trigger.last_error)
-        around = (self.endpoints, self.workflows, self.day, more)
-        return hashlib.sha256(repr((shown, around)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        around = [each and each.model_dump() for each in (*self.endpoints, *self.workflows, self.day)]
+        return hashlib.sha256(repr((shown, around, more)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def load(trigger_id: str) -> Frame:
