@@ -69,6 +69,21 @@ def test_a_broken_cursor_starts_again() -> None:
     assert slugs(read(after="nothing:3")) == SLUGS[:5]
 
 
+def test_the_last_group_is_counted_by_the_others_where_their_sum_is_known() -> None:
+    limits: list[int] = []
+
+    class Noting(FakeUser):
+        def apps(self, filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]:
+            limits.append(limit)
+            return super().apps(filters, limit=limit, after=after)
+
+    for more in ({"count": 5}, {"count": 9}, {"count": 5, "state": "ready"}, {"count": 5, "after": "ready:1"}):
+        options: Any = {"count": 5} | more
+        counted = app_groups.read(Noting(), AppFilter(), SLUGS[:4], of=12, **options)  # type: ignore[arg-type]
+        assert counted == read(**options)
+    assert limits == [5, 1, *(9, 5, 1), *(1, 5), *(1, 5, 2)]
+
+
 def test_the_filter_goes_along() -> None:
     asked: list[AppFilter] = []
 

@@ -59,11 +59,13 @@ def read(
     state: str = "",
     after: str = "",
     all_states: bool = True,
+    of: int | None = None,
 ) -> Groups:
     """Up to ``count`` apps from the cursor ``after`` on, of one ``state`` or of each in turn.
 
     ``connected`` are slugs; None puts all apps into one group, for a service that does not tell them apart. Without
-    ``all_states`` those that have to be set up first are left out.
+    ``all_states`` those that have to be set up first are left out. ``of`` is how many apps ``base`` lets through, where
+    that is known: those of the last group are then counted by it.
     """
     narrowed = {"": base} if connected is None else dict(_narrowed(base, connected))
     if not all_states:
@@ -73,12 +75,16 @@ def read(
     wanted = [name for name in narrowed if state in ("", name)]
     wanted = wanted[wanted.index(begun) :] if after and begun in wanted else wanted
     groups: list[Group] = []
+    apps: list[App]
     counts: dict[str, int] = {}
     next_cursor = ""
     for name, filters in narrowed.items():
         room = count - sum(len(group.apps) for group in groups)
         from_cursor = cursor if name == begun else ""
-        apps, counts[name], end = _cards(user, filters, room if name in wanted else 0, from_cursor)
+        if of is not None and name == "setup" and (room <= 0 or name not in wanted):
+            apps, counts[name], end = [], max(0, of - sum(counts.values())), from_cursor
+        else:
+            apps, counts[name], end = _cards(user, filters, room if name in wanted else 0, from_cursor)
         if name in wanted and not next_cursor and (end or (room <= 0 and counts[name])):
             next_cursor = f"{name}:{end}"
         if apps:

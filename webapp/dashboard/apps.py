@@ -160,6 +160,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
         count=STEP if after else query.shown,
         state=query.state,
         after=after,
+        of=None if query.searches or query.category else catalog.total,
     )
     shown = min(query.shown, apps.total)
     return {
