@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.dashboard.conftest import PASSWORD
+from tests.dashboard.conftest import PASSWORD, SET_UP
 from webapp.people import users
 
 
@@ -187,6 +187,15 @@ def test_an_owner_reads_how_an_app_is_set_up(stage: Any) -> None:
     assert re.search(r">\s*Set up\s*</a>", page)
     assert "patchbay oauth-app" not in page
     assert 'action="/apps/slack/connect"' not in page
+
+
+def test_an_owner_adds_a_client_where_the_project_has_none(stage: Any) -> None:
+    ready = {"ready": True, "set_up": SET_UP}
+    stage.connect.add_app("asana", "Asana", patchbay=ready)
+    stage.connect.add_app("zoom", "Zoom", patchbay=ready, oauth_app_id="oa_1")
+    browser = stage.signed_in()
+    assert "Add one of your own" in browser.get("/apps/asana").text
+    assert "Add one of your own" not in browser.get("/apps/zoom").text
 
 
 def test_a_member_reads_who_can_set_an_app_up(stage: Any) -> None:

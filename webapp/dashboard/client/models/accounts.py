@@ -81,6 +81,7 @@ class App(Lenient):
     categories: tuple[str, ...] = ()
     scope_profiles: tuple[ScopeProfile, ...] = ()
     custom_fields_json: str = "[]"
+    own_client: str = Field(default="", alias="oauth_app_id")  # the project's
     extras: Extras | None = Field(default=None, alias="patchbay")
 
     @property
