@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 from flask import Blueprint, abort, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.client.models.accounts import AuditEntry
+from webapp.dashboard.client.models.audit import AuditEntry
 from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.dashboard import dashboard, if_up, known_accounts, known_triggers, offers, viewer
 from webapp.dashboard.pages import ListQuery, among, at_most, page, read_from

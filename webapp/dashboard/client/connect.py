@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, TypeVar, Unpack
 from urllib.parse import quote, urlencode
 
-from webapp.dashboard.client.models.accounts import AuditEntry
+from webapp.dashboard.client.models.audit import AuditEntry
 from webapp.dashboard.client.models.lenient import Lenient, PageOf
 from webapp.dashboard.client.remembered import Remembered
 from webapp.dashboard.client.transport import Memory, NotTheApi, Params, ServiceDown, Transport

@@ -185,17 +185,3 @@ class ActivityEntry(Lenient):
     app: str = ""
     kind: str = ""
     trigger_id: str = ""
-
-
-class AuditEntry(Lenient):
-    """Something that somebody did to something. ``at`` is ISO 8601; what is not told is ""."""
-
-    id: str = ""
-    at: str = ""
-    actor_kind: str = Field(default="", alias="actor_type")
-    actor: str = ""
-    noun: str = ""
-    subject_id: str = ""
-    verb: str = ""
-    sentence: str = ""
-    user: str = Field(default="", alias="external_user_id")
