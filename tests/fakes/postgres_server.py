@@ -19,11 +19,7 @@ USER, PASSWORD = "ada", "right one"
 @contextmanager
 def server(more: str = "") -> Iterator[PostgresAccount]:
     """A running server, as an account of it at the name db.test; stopped at the end. ``more`` are options of it."""
-    tools = _bin()
-    if tools is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail("PostgreSQL's server programs are missing")
-        pytest.skip("PostgreSQL's server programs are not installed")
+    tools = programs()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="pg-") as name:
@@ -33,27 +29,31 @@ def server(more: str = "") -> Iterator[PostgresAccount]:
             for path in (folder, folder / "password"):
                 shutil.chown(path, "postgres")
         data = str(folder / "data")
-        _run(
+        run(
             *(str(tools / "initdb"), "-D", data, "-U", USER, "-A", "scram-sha-256", "--no-sync"),
             *("--pwfile", str(folder / "password"), "--locale=C", "-E", "UTF8"),
         )
         options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off {more}"
-        _run(str(tools / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
+        run(str(tools / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
         try:
             yield PostgresAccount("db.test", USER, PASSWORD, "postgres", port)
         finally:
-            _run(str(tools / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
+            run(str(tools / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
 
 
-def _bin() -> Path | None:
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if found:
-        return found[-1].parent
+def programs() -> Path:
+    """The folder of the server's programs."""
+    for program in sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True):
+        return program.parent
     on_path = shutil.which("initdb")
-    return Path(on_path).parent if on_path else None
+    if on_path is None and os.environ.get("CI") == "true":
+        pytest.fail("PostgreSQL's server programs are missing")
+    if on_path is None:
+        pytest.skip("PostgreSQL's server programs are not installed")
+    return Path(on_path).parent
 
 
-def _run(*command: str) -> None:
+def run(*command: str) -> None:
     """As the user postgres when we are root, because the server refuses to run as root."""
     prefix = ("runuser", "-u", "postgres", "--") if os.getuid() == 0 else ()
     subprocess.run([*prefix, *command], check=True, capture_output=True, cwd="/", timeout=60)

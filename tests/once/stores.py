@@ -12,6 +12,7 @@ import pytest
 
 from tests.once import postgres
 from webapp.store import opening
+from webapp.store.contract import Store
 from webapp.store.postgres.store import PostgresStore
 from webapp.store.sqlite import SQLiteStore
 
@@ -33,6 +34,17 @@ def is_embedded(item: pytest.Item) -> bool:
 def opened(path: Path, **options: Any) -> Any:
     """The store of the file ``path``, or what stands for it."""
     return _on_postgres(path) if ON_POSTGRES else SQLiteStore(path, **options)
+
+
+def columns(store: Store) -> list[tuple[str, str]]:
+    """Each table of ``store`` with each of its columns."""
+    if store.folder is None:
+        return store.tuples(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
+        )
+    return store.tuples(
+        "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'"
+    )
 
 
 def keep() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.triggers import deploy, request_of
+from tests.service.domain.instance.test_takeover import kill
 from webapp.errors import Unavailable
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
@@ -44,8 +45,7 @@ def test_it_takes_over_and_settles(
     quick.start()
     until(lambda: settled == [service])  # at the start, whatever stands
     assert inbox.claim(service) is None
-    assert other.sign is not None
-    other.sign.end()
+    kill(other)
     until(lambda: settled == [service, service])
     assert inbox.claim(service) is not None
 

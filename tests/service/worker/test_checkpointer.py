@@ -123,6 +123,7 @@ def test_a_disk_that_gets_full_is_said_once_and_so_is_its_end(
 
 
 @pytest.mark.faults
+@pytest.mark.embedded
 def test_the_log_of_a_busy_database_stays_small(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpointer, "FOLD_FROM", MB)
     monkeypatch.setattr(checkpointer, "EVERY_S", 0.01)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.once import stores
 from webapp.service.domain.projects import external_users
 from webapp.service.domain.projects.projects import Scene
 
@@ -46,13 +47,10 @@ def test_removing_a_user_removes_all_that_is_theirs(world: Any, provider: Any) -
     assert world.get("P/accounts", server).json["page_info"]["total_count"] == 1
     assert [one["external_id"] for one in world.get("P/users", server).json["data"]] == ["bob"]
     store = world.service.store
-    for table in store.all("SELECT name FROM sqlite_master WHERE type = 'table'"):
-        columns = [row["name"] for row in store.all(f"PRAGMA table_info({table['name']})")]
-        for column in ("external_user_id", "external_id"):
-            if column in columns and table["name"] != "audit":
-                names = {"a": "alice", "b": users["alice"].id}
-                sql = f"SELECT 1 FROM {table['name']} WHERE {column} IN (:a, :b)"
-                assert store.all(sql, names) == [], table["name"]
+    for table, column in stores.columns(store):
+        if column in ("external_user_id", "external_id") and table != "audit":
+            names = {"a": "alice", "b": users["alice"].id}
+            assert store.all(f"SELECT 1 FROM {table} WHERE {column} IN (:a, :b)", names) == [], table
     assert world.call("DELETE", "P/users/alice", server).status_code == 404
 
 

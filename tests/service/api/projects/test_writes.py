@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.once import stores
 from webapp.service.domain.access import clients
 from webapp.service.domain.projects import logos, projects
 from webapp.service.domain.triggers import deployed_triggers
@@ -110,11 +111,9 @@ def test_removing_a_project_leaves_nothing_of_it(world: Any) -> None:
     assert world.call("DELETE", f"{ALL}/{project_id}", server).status_code == 404
     assert world.get("/v1/connect/accounts", frontend).status_code == 401
     store = world.service.store
-    for table in store.all("SELECT name FROM sqlite_master WHERE type = 'table'"):
-        columns = [row["name"] for row in store.all(f"PRAGMA table_info({table['name']})")]
-        for column in ("project_id", "owner"):
-            if column in columns and table["name"] != "audit":
-                assert store.all(f"SELECT 1 FROM {table['name']} WHERE {column} = :id", {"id": project_id}) == []
+    for table, column in stores.columns(store):
+        if column in ("project_id", "owner") and table != "audit":
+            assert store.all(f"SELECT 1 FROM {table} WHERE {column} = :id", {"id": project_id}) == [], table
     assert store.all("SELECT name FROM counters WHERE name LIKE :like", {"like": f"{project_id}%"}) == []
 
 

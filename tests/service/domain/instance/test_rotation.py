@@ -13,6 +13,7 @@ import pytest
 
 from tests.fakes import load
 from tests.fakes.provider import FakeProvider
+from tests.once import stores
 from webapp.errors import Conflict
 from webapp.kit import crypto
 from webapp.kit.clock import HOUR
@@ -164,15 +165,8 @@ def test_two_at_once_are_refused(bench: Any) -> None:
         rotation.rotate(bench.service)
 
 
-@pytest.mark.embedded
 def test_no_sealed_column_is_forgotten(bench: Any) -> None:
-    tables = bench.service.store.all("SELECT name FROM sqlite_master WHERE type = 'table'")
-    columns = {
-        (table["name"], column["name"])
-        for table in tables
-        for column in bench.service.store.all(f"PRAGMA table_info({table['name']})")
-        if column["name"].endswith("sealed")
-    }
+    columns = {(table, column) for table, column in stores.columns(bench.service.store) if column.endswith("sealed")}
     known = {(column.table, column.column) for column in rotation.COLUMNS}
     assert columns == known
 

@@ -1,0 +1,87 @@
+"""A PostgreSQL server with a standby that takes each commit over before it is acknowledged; the one can be killed and
+the other promoted."""
+
+import os
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+
+from tests.fakes.postgres_server import programs, run
+
+USER = "ada"
+
+
+@dataclass
+class Pair:
+    """Two servers, the first of which takes writes."""
+
+    folder: Path
+    ports: tuple[int, int]
+
+    @property
+    def url(self) -> str:
+        """The address by which whoever takes writes is found."""
+        first, second = self.ports
+        hosts = f"127.0.0.1:{first},127.0.0.1:{second}"
+        return f"postgresql://{USER}@{hosts}/postgres?target_session_attrs=read-write&connect_timeout=2"
+
+    def kill_primary(self) -> None:
+        """End the first, as a machine does that loses its power."""
+        self._control(0, "-m", "immediate", "stop")
+
+    def promote(self) -> None:
+        """Have the second take writes."""
+        self._control(1, "promote")
+
+    def begin(self) -> None:
+        """Start both."""
+        tools = programs()
+        data = self._data(0)
+        run(str(tools / "initdb"), "-D", data, "-U", USER, "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8")
+        self._start(0)
+        source = f"host=127.0.0.1 port={self.ports[0]} user={USER} application_name=standby"
+        run(str(tools / "pg_basebackup"), "-D", self._data(1), "-d", source, "-R", "-c", "fast", "--no-sync")
+        self._start(1)
+        with psycopg.connect(
+            f"host=127.0.0.1 port={self.ports[0]} user={USER} dbname=postgres", autocommit=True
+        ) as first:
+            first.execute("ALTER SYSTEM SET synchronous_standby_names = 'standby'")
+            first.execute("SELECT pg_reload_conf()")
+
+    def end(self) -> None:
+        """Stop what still runs."""
+        for number in (0, 1):
+            if (self.folder / str(number) / "postmaster.pid").exists():
+                self._control(number, "-m", "immediate", "stop")
+
+    def _start(self, number: int) -> None:
+        options = f"-h 127.0.0.1 -p {self.ports[number]} -k {self.folder} -c fsync=off"
+        self._control(number, "-l", str(self.folder / f"{number}.log"), "-o", options, "start")
+
+    def _control(self, number: int, *command: str) -> None:
+        run(str(programs() / "pg_ctl"), "-D", self._data(number), "-w", *command)
+
+    def _data(self, number: int) -> str:
+        return str(self.folder / str(number))
+
+
+@contextmanager
+def pair() -> Iterator[Pair]:
+    """Both, started; stopped at the end."""
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as other:
+        ports = (one.getsockname()[1], other.getsockname()[1])
+    with tempfile.TemporaryDirectory(prefix="pg-") as name:
+        if os.getuid() == 0:
+            shutil.chown(name, "postgres")
+        servers = Pair(Path(name), ports)
+        try:
+            servers.begin()
+            yield servers
+        finally:
+            servers.end()
