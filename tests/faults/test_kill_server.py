@@ -64,9 +64,10 @@ class Callers:
 
 
 @contextmanager
-def calling(url: str) -> Iterator[Callers]:
+def calling(url: str, first: int = 0) -> Iterator[Callers]:
+    """Callers while the block runs, numbered from ``first``."""
     callers = Callers(url)
-    threads = [threading.Thread(target=callers.work, args=(number,)) for number in range(CALLERS)]
+    threads = [threading.Thread(target=callers.work, args=(number,)) for number in range(first, first + CALLERS)]
     for thread in threads:
         thread.start()
     try:
