@@ -17,6 +17,7 @@ from webapp.store.postgres.errors import translated, translation
         (psycopg.errors.LockNotAvailable(), Unavailable),
         (psycopg.errors.DeadlockDetected(), Unavailable),
         (psycopg.errors.AdminShutdown(), Unavailable),
+        (psycopg.errors.IdleInTransactionSessionTimeout(), Unavailable),
         (psycopg.errors.TooManyConnections(), Unavailable),
         (psycopg.OperationalError("the connection is lost"), Unavailable),
         (PoolTimeout(), Unavailable),

@@ -13,6 +13,7 @@ _CAUSES = {
     "25006": "the database is read-only",
     "42501": "the user in PATCHBAY_DATABASE_URL may not write there",
 }
+_SILENT = "25P03"  # whoever held the lock did nothing for too long
 _DAMAGED = frozenset({"XX001", "XX002"})
 _PASSING = ("08", "40", "53", "55", "57", "58")
 """Connections, deadlocks, resources, locks, an operator who stops it, its system."""
@@ -34,7 +35,7 @@ def translation(error: BaseException) -> Unavailable | Conflict | None:
         return Unwritable.because(_CAUSES[state])
     if state in _DAMAGED:
         return Damaged()
-    if state[:2] in _PASSING or (not state and isinstance(error, psycopg.OperationalError)):
+    if state == _SILENT or state[:2] in _PASSING or (not state and isinstance(error, psycopg.OperationalError)):
         return Unavailable()
     return None
 

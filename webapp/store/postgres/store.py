@@ -23,8 +23,9 @@ from webapp.errors import Unavailable, Unwritable
 from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx
 from webapp.store.postgres import schema
 from webapp.store.postgres.bell import Bell
-from webapp.store.postgres.connections import Pool, Writer
+from webapp.store.postgres.connections import Pool
 from webapp.store.postgres.errors import translated, translation
+from webapp.store.postgres.writer import Writer
 from webapp.store.turns import Turns
 
 PATIENCE_S = 10.0
