@@ -47,6 +47,11 @@ def columns(store: Store) -> list[tuple[str, str]]:
     )
 
 
+def broken_keys(store: Store) -> list[tuple[Any, ...]]:
+    """What refers to nothing; PostgreSQL looks at that by itself."""
+    return [] if store.folder is None else store.tuples("PRAGMA foreign_key_check")
+
+
 def keep() -> None:
     """Have the product open it too."""
     if ON_POSTGRES:

@@ -366,6 +366,7 @@ class Story:
             time.sleep(0.02)
 
 
+@pytest.mark.embedded
 def test_no_canary_of_a_trigger_stands_where_it_has_no_right(
     installation: Installation, receiver: Receiver, party: ThirdParty, clock: FakeClock, tmp_path: Path,
     caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,

@@ -19,6 +19,7 @@ from werkzeug.test import TestResponse
 from tests.fakes.installation import Installation, copied, prepared
 from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
+from tests.once import stores
 from webapp.kit.clock import now
 from webapp.service.domain.access import clients
 from webapp.service.domain.instance import rotation
@@ -224,7 +225,7 @@ def check(installation: Installation, crowds: list[Crowd], caplog: pytest.LogCap
     records = [one.getMessage() + (one.exc_text or "") for one in caplog.records if one.levelno >= logging.ERROR]
     assert records == []
     store = installation.service.store
-    assert store.all("PRAGMA foreign_key_check") == []
+    assert stores.broken_keys(store) == []
     for table, column, owner in OWNED:
         where = f"{column} IS NOT NULL AND {column} NOT IN (SELECT id FROM {owner})"
         assert store.all(f"SELECT * FROM {table} WHERE {where}") == [], (table, column)
