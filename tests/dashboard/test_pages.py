@@ -1,8 +1,10 @@
 """What holds for every page: nothing inline, its theme; and the address of a list, read and written."""
 
+import gc
 from typing import Annotated, Any
 
 import pytest
+from jinja2.runtime import Context
 
 from webapp.dashboard.pages import ListQuery, among, at_most, form_token, within
 
@@ -70,3 +72,17 @@ def test_all_forms_of_a_page_carry_one_token(stage: Any, monkeypatch: pytest.Mon
         token = form_token()
         monkeypatch.setattr("webapp.dashboard.pages.generate_csrf", lambda: "another")
         assert token == form_token() != ""
+
+
+@pytest.mark.parametrize("address", ["/apps", "/apps/github", "/accounts"])
+def test_what_a_page_is_drawn_from_goes_with_it(busy: Any, address: str) -> None:
+    browser = busy.signed_in()
+    browser.get(address)
+    gc.collect()
+    before = {id(each) for each in gc.get_objects() if isinstance(each, Context)}
+    gc.disable()
+    try:
+        browser.get(address)
+        assert [each.name for each in gc.get_objects() if isinstance(each, Context) and id(each) not in before] == []
+    finally:
+        gc.enable()
