@@ -100,6 +100,15 @@ def test_routes_that_an_alert_leaves_out_exist() -> None:
     assert "api.create_token" not in names and "api.list_accounts" not in names
 
 
+def test_counts_of_several_web_processes_are_told_apart(start: Start) -> None:
+    client = start(METRICS_TOKEN=TOKEN, WEB="2")
+    shown = [ask(client, "/metrics", Authorization=f"Bearer {TOKEN}").text for _ in range(2)][-1]
+    for family in text_string_to_metric_families(shown):
+        counted = family.name.startswith(("patchbay_request", "patchbay_refusals"))
+        for sample in family.samples:
+            assert sample.labels.get("process") == (str(os.getpid()) if counted else None), sample
+
+
 def test_there_are_no_metrics_without_a_token(start: Start) -> None:
     assert ask(start(), "/metrics").status_code == 404
 

@@ -5,8 +5,9 @@ Both name a request by its route, never by its address, which may hold a token. 
 """
 
 import logging
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from flask import Flask, Response, abort, g, request
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
@@ -53,7 +54,8 @@ def _observer(app: Flask, settings: Settings, service: Service) -> Observe:
     """What measures each answered request. It adds the route ``/metrics``, which shows the counts."""
     watchers: list[Observe] = [_logged] if settings.access_log else []
     if settings.metrics_token:
-        watchers.append(_measured(app, settings.metrics_token, service))
+        process = {"process": str(os.getpid())} if settings.web > 1 else {}
+        watchers.append(_measured(app, settings.metrics_token, service, process))
 
     def observe(route: str, status: int, seconds: float) -> None:
         for watcher in watchers:
@@ -68,13 +70,16 @@ def _logged(route: str, status: int, seconds: float) -> None:
     log.info("%s %s %s in %s ms", request.method, route, status, took, extra=fields)
 
 
-def _measured(app: Flask, token: str, service: Service) -> Observe:
+def _measured(app: Flask, token: str, service: Service, process: Mapping[str, str]) -> Observe:
+    """Counts of this process, labelled by ``process`` where several answer: no two are taken for one that falls."""
     registry = CollectorRegistry()
-    labels = ("route", "method", "status")
+    labels, own = ("route", "method", "status", *process), tuple(process.values())
     answered = Counter("patchbay_requests", "Requests that were answered.", labels, registry=registry)
-    took = Histogram("patchbay_request_seconds", "How long they took.", ("route",), registry=registry, buckets=BUCKETS)
+    took = Histogram(
+        "patchbay_request_seconds", "How long they took.", ("route", *process), registry=registry, buckets=BUCKETS
+    )
     registry.register(_Rows(service))
-    registry.register(_Refusals())
+    registry.register(_Refusals(process))
 
     @app.get("/metrics")
     def metrics() -> Response:
@@ -84,8 +89,8 @@ def _measured(app: Flask, token: str, service: Service) -> Observe:
         return Response(generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8")
 
     def count(route: str, status: int, seconds: float) -> None:
-        answered.labels(route, request.method if request.method in METHODS else "other", status).inc()
-        took.labels(route).observe(seconds)
+        answered.labels(route, request.method if request.method in METHODS else "other", status, *own).inc()
+        took.labels(route, *own).observe(seconds)
 
     return count
 
@@ -96,11 +101,14 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 class _Refusals(Collector):
     """What quotas refused in this process."""
 
+    def __init__(self, process: Mapping[str, str]) -> None:
+        self._process = process
+
     def collect(self) -> Iterator[CounterMetricFamily]:
         """One count for each quota."""
-        family = CounterMetricFamily("patchbay_refusals", "What quotas refused.", labels=["quota"])
+        family = CounterMetricFamily("patchbay_refusals", "What quotas refused.", labels=["quota", *self._process])
         for name, count in REFUSALS.counts().items():
-            family.add_metric([name], count)
+            family.add_metric([name, *self._process.values()], count)
         yield family
 
 
