@@ -142,6 +142,14 @@ def read_query(model: type[Q], args: MultiDict[str, str]) -> Q:
     return model.model_validate(values)
 
 
+def check_size_and_text(request: Request) -> None:
+    """Raise :class:`TooLarge` for a body, and :class:`Invalid` for an address, that no operation takes."""
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        raise TooLarge
+    if "\0" in request.environ.get("PATH_INFO", "") or "%00" in request.environ.get("QUERY_STRING", ""):
+        raise Invalid("The address holds a NUL character; leave it out.")
+
+
 def read_json(request: Request) -> dict[str, Any]:
     """The JSON object in the body, parsed once however often it is asked for.
 

@@ -8,16 +8,16 @@ HTML error page ever answers under ``/v1``.
 import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
-from urllib.parse import quote
 
 from flask import Response, request
 
 from webapp import audit, quotas
-from webapp.errors import Invalid, Throttled, TooLarge
+from webapp.errors import Invalid, Throttled
 from webapp.kit import crypto
 from webapp.kit.crypto import hash_token
 from webapp.service.api.base import cors, problems
-from webapp.service.api.base.call import MAX_BODY_BYTES, Call, read_json
+from webapp.service.api.base.call import Call, check_size_and_text, read_json
+from webapp.service.api.base.models import unknown_to
 from webapp.service.api.base.operations import HEADER, Operation
 from webapp.service.domain.access import callers, custom_limits, refused_calls
 from webapp.service.domain.base.rate_limits import LIMITS, Limit, LimitName, LimitState, key_of
@@ -25,7 +25,6 @@ from webapp.service.domain.base.service import Service
 
 LIMIT_STATE = "patchbay.limit_state"
 IGNORED = "X-Ignored-Parameters"
-_MAX_NAMES, _MAX_NAME = 20, 100  # that the header names, and the characters of each
 _MAX_CUSTOM_LIMITS = 10_000  # kept in memory
 _OF_OUR_PAGES = "|dashboard|"  # in what calls of our own pages are counted under
 View = Callable[..., Response]
@@ -80,7 +79,7 @@ def bearer() -> str:
 
 def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -> Call:
     """The call, once its caller is known and may make it. Raises what answers 400, 401, 403, 404 or 413 otherwise."""
-    _check_size_and_text()
+    check_size_and_text(_request())
     if operation.public:
         return Call(service, _request(), path)
     caller = callers.authenticate(service, bearer())
@@ -99,14 +98,6 @@ def _admitted(service: Service, operation: Operation, path: Mapping[str, str]) -
     environment = request.environ.get("HTTP_X_PD_ENVIRONMENT")
     scene = callers.scene(service, caller, path.get("project_id"), environment)
     return Call(service, _request(), path, caller, scene)
-
-
-def _check_size_and_text() -> None:
-    environ = request.environ
-    if (request.content_length or 0) > MAX_BODY_BYTES:
-        raise TooLarge
-    if "\0" in environ.get("PATH_INFO", "") or "%00" in environ.get("QUERY_STRING", ""):
-        raise Invalid("The address holds a NUL character; leave it out.")
 
 
 def _allow_origin(service: Service, answer: Response, origin: str, path: Mapping[str, str]) -> None:
@@ -129,10 +120,8 @@ def _name_ignored(response: Response, operation: Operation) -> None:
         names = list(request.args)
     except UnicodeDecodeError:
         return
-    known = operation.query.spellings if operation.query else {}
-    ignored = [quote(name[:_MAX_NAME], safe="[]") for name in names if name not in known]
-    if ignored:
-        response.headers[IGNORED] = ", ".join(ignored[:_MAX_NAMES])
+    if ignored := unknown_to(operation.query, names):
+        response.headers[IGNORED] = ignored
 
 
 def _show_limits(answer: Response, environ: Mapping[str, Any]) -> None:
@@ -198,16 +187,12 @@ def _note(environ: dict[str, Any], state: LimitState) -> None:
 
 def _key(call: Call, name: LimitName) -> str | None:
     """What a call is counted under: its project and environment. Creating tokens is counted for each external user; so
-    is all that our own pages ask. None for a token of a user who is not named."""
+    is all that our own pages ask, the dashboard's and portals', which takes nothing from the product. None for a token
+    of a user who is not named."""
     key = key_of(name, call.scene.project_id, call.scene.environment)
     if name == "tokens":
         user = read_json(call.request).get("external_user_id")
         return f"{key}|{hash_token(user)}" if isinstance(user, str) else None
-    if not _is_of_our_pages(call):
+    if not call.caller.is_dashboard and crypto.REQUEST_ENVIRON not in call.request.environ:
         return key
     return f"{key}{_OF_OUR_PAGES}{call.user and hash_token(call.user.external_id)}"
-
-
-def _is_of_our_pages(call: Call) -> bool:
-    """Whether the dashboard or a portal calls, for the person who looks at it: that takes nothing from the product."""
-    return call.caller.is_dashboard or crypto.REQUEST_ENVIRON in call.request.environ

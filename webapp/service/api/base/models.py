@@ -9,10 +9,11 @@ Models of answers only describe what is sent; answers are built without them, fo
 missing from an answer, and nothing that is not described is ever sent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 
@@ -22,6 +23,7 @@ from webapp.service.domain.components.prop_values import shallow
 from webapp.service.domain.projects import external_users
 
 T = TypeVar("T")
+_MAX_NAMES, _MAX_NAME = 20, 100  # of a query that a header names, and the characters of each
 
 
 class Body(BaseModel):
@@ -46,6 +48,13 @@ class Query(BaseModel):
         """Keep every spelling of the parameters' names at hand: reading them off the model is slow."""
         arrays = {f"{name}[]": name for name in cls.lists}
         cls.spellings = {**cls.aliases, **arrays, **{name: name for name in cls.model_fields}}
+
+
+def unknown_to(query: type[Query] | None, names: Iterable[str]) -> str:
+    """Those of ``names`` that are no parameters of ``query``, as a header can carry them."""
+    known = query.spellings if query else {}
+    unknown = [quote(name[:_MAX_NAME], safe="[]") for name in names if name not in known]
+    return ", ".join(unknown[:_MAX_NAMES])
 
 
 def _flag(text: str) -> bool:
