@@ -12,7 +12,7 @@ import pytest
 
 from webapp.errors import Unavailable
 from webapp.store import turns
-from webapp.store.sqlite_errors import translation
+from webapp.store.sqlite_errors import is_busy, translation
 from webapp.store.turns import Turns
 
 ADD = "INSERT INTO t (n) VALUES (?)"
@@ -246,3 +246,25 @@ def test_outside_a_transaction_nothing_of_others_is_open(spied: Spied, shared: T
     with shared.block():
         spied.execute(ADD, (1,))
     assert numbers(spied) == [1]
+
+
+def test_the_lock_is_taken_soon_after_another_process_left_it(tmp_path: Path) -> None:
+    path, freed = tmp_path / "a.db", list[float]()
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("PRAGMA journal_mode = WAL").fetchall()
+        other.execute("BEGIN IMMEDIATE")
+
+        def free() -> None:
+            other.execute("COMMIT")
+            freed.append(time.monotonic())
+
+        timer = threading.Timer(0.04, free)
+        timer.start()
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as mine:
+            with Turns(mine, translation, is_busy, patience_s=10).block():
+                taken = time.monotonic()
+            timer.join()
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(sqlite3.OperationalError), Turns(mine, translation, is_busy, patience_s=0.05).block():
+                pass
+    assert taken - freed[0] < 0.03, "SQLite itself would sleep for longer each time"

@@ -26,7 +26,7 @@ from webapp.kit.text import holds
 from webapp.store import presence
 from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx
 from webapp.store.migrations import SCHEMA
-from webapp.store.sqlite_errors import NO_ROOM_LEFT, translation
+from webapp.store.sqlite_errors import NO_ROOM_LEFT, is_busy, translation
 from webapp.store.table import add_to_counts
 from webapp.store.trouble import Trouble
 from webapp.store.turns import Turns
@@ -91,10 +91,13 @@ class SQLiteStore:
                 if not _size(path):
                     connect(path, busy_timeout_s, SHRINKING).db.close()
                 self._writer = connect(self._path, self._busy_timeout_s)
+                self._writer.db.execute("PRAGMA busy_timeout = 0")  # Turns tries again, and more often
         except BaseException:
             self._leave()
             raise
-        self._turns = Turns(self._writer.db.conn, translation, patience_s=busy_timeout_s, pause_s=self._pause_s)
+        self._turns = Turns(
+            self._writer.db.conn, translation, is_busy, patience_s=busy_timeout_s, pause_s=self._pause_s
+        )
 
     @property
     def folder(self) -> Path:

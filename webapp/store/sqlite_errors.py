@@ -26,3 +26,8 @@ def translation(error: BaseException) -> Unavailable | Conflict | None:
     if code in _DAMAGED:
         return Damaged()
     return Unwritable.because(_CAUSES[code]) if code in _CAUSES else None
+
+
+def is_busy(error: BaseException) -> bool:
+    """Whether another process has the lock just now."""
+    return (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF == sqlite3.SQLITE_BUSY

@@ -5,8 +5,9 @@ next with the transaction open; the last of them commits for all, and so does th
 is told of success before that commit, and a block that raises undoes its own work alone. A commit that fails, fails
 for all of its members.
 
-Only so many wait where the turn does not come round (:data:`MOST_WAITING`), so that threads are left for those who do
-not write.
+Where another process has the lock, it is tried for again within a millisecond, less often where it is held for long:
+SQLite's own handler sleeps through a dozen transactions of others. Only so many wait where the turn does not come round
+(:data:`MOST_WAITING`), so that threads are left for those who do not write.
 """
 
 import threading
@@ -23,6 +24,7 @@ GATHER_S = 0.02
 MOST_WAITING = 32
 STUCK_S = 1.0
 _LOOK_S = 0.25
+_PAUSES_S = ((0.05, 0.0003), (1.0, 0.002), (float("inf"), 0.02))  # waited for less than so long: the next pause
 
 
 class Connection(Protocol):
@@ -56,19 +58,20 @@ class _Waiter:
 class Turns:
     """Turns at ``connection``, which nothing else may use. ``pause_s`` says how far apart transactions begin.
 
-    ``translation`` gives our error for one of the database's.
+    ``translation`` gives our error for one of the database's; ``is_busy`` tells that another process has the lock.
     """
 
     def __init__(
         self,
         connection: Connection,
         translation: Callable[[BaseException], PatchbayError | None],
+        is_busy: Callable[[BaseException], bool] = lambda _: False,
         *,
         patience_s: float,
         pause_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._connection, self._patience_s, self._pause_s = connection, patience_s, pause_s
-        self._translation = translation
+        self._translation, self._is_busy = translation, is_busy
         self._mutex = threading.Lock()
         self._taken = False
         self._waiting: deque[_Waiter] = deque()
@@ -139,7 +142,15 @@ class Turns:
         wait_s = self._began_at + self._pause_s() - time.monotonic()
         if wait_s > 0:
             time.sleep(wait_s)
-        self._connection.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        while True:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                break
+            except Exception as error:
+                if not self._is_busy(error) or (waited := time.monotonic() - began) >= self._patience_s:
+                    raise
+            time.sleep(next(pause for least, pause in _PAUSES_S if waited < least))
         self._group = group = _Group()
         self._began_at = group.began_at
         return group
