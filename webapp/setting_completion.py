@@ -47,6 +47,7 @@ def complete(values: dict[str, Any]) -> dict[str, Any]:
             "PATCHBAY_CONNECT_CLIENT_SECRET and PATCHBAY_PROJECT together."
         )
     values["data"] = Path(values["data"]).expanduser().absolute()
+    values["runner"] = Path(values["runner"]).expanduser().absolute() if values["runner"] else None
     return values
 
 

@@ -90,6 +90,7 @@ class Settings:
     web: int = _setting(1, read.number(1, 64), "Web processes, which share the port; one for each core.")
     threads: int = _setting(64, read.number(1, 256), "Requests that a web process answers side by side.")
     drain_s: int = _setting(0, read.number(0, 600), "Seconds for which /readyz says that it stops, before it does.")
+    runner: Path | None = _setting(None, read.text, "Folder where patchbay runner listens.")  # noqa: RUF009
     log_level: str = _setting("info", read.choice("debug", "info", "warning", "error"), "How much is logged.")
     log_format: str = _setting("text", read.choice("text", "json"), "How log lines are written: text or json.")
     access_log: bool = _setting(False, read.switch, "on or off: a log line for every request.")

@@ -61,8 +61,8 @@ def test_what_is_no_command_is_said() -> None:
 
 def test_every_command_says_what_it_does(shell: Any) -> None:
     shown = shell.run("--help").stdout
-    for name in ("serve", "web", "worker", "init", "migrate", "project", "client", "user", "oauth-app", "catalog",
-                 "keys", "backup", "restore", "check"):  # fmt: skip
+    for name in ("serve", "web", "worker", "runner", "init", "migrate", "project", "client", "user", "oauth-app", 
+                 "catalog", "keys", "backup", "restore", "check"):  # fmt: skip
         assert f"\n  {name} " in shown
 
 

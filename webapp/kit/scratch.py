@@ -50,6 +50,18 @@ def hold(folder: Path) -> int:
     return descriptor
 
 
+def is_free(folder: Path) -> bool:
+    """Whether nobody holds ``folder`` just now."""
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
 def sweep(parent: Path, prefix: str) -> None:
     """Remove the folders of this user in ``parent`` whose makers are dead."""
     for entry in os.scandir(parent):

@@ -41,21 +41,25 @@ def alone(database: Path, *, wait: bool = False) -> Iterator[None]:
         os.close(descriptor)
 
 
-class WorkersPlace:
-    """The place of the one worker: held until this process, and every fork that shares it, has ended or left it."""
+class Place:
+    """A place of which there is one for a ``database``: held until this process, and every fork that shares it, has
+    ended or left it. Several machines share a database elsewhere (None), which has places for all."""
 
-    def __init__(self, database: Path, *, patience_s: float = PATIENCE_S) -> None:
+    _purpose: str
+    _words: str
+
+    def __init__(self, database: Path | None, *, patience_s: float = PATIENCE_S) -> None:
         """Take the place; while its holder is ending, wait for it. Raises :class:`Conflict` when somebody holds it."""
-        self._descriptor = _open(database, "worker")
+        self._descriptor: int | None = None
+        if database is None:
+            return
+        self._descriptor = _open(database, self._purpose)
         try:
             ends = time.monotonic() + patience_s
             while not _lock(self._descriptor, fcntl.LOCK_EX):
                 holder, ending = self._holder()
                 if not ending or time.monotonic() > ends:
-                    raise Conflict(
-                        f"Patchbay already runs on {database.parent} (process {holder}); stop it first, or set "
-                        "PATCHBAY_DATA to another folder."
-                    )
+                    raise Conflict(self._words.format(folder=database.parent, holder=holder))
                 time.sleep(0.05)
             self._write("works")
         except BaseException:
@@ -69,15 +73,36 @@ class WorkersPlace:
 
     def leave(self) -> None:
         """Give the place back."""
-        os.close(self._descriptor)
+        if self._descriptor is not None:
+            os.close(self._descriptor)
 
     def _write(self, state: str) -> None:
-        os.pwrite(self._descriptor, f"{os.getpid()} {state}".ljust(40).encode(), 0)
+        if self._descriptor is not None:
+            os.pwrite(self._descriptor, f"{os.getpid()} {state}".ljust(40).encode(), 0)
 
     def _holder(self) -> tuple[str, bool]:
         """The process that holds the place, and whether it is ending: it said so, or it died before its forks."""
-        holder, _, state = os.pread(self._descriptor, 40, 0).decode("ascii", "replace").partition(" ")
+        holder, _, state = os.pread(self._descriptor or 0, 40, 0).decode("ascii", "replace").partition(" ")
         return holder or "unknown", state.strip() == "ends" or not _is_alive(holder)
+
+
+class WorkersPlace(Place):
+    """The place of the one worker."""
+
+    _purpose = "worker"
+    _words = (
+        "Patchbay already runs on {folder} (process {holder}); stop it first, or set PATCHBAY_DATA to another folder."
+    )
+
+
+class WebPlace(Place):
+    """The place of the web processes, which one process starts."""
+
+    _purpose = "web"
+    _words = (
+        "Patchbay already answers from {folder} (process {holder}); stop it first. For several web processes set "
+        "PATCHBAY_WEB."
+    )
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""``patchbay serve``: everything, in a few small processes. ``patchbay web`` and ``patchbay worker``: a part of them.
+"""``patchbay serve``: everything, in a few small processes.
 
 The supervisor forks before any thread or connection exists and opens no database itself. Exactly one line goes to
 standard output: the address to open, once the service answers.
@@ -11,39 +11,36 @@ import importlib
 import os
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from webapp.cli.options import settings_from_env
-from webapp.cli.serving import allocation, roles
+from webapp.cli.serving import roles
 from webapp.cli.serving.announcement import Announcement
+from webapp.cli.serving.beginning import PORT, begin_process, listening_on, web_children
 from webapp.cli.serving.children import Child
 from webapp.cli.serving.forked import Failed, begin
-from webapp.cli.serving.listening import listen, reason
 from webapp.cli.serving.logs import configure
-from webapp.cli.serving.shares import shares
 from webapp.cli.serving.supervisor import Supervisor
 from webapp.kit.scratch import Scratch
 from webapp.service.components.wire import SOCKET
-from webapp.service.domain.base import limit_storage, shared_counters
 from webapp.settings import Settings
 from webapp.store import presence
-
-PORT = click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on, instead of PATCHBAY_PORT.")
 
 
 @click.command()
 @PORT
 def serve(port: int | None) -> None:
     """Serve everything: web, worker and, on this machine, the sandbox. Prints the address to open."""
-    settings = _begin(port)
-    place = presence.WorkersPlace(settings.database)
-    web_sockets = _listen(settings.host, settings.port, "PATCHBAY_PORT")
-    sandbox_sockets = _listen(settings.host, settings.sandbox_port, "PATCHBAY_SANDBOX_PORT") if settings.sandbox else []
+    settings = begin_process(port)
+    embedded = None if settings.database_url else settings.database
+    place, web_place = presence.WorkersPlace(embedded), presence.WebPlace(embedded)
+    web_sockets = listening_on(settings.host, settings.port, "PATCHBAY_PORT")
+    sandbox_sockets = (
+        listening_on(settings.host, settings.sandbox_port, "PATCHBAY_SANDBOX_PORT") if settings.sandbox else []
+    )
     sockets = [*web_sockets, *sandbox_sockets]
     private = Scratch("patchbay-serve-")  # on a path short enough for a socket
     address, wakeup = private.path / SOCKET, roles.Wakeup.new()
@@ -51,9 +48,9 @@ def serve(port: int | None) -> None:
     web = _with(web_sockets, sandbox_sockets, partial(roles.web, settings, web_sockets, wakeup.wake, address))
     worker = _with((), sockets, partial(roles.worker, settings, wakeup, address))
     supervisor = Supervisor(
-        [runner, *_webs(settings, web), Child("worker", worker, roles.WORKER)],
+        [runner, *web_children(settings, web), Child("worker", worker, roles.WORKER)],
         partial(configure, settings.log_level, form=settings.log_format),
-        place.end,
+        _both(place.end, web_place.end),
         settings.drain_s,
     )
     gc.disable()  # what is imported from here on is no garbage; each process enables it for itself
@@ -73,66 +70,9 @@ def serve(port: int | None) -> None:
         open_socket.close()
     os.close(present)
     place.leave()
+    web_place.leave()
     private.close()
     raise SystemExit(code)
-
-
-@click.command()
-@PORT
-def web(port: int | None) -> None:
-    """Serve the dashboard, the API and the Connect Link alone."""
-    settings = _begin(port)
-    sockets = _listen(settings.host, settings.port, "PATCHBAY_PORT")
-    click.echo(f"Patchbay answers at {settings.public_url}")
-    drain_s = settings.drain_s
-    run = partial(roles.web, settings, sockets, lambda: None, None)
-    if settings.web == 1:
-        run(roles.alone(drain_s))
-        return
-    configure_logs = partial(configure, settings.log_level, form=settings.log_format)
-    raise SystemExit(Supervisor(_webs(settings, run), configure_logs, drain_s=drain_s).run(lambda: True))
-
-
-@click.command()
-def worker() -> None:
-    """Do the work that is due, alone, in this process."""
-    settings = _begin(None)
-    place = presence.WorkersPlace(settings.database)
-    wakeup, stop = roles.Wakeup.new(), roles.alone()
-    stop.then(place.end)
-    try:
-        roles.worker(settings, wakeup, None, stop)
-    finally:
-        wakeup.sender.close()
-        wakeup.receiver.close()
-        place.leave()
-
-
-def _begin(port: int | None) -> Settings:
-    """The settings. Limits that are counted in memory are, where several processes count, in memory that they share."""
-    settings = settings_from_env(port)
-    configure(settings.log_level, form=settings.log_format)
-    allocation.hold_little()
-    allocation.collect_rarely()
-    if settings.web > 1 and settings.limits_storage == limit_storage.MEMORY:
-        return replace(settings, limits_storage=shared_counters.create())
-    return settings
-
-
-def _webs(settings: Settings, run: Callable[..., None]) -> list[Child]:
-    """The web processes, all of which do the same on the same sockets."""
-    names = ["web"] if settings.web == 1 else [f"web-{number}" for number in range(1, settings.web + 1)]
-    each = zip(names, shares(settings.web), strict=True)
-    return [Child(name, partial(run, share=share), roles.WEB, answers=True) for name, share in each]
-
-
-def _listen(host: str, port: int, setting: str) -> list[socket.socket]:
-    try:
-        return listen(host, port)
-    except OSError as error:
-        raise click.ClickException(
-            f"Port {port} on {host} cannot be used ({reason(error)}); stop what uses it, or set {setting} to another."
-        ) from error
 
 
 def _prepared(settings: Settings, runner: Path) -> dict[str, Any]:
@@ -146,6 +86,14 @@ def _prepared(settings: Settings, runner: Path) -> dict[str, Any]:
         return work.result()
     except Failed as error:
         raise click.ClickException(str(error)) from error
+
+
+def _both(first: Callable[[], None], second: Callable[[], None]) -> Callable[[], None]:
+    def call() -> None:
+        first()
+        second()
+
+    return call
 
 
 def _with(
