@@ -48,9 +48,14 @@ def test_one_role_migrates_and_another_serves() -> None:
     with psycopg.connect(address, autocommit=True) as owner:
         owner.execute("CREATE ROLE serving LOGIN PASSWORD 'secret'")
         owner.execute("ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO serving")
+    serving = "postgresql://serving:secret@" + address.partition("@")[2]
+    with closing(PostgresStore(serving, connections=2)) as store:
+        with pytest.raises(WrongSchema, match="`patchbay migrate` with the address of the role that owns"):
+            store.migrate()
+        assert store.tuples("SELECT 1 FROM pg_tables WHERE schemaname = 'public'") == []
     with closing(PostgresStore(address, connections=2)) as store:
         store.migrate()
-    with closing(PostgresStore("postgresql://serving:secret@" + address.partition("@")[2], connections=2)) as store:
+    with closing(PostgresStore(serving, connections=2)) as store:
         assert store.migrate() == []
         with store.write() as tx:
             tx.run("INSERT INTO counters (name, n) VALUES ('a', 1)")

@@ -20,7 +20,7 @@ from typing import Any
 import psycopg
 
 from webapp.errors import Unavailable, Unwritable
-from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx
+from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx, WrongSchema
 from webapp.store.postgres import schema
 from webapp.store.postgres.bell import Bell
 from webapp.store.postgres.connections import Pool
@@ -72,11 +72,23 @@ class PostgresStore:
             yield self._writer.session
 
     def migrate(self) -> list[str]:
-        """Apply what is pending inside one transaction; of several processes, one does."""
-        if not self.pending():
+        """Apply what is pending inside one transaction; of several processes, one does.
+
+        Raises :class:`WrongSchema` where this user may not.
+        """
+        waiting = self.pending()
+        if not waiting:
             return []
-        with translated(), self._turns.block():
-            return schema.apply(self._writer.session)
+        try:
+            with translated(), self._turns.block():
+                return schema.apply(self._writer.session)
+        except Unwritable as error:
+            if not isinstance(error.__cause__, psycopg.errors.InsufficientPrivilege):
+                raise
+            raise WrongSchema(
+                f"{len(waiting)} migrations wait, and the user in PATCHBAY_DATABASE_URL may not apply them. Run "
+                "`patchbay migrate` with the address of the role that owns the tables."
+            ) from error
 
     def pending(self) -> list[str]:
         """The names of the migrations that were not applied yet."""
