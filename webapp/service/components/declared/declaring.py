@@ -15,9 +15,11 @@ from webapp.service.components.declared import source
 from webapp.service.components.declared.form import ActionForm, PropForm
 from webapp.service.components.declared.request_form import Lookup
 from webapp.service.components.declared.source import Place, Source
+from webapp.service.components.declared.trigger_form import TriggerForm
 from webapp.service.components.errors import LoadError
 from webapp.service.components.props import Option, Options, Prop
 
+_TIMER, _HTTP, _DB = "$.interface.timer", "$.interface.http", "$.service.db"
 _TAGS = ("(list)", "(request)")  # steps of pydantic's own in the place of an error
 _OWN = {
     "app": "app", "content": "content", "alert_type": "alertType", "app_prop": "appProp", "base_prop": "baseIdProp",
@@ -41,7 +43,7 @@ _HINTS: Mapping[str, tuple[bool, bool, bool]] = {  # read-only, destructive, ide
 class Declared:
     """A component that may be called. ``props`` are its own, by name."""
 
-    form: ActionForm
+    form: ActionForm | TriggerForm
     props: Mapping[str, Prop]
     files: tuple[Path, ...] = field(repr=False)
 
@@ -80,18 +82,20 @@ def examine(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
 def declaration(declared: Declared) -> dict[str, Any]:
     """As :func:`webapp.service.components.loader.declaration` has it for those that are code."""
     form = declared.form
-    hints = dict(zip(checker.ANNOTATIONS, (*_HINTS[form.hints], True), strict=True))
+    kind: dict[str, Any] = {"kind": "source", "annotations": {}, "dedupe": None, "hooks": [], "stash": None}
+    if isinstance(form, TriggerForm):
+        kind |= {"dedupe": form.dedupe, "hooks": ["deploy"] if form.poll else ["activate", "deactivate"]}
+    else:
+        hints = dict(zip(checker.ANNOTATIONS, (*_HINTS[form.hints], True), strict=True))
+        kind |= {"kind": "action", "annotations": hints | dict(form.annotations)}
+        kind |= {"stash": "optional" if form.file else None}
     return {
-        "kind": "action",
+        **kind,
         "name": form.name,
         "description": form.description,
         "app": next((prop.own["app"] for prop in declared.props.values() if prop.type == "app"), None),
         "configurable_props": loader.to_json(declared.props),
-        "annotations": hints | dict(form.annotations),
         "has_reload": form.reload is not None,
-        "dedupe": None,
-        "hooks": [],
-        "stash": "optional" if form.file else None,
     }
 
 
@@ -119,13 +123,20 @@ def _remote(_: Any) -> Options:
 def _examined(read: Source) -> tuple[Declared | None, list[str]]:
     names = [name for name in read.fields.get("props", {}) if isinstance(name, str)]
     try:
-        form = ActionForm.model_validate(read.fields, context={"props": names})
+        model = TriggerForm if _is_trigger(read) else ActionForm
+        form = model.model_validate(read.fields, context={"props": names})
     except ValidationError as error:
         return None, sorted(_sentences(read, error), key=_line)
     props = {name: prop(fields) for name, fields in form.props.items()}
     declared = Declared(form, props, read.files)
     problems = [(place, sentence) for place, sentence in _problems(declared)]
     return (None if problems else declared), sorted((_told(read, *problem) for problem in problems), key=_line)
+
+
+def _is_trigger(read: Source) -> bool:
+    """By its folder; outside any app, by what it says."""
+    kinds = [folder.name for folder in read.path.parents if folder.name in source.KINDS]
+    return kinds[0] == "triggers" if kinds else not {"poll", "webhook"}.isdisjoint(read.fields)
 
 
 def _sentences(read: Source, error: ValidationError) -> Iterator[str]:
@@ -153,13 +164,12 @@ def _line(problem: str) -> int:
 def _problems(declared: Declared) -> Iterator[tuple[Place, str]]:
     """What is wrong between the parts of a form whose shape is right."""
     form = declared.form
-    for name, sentence in checker.prop_problems(declared.props):
+    for name, sentence in checker.prop_problems(declared.props, polls=isinstance(form, TriggerForm)):
         yield ("props", name), f"it {sentence}"
     reloads = any(prop.reload_props for prop in declared.props.values())
     if reloads != (form.reload is not None):
         yield ("reload",), "a prop with reload_props = true and [reload] belong together."
-    if unknown := [name for name in form.annotations if name not in checker.ANNOTATIONS]:
-        yield ("annotations",), f"nobody knows {', '.join(unknown)}."
+    yield from _by_kind(declared)
     has_account = any(prop.type == "app" for prop in declared.props.values())
     for place, request in requests(form):
         if not all(url.startswith(("/", "https://", "{")) for url in request.url):
@@ -168,13 +178,31 @@ def _problems(declared: Declared) -> Iterator[tuple[Place, str]]:
             yield (*place, "url"), "it begins with /, but there is no prop of type app whose base URL it could follow."
 
 
-def requests(form: ActionForm) -> Iterator[tuple[Place, Any]]:
+def _by_kind(declared: Declared) -> Iterator[tuple[Place, str]]:
+    form, types = declared.form, [prop.type for prop in declared.props.values()]
+    if isinstance(form, ActionForm):
+        if unknown := [name for name in form.annotations if name not in checker.ANNOTATIONS]:
+            yield ("annotations",), f"nobody knows {', '.join(unknown)}."
+        return
+    section, needed = ("poll", _TIMER) if form.poll else ("webhook", _HTTP)
+    for type_ in (needed, _DB):
+        if types.count(type_) != 1:
+            yield (section,), f"a trigger with [{section}] needs one prop of the type {type_}."
+
+
+def requests(form: ActionForm | TriggerForm) -> Iterator[tuple[Place, Any]]:
     """Every request of a component, and where it stands."""
-    yield ("request",), form.request
+    if isinstance(form, ActionForm):
+        yield ("request",), form.request
+        yield from ((("steps", number), step) for number, step in enumerate(form.steps))
+    elif form.poll is not None:
+        yield ("poll",), form.poll
+    elif form.webhook is not None:
+        for name in ("subscribe", "unsubscribe", "renew"):
+            if (request := getattr(form.webhook, name)) is not None:
+                yield ("webhook", name), request
     if form.reload is not None:
         yield ("reload",), form.reload
-    for number, step in enumerate(form.steps):
-        yield ("steps", number), step
     for name, fields in form.props.items():
         if isinstance(fields.options, Lookup):
             yield ("props", name, "options"), fields.options

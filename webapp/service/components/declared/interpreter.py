@@ -14,12 +14,14 @@ import orjson
 
 from webapp.service.components import limits
 from webapp.service.components.calls import USER_AGENT, Call, Reply
-from webapp.service.components.declared import declaring, lookups
+from webapp.service.components.declared import declaring, lookups, triggers
 from webapp.service.components.declared.filling import EMPTY, fill, shape
+from webapp.service.components.declared.form import ActionForm
 from webapp.service.components.declared.paging import gather
 from webapp.service.components.declared.requests import ask, send
 from webapp.service.components.declared.session import OutOfTime, Session
 from webapp.service.components.declared.templates import parse
+from webapp.service.components.declared.trigger_form import TriggerForm
 from webapp.service.components.errors import ComponentError, ResultError, describe
 from webapp.service.components.http import HttpResponse
 from webapp.service.components.reply_builder import ReplyBuilder
@@ -55,7 +57,10 @@ class Interpreter:
             return lookups.options(session, call.prop or "")
         if call.method == "reload":
             return lookups.reload(session)
-        return _act(session)
+        if isinstance(session.form, TriggerForm):
+            triggers.perform(session, session.form, call.method)
+            return None
+        return _act(session, session.form)
 
     def _outbound(self, allow_hosts: tuple[str, ...]) -> OutboundClient:
         with self._lock:
@@ -64,9 +69,8 @@ class Interpreter:
         return self._client.allowing(*allow_hosts)
 
 
-def _act(session: Session) -> Any:
+def _act(session: Session, form: ActionForm) -> Any:
     """Run an action."""
-    form = session.form
     if form.reload is not None:
         session.scope["$fields"] = lookups.field_values(session, form.reload)
     for step in form.steps:
@@ -78,7 +82,7 @@ def _act(session: Session) -> Any:
     for reason in form.refuse:
         if _holds(session, reason.only_if):
             raise ComponentError(parse(reason.words).text(session.scope))
-    more = _answered(session)
+    more = _answered(session, form)
     scope = session.with_(**more)
     for name, value in form.exports.items():
         session.send({"export": name, "value": shape(value, scope)})
@@ -92,12 +96,12 @@ def _holds(session: Session, condition: str) -> bool:
     return parse(condition).value(session.scope) not in (*EMPTY, False)
 
 
-def _answered(session: Session) -> Mapping[str, Any]:
+def _answered(session: Session, form: ActionForm) -> Mapping[str, Any]:
     """What the main request gave, by our own names without their ``$``."""
-    request = session.form.request
-    if session.form.file is not None:
+    request = form.request
+    if form.file is not None:
         answer = send(session, request, session.scope)
-        return {"answer": None, "items": None, "file": _kept(session, session.form.file, answer)}
+        return {"answer": None, "items": None, "file": _kept(session, form.file, answer)}
     if request.pages is None and not request.items:
         return {"answer": ask(session, request, session.scope), "items": None}
     items, body = gather(session, request, session.scope)

@@ -7,8 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from webapp.kit.clock import now
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.components.context import REQUEST_S, CredentialWatch, Send
+from webapp.service.components.context import REQUEST_S, CredentialWatch, Memory, Send
 from webapp.service.components.declared.declaring import Declared
 from webapp.service.components.errors import ComponentError
 from webapp.service.components.http import Http
@@ -37,12 +38,15 @@ class Session:
         self.http = Http(client, self._grant, self._left_s, partial(watch.note, prop))
         self.open_http = Http(client, None, self._left_s, partial(watch.note, None))
         self.bytes_read = 0
+        self.memory = Memory(call.state, send)
         values = {name: prop.default for name, prop in declared.props.items()} | dict(call.props)
         self.scope: dict[str, Any] = {
             **values,
             "$account": _shown(self._grant),
             "$label": call.labels,
             "$query": call.query or None,
+            "$endpoint": call.endpoint,
+            "$event": call.event,
             "$steps": {},
             "$values": {},
             "$fields": {},
@@ -52,6 +56,14 @@ class Session:
     def with_(self, **more: Any) -> Mapping[str, Any]:
         """The scope with further names of our own, written without their ``$``."""
         return {**self.scope, **{f"${name}": value for name, value in more.items()}}
+
+    def log(self, line: str) -> None:
+        """Add a line to the log of this call."""
+        self.send({"log": line, "ts": now()})
+
+    def emit(self, event: Any, id: str, summary: str, ts: int | None) -> None:
+        """Emit ``event`` (JSON) from a trigger; ``ts`` is epoch milliseconds."""
+        self.send({"emit": event, "id": id, "summary": summary, "ts": now() if ts is None else ts})
 
     def check_address(self, url: str) -> None:
         """Raise :class:`ComponentError` for a whole address outside the hosts of the account's app."""
