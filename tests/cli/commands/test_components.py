@@ -10,7 +10,12 @@ from tests.cli.in_process import Commands
 
 @pytest.mark.parametrize(
     ("words", "place"),
-    [((), "say-hello/0.0.1.py"), (("--trigger",), "each-tick/0.0.1.py"), (("--declared",), "say-hello.toml")],
+    [
+        ((), "say-hello/0.0.1.py"),
+        (("--trigger",), "each-tick/0.0.1.py"),
+        (("--declared",), "say-hello.toml"),
+        (("--declared", "--trigger"), "each-slide.toml"),
+    ],
 )
 def test_what_new_writes_is_sound(patchbay: Commands, data: Path, words: tuple[str, ...], place: str) -> None:
     folder = place.partition("/")[0].removesuffix(".toml")

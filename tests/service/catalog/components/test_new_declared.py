@@ -1,5 +1,7 @@
 """What the manual promises of components without code: every example in it is sound, and runs."""
 
+import hmac
+import json
 import re
 import shutil
 import tomllib
@@ -13,6 +15,7 @@ from tests.service.catalog.components.action_harness import ActionHarness
 from tests.service.catalog.components.providers.app_harness import FakeAnswer, Provider, serving
 from tests.service.catalog.components.test_new_action import MANUAL, Elsewhere
 from tests.service.catalog.components.test_sandbox import Action, action, served
+from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog import build
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.calls import AccountGrant, Call
@@ -25,12 +28,14 @@ __all__ = ["action", "served"]  # fixtures
 BLOCKS = re.findall(r"```toml\n(.*?)```", MANUAL, re.DOTALL)
 WHOLE = next(block for block in BLOCKS if block.startswith('name = "Rename task"'))
 SHARED = next(block for block in BLOCKS if block.startswith("# shared.toml"))
+TRIGGERS = [block for block in BLOCKS if "[poll]" in block or "[webhook]" in block]
 PARTS = [block for block in BLOCKS if not block.startswith(("name = ", "# shared.toml"))]
 TEST = re.search(r"```python\n(def test_rename_task.*?)```", MANUAL, re.DOTALL)
 HEAD = 'name = "Do it"\nversion = "0.0.1"\ndescription = "Does it."\nhints = "reads"\nsummary = "Did it"\n'
 ACCOUNT = '[props.account]\ntype = "app"\napp = "tiny"\n'
+ROW = {"state": "open", "id": 1, "title": "Tea", "created_at": "2030-01-01T00:00:00Z"}
 ANSWER: dict[str, Any] = {
-    "results": [{"state": "open"}], "note": {"id": 1, "words": ["a"], "url": "/n"}, "ok": True, "version": 2,
+    "results": [ROW], "note": {"id": 1, "words": ["a"], "url": "/n"}, "ok": True, "version": 2,
     "columns": [{"id": "a-b", "type": "choice", "name": "A", "choices": ["x"]}, {"id": "c", "type": "?", "name": "C"}],
 }  # fmt: skip
 
@@ -83,6 +88,26 @@ def test_each_example_runs(tmp_path: Path, runner: Executor, host: str, part: st
     call = Call(str(path), props=given, accounts={"account": grant}, allow_hosts=(host,), files={"a.png": "UE5H"})
     reply = runner.call(call)
     assert reply.error is None, reply.error
+
+
+@pytest.mark.parametrize("text", TRIGGERS, ids=range(len(TRIGGERS)))
+def test_each_trigger_runs(tmp_path: Path, runner: Executor, host: str, text: str) -> None:
+    path = tmp_path / "tiny" / "triggers" / "do-it.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert examine(path)[1] == []
+    grant = AccountGrant(base_url=f"http://{host}", allowed_hosts=(host,))
+    trigger = TriggerHarness(runner, path, {}, {"account": grant}, (host,))
+    if "[poll]" in text:
+        assert len(trigger.deploy()) == 1
+        return
+    trigger.activate()
+    assert trigger.state["hook"] == "1"
+    note = {"action": "created", "note": {"title": "Tea"}}
+    digest = hmac.new(trigger.state["secret"].encode(), json.dumps(note).encode(), "sha256").hexdigest()
+    headers = {"X-Event": "note", "X-Delivery": "d1", "X-Signature": f"sha256={digest}"}
+    assert [(event.id, event.event) for event in trigger.receive(note, headers).events] == [("d1", {"title": "Tea"})]
+    trigger.deactivate()
 
 
 def test_the_filters_are_those_that_there_are() -> None:

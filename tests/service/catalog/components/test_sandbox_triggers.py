@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from tests.sandbox.conftest import Served
-from tests.service.catalog.components.action_harness import ActionHarness, grant
+from tests.service.catalog.components.action_harness import ActionHarness, component_file, grant
 from tests.service.catalog.components.test_sandbox import Action, action, served
 from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.sandbox.people import find_person
 from webapp.sandbox.tasks import NewTask
-from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.runner import Executor
 
 __all__ = ["action", "served"]  # fixtures
@@ -28,7 +27,7 @@ def watching(served: Served, runner: Executor) -> OpenTrigger:
     account = grant("sandbox", served.url, {"oauth_access_token": served.connect()["access_token"]})
 
     def made(name: str, **props: Any) -> TriggerHarness:
-        path = BUILT_IN / "sandbox" / "triggers" / name / "0.0.1.py"
+        path = component_file("sandbox", "triggers", name)
         return TriggerHarness(
             runner, path, props, {"account": account}, account.allowed_hosts, f"{served.url}/receiver/{name}"
         )
