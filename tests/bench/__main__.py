@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
 from tests.bench import growth, load, raw
-from tests.bench.calls import PEOPLE, PROJECTS, Operation, Request, event, operations, pages
+from tests.bench.calls import DECLARED, PEOPLE, PROJECTS, Operation, Request, declared, event, operations, pages
 from tests.bench.deliveries import measure as measure_deliveries
 from tests.bench.deliveries import receiver
 from tests.bench.meter import ROUNDS, Server, medians, p95, serving_bare, wall_ms
@@ -61,7 +62,11 @@ def bench(
         data = Path(folder) / "data"
         settings = Settings.from_env({}, data=data, sandbox=False)
         sceneries = prepare(
-            settings, projects_count=PROJECTS + 1, account_count=accounts, app_count=apps, people_count=PEOPLE
+            settings,
+            projects_count=PROJECTS + DECLARED + 1,
+            account_count=accounts,
+            app_count=apps,
+            people_count=PEOPLE,
         )
         raw_ms = raw.measure(settings, operations(sceneries[1:]), Path(folder) / "raw.db", min(RAW_REQUESTS, count))
         with serving(data, netloc) as server:
@@ -100,7 +105,8 @@ def _results(
         for _ in range(count):
             client.ask(following())
         listener.wait(client, count)
-        table = [*operations(others), *pages(cookies, listener.id, COMPONENT)]
+        called = declared(others[PROJECTS:], urlsplit(url).netloc)
+        table = [*operations(others), *pages(cookies, listener.id, COMPONENT), *called]
         answers = [client.answer(operation.next()) for operation in table]
     bytes_of = [(headers["Content-Type"], body) for headers, body in answers]
     costs = [*raw_ms, *[None] * (len(table) - len(raw_ms))]

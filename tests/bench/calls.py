@@ -60,6 +60,31 @@ def operations(sceneries: Sequence[Scenery]) -> list[Operation]:
 
 PROJECTS = 5
 """How many projects :func:`operations` takes turns with."""
+DECLARED = 2
+"""How many projects :func:`declared` does."""
+
+
+def declared(sceneries: Sequence[Scenery], netloc: str) -> list[Operation]:
+    """The table of a declared component, whose provider listens at ``netloc`` and is not counted."""
+    looking, running = sceneries[:DECLARED]
+    values = {"address": f"http://{netloc}", "folder": "f7", "title": "Tea"}
+    ask = {"id": "~/add-note", "prop_name": "folder", "configured_props": {"address": values["address"]}}
+    run = {"id": "~/add-note", "configured_props": values}
+    table = {
+        "options of a declared component": (looking, "components/configure", ask),
+        "run a declared component": (running, "actions/run", run),
+    }
+    return [
+        Operation(name, 6.0, _posted(scenery, path, {**body, "external_user_id": scenery.user}))
+        for name, (scenery, path, body) in table.items()
+    ]
+
+
+def _posted(scenery: Scenery, path: str, body: Mapping[str, object]) -> Next:
+    headers = {**scenery.headers, "Content-Type": "application/json"}
+    return _repeated(Request("POST", f"{scenery.base}/{path}", headers, json.dumps(body).encode()))
+
+
 PEOPLE = 4
 """How many people :func:`pages` does."""
 

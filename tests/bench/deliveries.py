@@ -3,6 +3,7 @@
 The receiver is a process of its own on loopback, so that it takes none of the engine's time.
 """
 
+import json
 import os
 import signal
 import sqlite3
@@ -245,10 +246,17 @@ def _opened(data: Path, like: Path, netloc: str) -> Iterator[tuple[Service, Scen
         close_service(service)
 
 
+_FOLDERS = json.dumps([{"id": f"f{number}", "name": f"Folder {number}"} for number in range(100)]).encode()
+
+
 class _Thanks(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(_FOLDERS)}\r\nConnection: close\r\n\r\n"
+        self.wfile.write(head.encode() + _FOLDERS)
+
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
-        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
 
     def log_message(self, *_: object) -> None:
         """Nothing is printed."""

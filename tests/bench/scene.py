@@ -21,6 +21,30 @@ from webapp.settings import Settings
 
 USERS, PERSONS_ACCOUNTS = 200, 12
 PASSWORD = "correct horse battery"
+_COMPONENT = """name = "Add note"
+version = "0.0.1"
+description = "Adds a note to a folder."
+hints = "creates"
+summary = "Added {title}"
+
+[props.address]
+type = "string"
+label = "Address"
+
+[props.folder]
+type = "string"
+label = "Folder"
+options = { url = "{address}/folders", label = "{$item.name}", value = "{$item.id}" }
+
+[props.title]
+type = "string"
+label = "Title"
+
+[request]
+method = "POST"
+url = "{address}/notes"
+json = { folder = "{folder}", title = "{title}" }
+"""
 _APP = """slug = "{slug}"
 name = "{name}"
 description = "{description}"
@@ -71,6 +95,8 @@ def prepare(
     """Fill ``settings.data``: projects with ``account_count`` accounts of :data:`USERS` users each, ``app_count`` apps
     in the catalog, and people who can sign in, each with :data:`PERSONS_ACCOUNTS` accounts in the first project."""
     _write_apps(settings.data / "apps", app_count)
+    (settings.data / "components").mkdir(parents=True, exist_ok=True)
+    (settings.data / "components" / "add-note.toml").write_text(_COMPONENT)
     service = open_service(settings)
     try:
         client, _ = client_changes.scripted(service)
