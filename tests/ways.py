@@ -1,9 +1,10 @@
 """How many files of ``webapp`` four requests go through: ``make ways`` prints the table, and ``-v`` names the files.
 
 A file counts when one of its functions runs while the request is answered, in the request's thread or in one that it
-starts. Not counted: what runs only because a module is imported, other processes, :data:`AROUND`, and the sandbox,
-which is the provider at the other end here. One process prepares a data folder and ends. A second one starts the
-application over it and makes the requests, the dashboard's page first, so that nothing was in memory before.
+starts. Not counted: what runs only because a module is imported, other processes, what a component does, be it code in
+another process or data in this one, :data:`AROUND`, and the sandbox, which is the provider at the other end here. One
+process prepares a data folder and ends. A second one starts the application over it and makes the requests, the
+dashboard's page first, so that nothing was in memory before.
 """
 
 import json
@@ -31,6 +32,7 @@ from webapp.app import create_app
 from webapp.kit import assets
 from webapp.people import users
 from webapp.sandbox.app import create_sandbox
+from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.domain.access import clients
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base.service import Service
@@ -43,6 +45,7 @@ AROUND = {"app.py", "static_files.py", "telemetry.py", "trust.py", "service/api/
 """What is wrapped around every request alike."""
 PACKAGE = f"{Path(webapp.__file__).parent}/"
 SANDBOX = "sandbox/"
+COMPONENT = Interpreter.call.__qualname__
 EMAIL = "ways@example.com"
 PASSWORD = "a long password"
 
@@ -52,7 +55,7 @@ class Way:
 
     def __init__(self) -> None:
         self.files: set[str] = set()
-        self._imports: dict[int, int] = {}  # by thread: how many modules are being imported, one inside the other
+        self._left_out: dict[int, int] = {}  # by thread: how deep it is in what is not counted
 
     @contextmanager
     def entered(self) -> Iterator[None]:
@@ -67,9 +70,9 @@ class Way:
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
         thread, code = threading.get_ident(), frame.f_code
-        if code.co_name == "<module>":
-            self._imports[thread] = self._imports.get(thread, 0) + {"call": 1, "return": -1}.get(event, 0)
-        elif event == "call" and not self._imports.get(thread) and code.co_filename.startswith(PACKAGE):
+        if code.co_name == "<module>" or code.co_qualname == COMPONENT:
+            self._left_out[thread] = self._left_out.get(thread, 0) + {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not self._left_out.get(thread) and code.co_filename.startswith(PACKAGE):
             file = code.co_filename.removeprefix(PACKAGE)
             if file not in AROUND and not file.startswith(SANDBOX):
                 self.files.add(file)
