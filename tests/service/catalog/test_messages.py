@@ -1,6 +1,6 @@
 from io import BytesIO
 
-from webapp.service.catalog.messages import components, declared, facts
+from webapp.service.catalog.messages import components, declared, facts, refusals
 
 FACTS = b"""
 name = "Acme"
@@ -53,3 +53,14 @@ def test_words_of_a_component_are_messages_without_the_link_to_documentation() -
 
 def test_words_of_a_component_that_is_data_are_messages_and_its_templates_are_not() -> None:
     assert said(declared, DECLARED) == ["Send thing", "Send a thing.", "To", "Ada"]
+
+
+def test_what_a_component_that_is_data_refuses_with_is_a_message() -> None:
+    text = b"""
+props.to = { label = "To", pattern = "a", advice = "Write an a." }
+refuse = [{ only_if = "{to}", words = "{$label.to|or(to)} is full." }]
+errors = { other = "Refused with {$answer.error.code}.", words = { late = "Come back." } }
+"""
+    assert said(refusals, text) == [
+        "Write an a.", "{label_to} is full.", "Refused with {answer_error_code}.", "Come back.",
+    ]  # fmt: skip

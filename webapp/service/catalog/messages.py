@@ -5,13 +5,16 @@ stand where a name, a description or a label belongs, and in those that are data
 """
 
 import ast
+import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, BinaryIO
 
 from webapp.kit.translation import without_link
+from webapp.service.components.declared.templates import Hole, parse, texts_in
 
 Message = tuple[int, str, str, list[str]]  # line, function, message, comments
+_REFUSING = {"advice", "other", "words"}
 _SAID = {"name", "description", "label", "content", "words"}
 
 
@@ -40,6 +43,33 @@ def declared(file: BinaryIO, keywords: object, comments: Collection[str], option
     """The messages of a component that is data, or of what several share. Raises :class:`tomllib.TOMLDecodeError`."""
     for text in dict.fromkeys(_said_in(tomllib.loads(file.read().decode("utf-8")))):
         yield 1, "", without_link(text)[0], []
+
+
+def refusals(file: BinaryIO, keywords: object, comments: Collection[str], options: object) -> Iterator[Message]:
+    """The sentences that a component which is data refuses with, what they fill in by its path's name.
+
+    Raises :class:`tomllib.TOMLDecodeError`.
+    """
+    for text in dict.fromkeys(_refusals_in(tomllib.loads(file.read().decode("utf-8")))):
+        parts = (part if isinstance(part, str) else f"{{{_place(part)}}}" for part in parse(text).parts)
+        yield 1, "", "".join(parts), []
+
+
+def _refusals_in(value: Any) -> Iterator[str]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _refusals_in(item)
+    elif isinstance(value, Mapping):
+        for name, member in value.items():
+            if name in _REFUSING:
+                yield from texts_in(member)
+            else:
+                yield from _refusals_in(member)
+
+
+def _place(hole: Hole) -> str:
+    """As :mod:`webapp.kit.sentence_messages` names it: ``$answer.error`` is ``answer_error``."""
+    return re.sub(r"\W+", "_", "_".join((hole.path.root, *hole.path.steps))).strip("_").lower()
 
 
 def _said_in(value: Any) -> Iterator[str]:
