@@ -9,11 +9,13 @@ import pytest
 from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.checker import problems
+from webapp.service.components.declared.declaring import examine
 from webapp.service.components.loader import load, props_of
 from webapp.service.components.runner import Executor
 
 ACTIONS = sorted(BUILT_IN.glob("*/actions/*/*.py"))
 TRIGGERS = sorted(BUILT_IN.glob("*/triggers/*/*.py"))
+DECLARED = sorted([*BUILT_IN.glob("*/actions/*.toml"), *BUILT_IN.glob("*/triggers/*.toml")])
 LINK = re.compile(r".+\. \[See the documentation\]\(https://[a-z0-9.-]+/[^) ]*\)")
 OFFLINE = (
     "sandbox",
@@ -29,8 +31,26 @@ def name(path: Path) -> str:
     return "/".join(path.relative_to(BUILT_IN).parts[::2])
 
 
-def test_there_are_at_least_40() -> None:
-    assert len(ACTIONS) >= 40
+def test_there_are_at_least_65_actions_and_16_triggers() -> None:
+    kinds = [path.parent.name for path in DECLARED]
+    assert len(ACTIONS) + kinds.count("actions") >= 65
+    assert len(TRIGGERS) + kinds.count("triggers") >= 16
+
+
+@pytest.mark.parametrize("path", DECLARED, ids=name)
+def test_one_that_is_data_is_in_order(path: Path) -> None:
+    facts, mistakes = examine(path)
+    assert facts is not None and mistakes == []
+    slug, hints = path.parts[-3], facts["annotations"]
+    assert facts["app"] == slug
+    assert not (hints.get("readOnlyHint") and hints.get("destructiveHint"))
+    assert slug in OFFLINE or LINK.fullmatch(facts["description"])
+
+
+@pytest.mark.parametrize("path", [path for path in DECLARED if "[webhook]" in path.read_text("utf-8")], ids=name)
+def test_whoever_sends_requests_to_one_that_is_data_has_to_prove_it(action_runner: Executor, path: Path) -> None:
+    reply = TriggerHarness(action_runner, path, {}, state={"secret": "s"}).receive({}, {})
+    assert (reply.events, logged(reply).startswith("A request was ignored: its signature is not")) == ((), True)
 
 
 @pytest.mark.parametrize("path", ACTIONS, ids=name)
