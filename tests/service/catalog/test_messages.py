@@ -21,6 +21,7 @@ class Send(Action):
     name = "Send thing"
     description = "Send a thing. [See the documentation](https://docs.example.com/)"
     to = string(label="To", description="Who gets it.", default="Nobody", secret=True)
+    how = string(label="How", options=[Option("By post", "post"), Option(kind, "other")])
 
     def run(self, ctx):
         ctx.log(name="quiet")
@@ -48,7 +49,14 @@ def test_categories_are_messages() -> None:
 
 
 def test_words_of_a_component_are_messages_without_the_link_to_documentation() -> None:
-    assert sorted(said(components, COMPONENT)) == ["Send a thing.", "Send thing", "To", "Who gets it."]
+    assert sorted(said(components, COMPONENT)) == [
+        "By post",
+        "How",
+        "Send a thing.",
+        "Send thing",
+        "To",
+        "Who gets it.",
+    ]
 
 
 def test_words_of_a_component_that_is_data_are_messages_and_its_templates_are_not() -> None:

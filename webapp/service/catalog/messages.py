@@ -30,6 +30,7 @@ def components(file: BinaryIO, keywords: object, comments: Collection[str], opti
         pairs: list[tuple[str, ast.expr]] = []
         if isinstance(node, ast.Call):
             pairs = [(keyword.arg or "", keyword.value) for keyword in node.keywords]
+            pairs += [("label", node.args[0])] if getattr(node.func, "id", "") == "Option" else []
         elif isinstance(node, ast.ClassDef):
             assigned = [part for part in node.body if isinstance(part, ast.Assign)]
             pairs = [(getattr(part.targets[0], "id", ""), part.value) for part in assigned]
