@@ -135,3 +135,14 @@ def test_native_triggers_need_no_account(stage: Any, studio: Studio, tower: Watc
                                                 "u.cron": "hours", "once": "a"})  # fmt: skip
     assert answer.status_code == 303
     assert tower.deployed[0]["configured_props"] == {"cron": {"intervalSeconds": 7200}}
+
+
+def test_a_trigger_without_a_name_is_called_as_the_page_calls_it(
+    stage: Any, studio: Studio, tower: Watchtower, spoken: None
+) -> None:
+    browser = stage.signed_in()
+    studio.components["tasks-new-task"]["name"] = "New task"
+    browser.send("/settings", {"theme": "auto", "time_zone": "UTC", "language": "de"})
+    assert "„Neue Aufgabe“" in browser.get(URL).text
+    assert browser.send(URL + "/deployment", filled()).status_code == 303
+    assert [trigger["name"] for trigger in tower.triggers.values()] == ["Neue Aufgabe"]

@@ -21,7 +21,7 @@ from webapp.dashboard.dashboard import dashboard, forget_triggers, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, go, wants_fragment
 from webapp.errors import Invalid, PatchbayError, Throttled, Unauthorized
-from webapp.kit.translation import gettext, ngettext
+from webapp.kit.translation import DEFAULT, gettext, language, ngettext, translated
 from webapp.kit.translation import lazy as _
 
 blueprint = Blueprint("deploying", __name__, url_prefix="/apps/<slug>/<any(actions, triggers):kind>/<component:key>")
@@ -80,12 +80,13 @@ def _sent(form: ComponentForm, configured: Mapping[str, Any], deployment: Deploy
     }
     body |= {"dynamic_props_id": form.dynamic.id} if form.dynamic.id else {}
     body |= {"webhook_url": deployment.url} if deployment.url else {}
-    body |= {"name": deployment.name} if deployment.name else {}
+    name = deployment.name or (translated(form.component.name) if language() != DEFAULT else "")
+    body |= {"name": name} if name else {}
     trigger = client().deploy(body)
     if deployment.url and trigger.signing_key:
         sentence = gettext("It watches. This is the signing key of its address")
         dashboard().shown_once.put(f"{viewer().key} {trigger.id}", sentence, trigger.signing_key)
-    return _named(trigger, deployment.name)
+    return _named(trigger, name)
 
 
 def _named(trigger: Trigger, name: str) -> Trigger:

@@ -254,5 +254,5 @@ def of_error(error: PatchbayError) -> tuple[Ending, str]:
     if isinstance(error, Unavailable):
         return _BUSY, error.message
     if isinstance(error, NotFound):
-        return NO_SUCH_APP, error.message
+        return NO_SUCH_APP, NO_SUCH_APP.sentence
     return INTERNAL, error.message

@@ -73,7 +73,7 @@ def show(service: Service, current: Visit) -> Response:
         app = service.app(slug)
         why_not = _why_not(service, current, app)
     except NotFound as error:
-        raise Ended(endings.NO_SUCH_APP, error.message) from error
+        raise Ended(endings.NO_SUCH_APP) from error
     if app.auth_type == "none":
         return ended(service, endings.NO_ACCOUNT_NEEDED, why_not or "", app=app)
     if why_not:
