@@ -12,6 +12,7 @@ from webapp.kit.clock import MINUTE, SECOND
 from webapp.people import users
 
 
+@pytest.mark.embedded  # elsewhere, other processes count what changed
 def test_accounts_and_triggers_are_read_again_once_something_changed(busy: Any, tower: Watchtower) -> None:
     with busy.request():
         first, triggers = board.known_accounts(), board.known_triggers()

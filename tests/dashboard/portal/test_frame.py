@@ -1,5 +1,6 @@
 """What stands around a portal's pages: the tabs that its token admits, and apps that can be connected besides."""
 
+import json
 from typing import Any
 
 import pytest
@@ -36,7 +37,9 @@ def test_an_app_that_is_not_set_up_names_the_product_and_no_login(world: Any) ->
 def test_a_product_without_a_name_shows_nobody_the_form_that_sets_an_app_up(world: Any) -> None:
     portal = world.portal()
     with world.service.store.write() as tx:
-        tx.run("UPDATE portal_sessions SET facts = json_set(facts, '$.project_app_name', '')", {})
+        ((facts,),) = tx.tuples("SELECT facts FROM portal_sessions")
+        nameless = json.dumps(json.loads(facts) | {"project_app_name": ""})
+        tx.run("UPDATE portal_sessions SET facts = :facts", {"facts": nameless})
     page = portal.get("/apps/github").text
     assert "An owner can set it up, once for everybody." in page and "client_secret" not in page
 

@@ -114,6 +114,7 @@ def test_a_service_without_counts_or_an_unknown_app_leaves_the_frame_standing(
         frames.load("dc_000001x")
 
 
+@pytest.mark.embedded  # elsewhere, other processes count what changed
 def test_one_call_tells_all_that_stands_around_and_another_the_rows(stage: Any, deployed: Watchtower) -> None:
     browser = stage.signed_in()
     browser.get(URL)
