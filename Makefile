@@ -14,7 +14,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-in
 EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --project Patchbay --no-location --no-wrap \
 	--sort-by-file
 
-.PHONY: run test postgres wheel format check bench steady sizes far ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel format check bench bench-processes steady sizes far ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -51,6 +51,10 @@ wheel: setup
 
 bench: setup
 	$(BIN)/python -m tests.bench
+
+# Requests a second with one web process and with two.
+bench-processes: setup
+	$(BIN)/python -m tests.bench.processes
 
 # An hour of mixed requests: do memory and the log of the database stay flat?
 steady: setup
