@@ -22,7 +22,8 @@ NOBODY = {
 }  # fmt: skip
 PUBLIC_FILES = (
     "static", "logo", "healthz", "readyz", "api_reference.description", "api_reference.reference",
-    "manual.index", "manual.find", "manual.page", "embed.embed_js", "embed.embed_mjs", "embed.embed_d_ts",
+    "manual.index", "manual.find", "manual.page", "manual.file",
+    "embed.embed_js", "embed.embed_mjs", "embed.embed_d_ts",
 )  # fmt: skip
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 

@@ -1,13 +1,16 @@
-"""Reads gettext's message files (``.po``) as they are written: there is nothing to compile and to keep up to date."""
+"""Reads gettext's message files (``.po``) as they are written: there is nothing to compile and to keep up to date.
+
+Babel is loaded by the first that is read: the runner and the worker, which import this with what they share, read none.
+"""
 
 from collections.abc import Iterable, Sequence
 from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from babel.messages.catalog import Catalog
-from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
 
 
 def read(files: Sequence[Path]) -> GNUTranslations:
@@ -15,6 +18,8 @@ def read(files: Sequence[Path]) -> GNUTranslations:
 
     Raises :class:`babel.messages.pofile.PoFileError` for a file that is none.
     """
+    from babel.messages.mofile import write_mo
+
     whole = _catalog(files[0])
     for other in files[1:]:
         for message in _catalog(other):
@@ -32,6 +37,8 @@ def pairs(files: Iterable[Path]) -> dict[str, str]:
     return {str(each.id): str(each.string) for each in messages if isinstance(each.id, str) and each.id and each.string}
 
 
-def _catalog(file: Path) -> Catalog:
+def _catalog(file: Path) -> "Catalog":
+    from babel.messages.pofile import read_po
+
     with file.open("rb") as content:
         return read_po(content, locale=file.parent.name, abort_invalid=True)

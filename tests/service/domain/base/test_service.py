@@ -9,7 +9,7 @@ from webapp.errors import NotFound
 from webapp.kit.clock import Deadline
 from webapp.kit.crypto import CannotOpen
 from webapp.service.domain.base.keyring import INSTANCE, KeyGone
-from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service, wake_nobody
+from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service, waking
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.guard import Target
 from webapp.service.outbound.outcomes import Failure
@@ -35,9 +35,15 @@ def test_the_sandbox_is_open_to_its_own_apps_alone(service: Service) -> None:
     assert isinstance(closed.client_for(sandbox).guard.pin(url, Deadline(5)), Failure)
 
 
-def test_without_a_worker_nobody_is_woken(service: Service) -> None:
-    assert service.wake is wake_nobody
+def test_whoever_wakes_wakes_the_own_worker_and_rings_for_those_of_other_machines(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    woken: list[str] = []
+    monkeypatch.setattr(type(service.store), "ring", lambda store: woken.append("others"))
     service.wake()
+    assert woken == ["others"]
+    waking(lambda: woken.append("own"), service.store)()
+    assert woken == ["others", "own", "others"]
 
 
 KEYS = SealedColumn("signing_keys", "key_sealed")

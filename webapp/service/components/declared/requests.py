@@ -16,7 +16,6 @@ from webapp.service.components.http import HttpResponse, refusal
 from webapp.service.outbound.multipart import encode
 from webapp.service.outbound.outcomes import at_path
 
-_NO_ERRORS = Errors()
 _STEP_OUT = re.compile(r"(^|/)\.\.?(/|$)")
 _WHOLE = ("https://", "http://", "/")
 Sent = Mapping[str, Any]
@@ -137,7 +136,7 @@ def _multipart(session: Session, fields: Mapping[str, Any], scope: Scope) -> tup
 
 def _judge(session: Session, request: Request, answer: HttpResponse) -> None:
     """Raise :class:`HttpError` where the app refuses, with the most telling sentence that there is."""
-    errors = session.form.errors or _NO_ERRORS
+    errors = session.form.errors or Errors()
     ok = answer.ok or answer.status in request.allow
     if ok and errors.failing is None:
         return
