@@ -4,7 +4,7 @@ import shutil
 import sqlite3
 import statistics
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +44,9 @@ class _Noted:
     def run(self, sql: str, params: Params = NOTHING) -> int:
         self._notes.append((sql, dict(params)))
         return self._tx.run(sql, params)
+
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        self._tx.load(table, columns, rows)
 
 
 class NotingStore:

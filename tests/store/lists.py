@@ -93,11 +93,11 @@ def filled(path: Path, rows: int) -> SQLiteStore:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA synchronous = OFF")
         for number in (1, 2):
-            _insert(connection, "projects", [{"id": f"proj_{number}"}])
+            insert(connection, "projects", [{"id": f"proj_{number}"}])
         for table in TABLES:
-            _insert(connection, table, (_row(table, number, wanted=number >= rows) for number in range(rows + WANTED)))
+            insert(connection, table, (_row(table, number, wanted=number >= rows) for number in range(rows + WANTED)))
         users = [{**_of(kind), "id": f"exu_{kind}", "external_id": kind} for kind in ("wanted", "other")]
-        _insert(connection, "external_users", users)
+        insert(connection, "external_users", users)
         connection.commit()
     return store
 
@@ -122,7 +122,7 @@ def _of(kind: str) -> dict[str, Any]:
     return {"project_id": "proj_1", "environment": "development", "app": kind, "kind": kind}
 
 
-def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
+def insert(connection: sqlite3.Connection, table: str, rows: Iterable[dict[str, Any]]) -> None:
     """Add ``rows``, with something in each other column that must hold something."""
     columns = connection.execute(f"PRAGMA table_info({table})").fetchall()
     known = {column[1] for column in columns}

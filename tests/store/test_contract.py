@@ -204,6 +204,17 @@ def test_a_transaction_is_not_nested(any_store: Store) -> None:
     assert read(any_store, "a") == 1
 
 
+def test_many_rows_are_added_at_once_or_none(any_store: Store) -> None:
+    def load(*rows: tuple[str, int]) -> None:
+        with any_store.write() as tx:
+            tx.load("counters", ("name", "n"), rows)
+
+    load(("a", 1), ("tab\t\\N", 2))
+    with pytest.raises(Conflict):
+        load(("b", 3), ("a", 4))
+    assert any_store.tuples("SELECT name, n FROM counters ORDER BY n") == [("a", 1), ("tab\t\\N", 2)]
+
+
 def test_a_checkpoint_loses_nothing(any_store: Store, open_store: OpenStore) -> None:
     put(any_store, "a", 1)
     any_store.checkpoint()

@@ -7,7 +7,7 @@ text may come back as U+FFFD. A database's own exceptions stop here: a broken un
 :class:`webapp.errors.Conflict`; a locked, full or unreachable database :class:`webapp.errors.Unavailable`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +77,10 @@ class Tx(Reader, Protocol):
 
     def run(self, sql: str, params: Params = NOTHING) -> int:
         """Execute ``sql`` and tell how many rows it touched."""
+        ...
+
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add many rows at once, as fast as the database takes them; they may refer to each other."""
         ...
 
 

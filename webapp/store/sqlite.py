@@ -14,7 +14,7 @@ stays bounded.
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -22,17 +22,16 @@ from typing import Any
 from sqlite_utils import Database
 
 from webapp.errors import Damaged, Unwritable
-from webapp.kit.text import holds
 from webapp.store import presence
 from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx
 from webapp.store.migrations import SCHEMA
 from webapp.store.sqlite_errors import NO_ROOM_LEFT, is_busy, translation
+from webapp.store.sqlite_file import open_database
 from webapp.store.table import add_to_counts
 from webapp.store.trouble import Trouble
 from webapp.store.turns import Turns
 
 BUSY_TIMEOUT_S = 10.0
-PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "wal_autocheckpoint=0", "secure_delete=ON")
 CHECKPOINT_S = 0.1
 """So long a checkpoint keeps writers waiting for those who still read the log."""
 NEARLY_FOLDED = 1_000
@@ -67,6 +66,11 @@ class Connection:
 
     def run(self, sql: str, params: Params = NOTHING) -> int:
         return self.db.execute(sql, dict(params)).rowcount
+
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        self.db.execute("PRAGMA defer_foreign_keys = ON")
+        marks = ", ".join("?" * len(columns))
+        self.db.conn.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)  # noqa: S608
 
 
 class SQLiteStore:
@@ -272,18 +276,7 @@ def _size(path: Path) -> int:
 
 def connect(path: Path, timeout_s: float, *first: str) -> Connection:
     """A connection to ``path`` that waits up to ``timeout_s`` seconds for a lock; ``first`` are pragmas before ours."""
-    connection = sqlite3.connect(
-        path, timeout=timeout_s, isolation_level=None, check_same_thread=False, cached_statements=512
-    )
-    try:
-        connection.create_function("holds", 2, holds, deterministic=True)
-        db = Database(connection, recursive_triggers=False, execute_plugins=False)
-        for pragma in (*first, *PRAGMAS):
-            db.execute(f"PRAGMA {pragma}").fetchall()
-    except BaseException:
-        connection.close()
-        raise
-    return Connection(db)
+    return Connection(open_database(path, timeout_s, *first))
 
 
 @contextmanager

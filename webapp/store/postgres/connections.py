@@ -5,7 +5,7 @@ as good as any other, and what a transaction needs is set within it. Only statem
 cost of most reads, belong to a session: behind a pooler none are.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -59,6 +59,11 @@ class Session:
     def run(self, sql: str, params: Params = NOTHING) -> int:
         text, names = statement(sql)
         return max(self._cursor.execute(text, [params[name] for name in names], binary=True).rowcount, 0)
+
+    def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        with self._cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
+            for row in rows:
+                copy.write_row(row)
 
     def command(self, sql: str) -> str | None:
         """Send ``sql``, several statements perhaps, in one go; what the server says of the last one."""
