@@ -82,6 +82,7 @@ PARTS = {
     "keys": Part("webapp.cli.commands.keys:keys", "The keys that seal credentials."),
     "backup": Part("webapp.cli.commands.backups:backup", "Write the database and your own apps to a ZIP."),
     "restore": Part("webapp.cli.commands.backups:restore", "Put a backup in the place of what is there."),
+    "move": Part("webapp.cli.commands.move:move", "Copy everything into another database, PostgreSQL or embedded."),
     "files": Part("webapp.cli.commands.files:files", "Files to copy: units for systemd, proxies, dashboards, alerts."),
     "audit": Part("webapp.cli.commands.audit:audit", "Who did what to which account, trigger, client or key."),
     "check": Part("webapp.cli.commands.check:check", "Look at everything, and say what is wrong."),

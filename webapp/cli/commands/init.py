@@ -11,6 +11,7 @@ from webapp.service.domain.access import client_changes
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.projects import projects
 from webapp.store import presence
+from webapp.store.moving.progress import refuse_unfinished
 from webapp.store.opening import open_store, refuse_server
 from webapp.store.sqlite import SQLiteStore
 
@@ -45,6 +46,7 @@ def migrate(as_json: bool) -> None:
     store = open_store(settings)
     try:
         applied = store.migrate()
+        refuse_unfinished(store)
         instance_key.proven(settings, store, now)
     finally:
         store.close()

@@ -22,6 +22,7 @@ from webapp.service.domain.projects import usage
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
 from webapp.settings import Settings
+from webapp.store.moving.progress import refuse_unfinished
 from webapp.store.opening import open_store
 
 USER_AGENT = "Patchbay/0.1"
@@ -39,7 +40,8 @@ def open_service(
     Without a ``runner`` it has one of its own, which starts when a component is first called. ``wake`` tells the
     worker that there is something to do; those on other machines hear it from the store.
 
-    Raises :class:`webapp.service.domain.base.keyring.WrongKey`, :class:`webapp.errors.Unavailable`.
+    Raises :class:`webapp.service.domain.base.keyring.WrongKey`, :class:`webapp.errors.Unavailable`,
+    :class:`webapp.errors.Conflict` where a move into the database is not finished.
     """
     restoring.finish(settings.data)
     store = open_store(settings)
@@ -47,6 +49,7 @@ def open_service(
     try:
         with _one_at_a_time(settings.data / ".opening"):
             store.migrate()
+            refuse_unfinished(store)
             keys = instance_key.proven(settings, store, clock)
             report = _build(settings, runner)
         _warn(report)
