@@ -30,7 +30,7 @@ class Send(Action):
 
 DECLARED = b"""
 name = "Send thing"
-description = "Send a thing. [See the documentation](https://docs.example.com/)"
+description = "Send a thing. [See the documentation](${sandbox}/)"
 summary = "Sent {to}"
 props.to = { label = "To", options = [{ label = "Ada", value = "a" }, { label = "{$item.name}", value = "b" }] }
 """

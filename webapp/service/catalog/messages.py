@@ -43,7 +43,7 @@ def components(file: BinaryIO, keywords: object, comments: Collection[str], opti
 def declared(file: BinaryIO, keywords: object, comments: Collection[str], options: object) -> Iterator[Message]:
     """The messages of a component that is data, or of what several share. Raises :class:`tomllib.TOMLDecodeError`."""
     for text in dict.fromkeys(_said_in(tomllib.loads(file.read().decode("utf-8")))):
-        yield 1, "", without_link(text)[0], []
+        yield 1, "", text, []
 
 
 def refusals(file: BinaryIO, keywords: object, comments: Collection[str], options: object) -> Iterator[Message]:
@@ -74,14 +74,15 @@ def _place(hole: Hole) -> str:
 
 
 def _said_in(value: Any) -> Iterator[str]:
-    """What stands under a name for words; what is looked up, and so has a hole, is the app's own."""
+    """What stands under a name for words, without its link; what is looked up, and so has a hole, is the app's own."""
     if isinstance(value, list):
         for item in value:
             yield from _said_in(item)
     elif isinstance(value, Mapping):
         for name, member in value.items():
-            if name in _SAID and isinstance(member, str) and member[:1].isupper() and "{" not in member:
-                yield member
+            text = without_link(member)[0] if name in _SAID and isinstance(member, str) else ""
+            if text[:1].isupper() and "{" not in text:
+                yield text
             yield from _said_in(member)
 
 
