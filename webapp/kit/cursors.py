@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 Key = tuple[str | int, ...]
@@ -41,6 +41,17 @@ class Page(Generic[T]):
     total_count: int
     start_cursor: str
     end_cursor: str
+
+    def to_json(self, item_to_json: Callable[[T], Any]) -> dict[str, Any]:
+        """The page in its envelope, each item as ``item_to_json`` draws it."""
+        items = [item_to_json(item) for item in self.items]
+        info = {
+            "count": len(items),
+            "total_count": self.total_count,
+            "start_cursor": self.start_cursor,
+            "end_cursor": self.end_cursor,
+        }
+        return {"data": items, "page_info": info}
 
 
 def fingerprint(*parts: object) -> str:

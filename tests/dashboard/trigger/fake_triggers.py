@@ -27,6 +27,7 @@ class Watchtower:
     logs: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     workflows: dict[str, list[str]] = field(default_factory=dict)
     flow_state: str = "happy"
+    rows_in_overview: bool = True
     of_late: dict[str, Any] = field(default_factory=dict)  # how every address has done, over what is usual
     refusal: tuple[int, str] | None = None
     hook_error: str = ""  # what deleting is refused with, until hook errors are ignored
@@ -271,6 +272,12 @@ class _Routes:
             hook |= {"last_success_at": arrived, "median_ms": 165, "next_attempt_at": None} | self.tower.of_late
         workflows = self.pipelines(trigger_id).get_json()["workflows"]
         shown = {"trigger": self.shown(own), "webhooks": webhooks, "workflows": workflows}
+        if self.tower.rows_in_overview and "events" in request.args:
+            listed = self.tower.events.get(trigger_id, [])
+            page = [event | {"e": None} for event in listed[: int(request.args["events"])]]
+            shown["events"] = {"data": page, "page_info": {"count": len(page), "total_count": len(listed)}}
+        if self.tower.rows_in_overview and "deliveries" in request.args:
+            shown["deliveries"] = _page(self.tower.deliveries.get(trigger_id, [])).get_json()
         return jsonify(data=shown | {"stats": self.stats(trigger_id).get_json()["data"]})
 
     def all_stats(self) -> Response:
@@ -304,7 +311,7 @@ class _Absent(Exception):
 
 def _page(found: list[dict[str, Any]]) -> Response:
     first = int(request.args.get("after") or 0)
-    limit = int(request.args.get("limit", 20))
+    limit = int(request.args.get("limit", request.args.get("deliveries", 20)))
     items, rest = found[first : first + limit], len(found) > first + limit
     info = {"count": len(items), "total_count": len(found), "end_cursor": str(first + limit) if rest else ""}
     return jsonify(data=items, page_info=info)

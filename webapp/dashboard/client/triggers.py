@@ -35,9 +35,13 @@ class TriggerClient(UserCalls):
         """``GET P/deployed-triggers/{id}``. Raises :class:`NotFound`."""
         return self.ask(Trigger, "GET", self._path(trigger_id), params={"extensions": True})
 
-    def view(self, trigger_id: str) -> TriggerView:
-        """``GET …/overview`` (an extension), or what it holds, asked for one by one. Raises :class:`NotFound`."""
-        view = self.ask_extension(TriggerView, "GET", self._path(trigger_id, "overview"))
+    def view(self, trigger_id: str, *, events: int = 0, deliveries: int = 0) -> TriggerView:
+        """``GET …/overview`` (an extension), or what it holds, asked for one by one. Raises :class:`NotFound`.
+
+        So many of the newest ``events`` or ``deliveries`` come with it, where the service adds them.
+        """
+        params: Params = {"events": events, "deliveries": deliveries}
+        view = self.ask_extension(TriggerView, "GET", self._path(trigger_id, "overview"), params=params)
         if view is not None:
             return view
         trigger = self.find(trigger_id)

@@ -81,8 +81,9 @@ class DeliveriesQuery(ListQuery):
 @blueprint.get("")
 def index(trigger_id: str) -> AnyResponse:
     """The list; for htmx the list alone."""
-    frame, query = frames.load(trigger_id), DeliveriesQuery.of_request()
-    deliveries = _read(trigger_id, query)
+    query = DeliveriesQuery.of_request()
+    frame = frames.load(trigger_id, deliveries=PER_PAGE if query == DeliveriesQuery() else 0)
+    deliveries = frame.deliveries or _read(trigger_id, query)
     if deliveries is None:
         raise NoPage
     url = query.url()

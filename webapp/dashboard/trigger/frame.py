@@ -12,9 +12,10 @@ from typing import Any
 from flask import Response, make_response, render_template, url_for
 
 from webapp.dashboard.client.models.accounts import Account, App
-from webapp.dashboard.client.models.deliveries import Day
+from webapp.dashboard.client.models.deliveries import Day, Delivery
 from webapp.dashboard.client.models.destinations import Endpoint, Workflow
-from webapp.dashboard.client.models.triggers import Trigger
+from webapp.dashboard.client.models.lenient import PageOf
+from webapp.dashboard.client.models.triggers import Event, Trigger
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import fragment, wants_fragment
@@ -34,7 +35,10 @@ EXTENDED_TABS = ("deliveries", "logs")
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A trigger with what a page says about it. ``day`` is ``None`` where the service keeps no count."""
+    """A trigger with what a page says about it. ``day`` is ``None`` where the service keeps no count.
+
+    ``events`` and ``deliveries`` are the newest, where they came with it; else they are asked for alone.
+    """
 
     trigger: Trigger
     app: App | None
@@ -42,6 +46,8 @@ class Frame:
     endpoints: tuple[Endpoint, ...]
     workflows: tuple[Workflow, ...]
     day: Day | None
+    events: PageOf[Event] | None = None
+    deliveries: PageOf[Delivery] | None = None
 
     @property
     def extended(self) -> bool:
@@ -88,11 +94,15 @@ class Frame:
         return hashlib.sha256(repr((shown, around, more)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def load(trigger_id: str) -> Frame:
-    """The trigger and everything around it. Raises :class:`webapp.errors.NotFound`."""
-    view = client().view(trigger_id)
+def load(trigger_id: str, *, events: int = 0, deliveries: int = 0) -> Frame:
+    """The trigger and everything around it, with so many rows where the service adds them.
+
+    Raises :class:`webapp.errors.NotFound`.
+    """
+    view = client().view(trigger_id, events=events, deliveries=deliveries)
     trigger = view.trigger
-    return Frame(trigger, app_of(trigger.app), accounts_of(trigger), view.webhooks, view.workflows, view.stats)
+    around = view.webhooks, view.workflows, view.stats
+    return Frame(trigger, app_of(trigger.app), accounts_of(trigger), *around, view.events, view.deliveries)
 
 
 def tab_page(frame: Frame, tab: str, part: str, *, code: int = 200, url: str | None = None, **more: Any) -> Response:

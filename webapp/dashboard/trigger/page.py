@@ -36,9 +36,9 @@ RUNS = 50
 @blueprint.get("")
 def show(trigger_id: str) -> AnyResponse:
     """The page, at its events."""
-    frame = frames.load(trigger_id)
     after = request.args.get("after", "")[:100]
-    read, total = client().events(trigger_id, n=STEP + 1, after=after, brief=True)
+    frame = frames.load(trigger_id, events=0 if after else STEP + 1)
+    read, total = _events(frame, after)
     events = read[:STEP]
     news = None if after else trigger_news.since(frame, "events", events, rows_url=here())
     more = events[-1].id if events and _are_older(trigger_id, read, after, total) else ""
@@ -105,6 +105,13 @@ def send_test(trigger_id: str) -> AnyResponse:
     if sent is None:
         return _say(trigger_id, gettext("This service cannot send test events."), "bad")
     return _say(trigger_id, _on_its_way(frame.destinations), "ok")
+
+
+def _events(frame: Frame, after: str) -> tuple[Sequence[Event], int | None]:
+    """The events of a page, one more than it shows, and how many there are where that is told."""
+    if frame.events:
+        return frame.events.items, frame.events.total
+    return client().events(frame.trigger.id, n=STEP + 1, after=after, brief=True)
 
 
 def _event(trigger_id: str, event_id: str) -> Event:

@@ -28,6 +28,21 @@ def test_it_says_what_the_calls_say_that_it_stands_for(world: World, trigger: De
     assert [webhook] == world.get(f"{base}/webhooks", token).get_json()["webhooks"]
 
 
+def test_its_newest_rows_come_with_it_when_they_are_asked_for(world: World, trigger: DeployedTrigger) -> None:
+    emit(world.service, trigger, {"n": 2})
+    token, base = world.frontend(), f"P/deployed-triggers/{trigger.id}"
+    plain = world.get(f"{base}/overview", token).get_json()["data"]
+    assert plain.keys().isdisjoint({"events", "deliveries"})
+    whole = world.get(f"{base}/overview?events=1&deliveries=1", token).get_json()["data"]
+    assert whole["events"] == world.get(f"{base}/events?n=1&brief=true&extensions=true", token).get_json()
+    assert whole["events"]["page_info"] == {"count": 1, "total_count": 2}
+    assert whole["deliveries"] == world.get(f"{base}/deliveries?limit=1", token).get_json()
+    after = whole["deliveries"]["page_info"]["end_cursor"]
+    assert world.get(f"{base}/deliveries?limit=1&after={after}", token).get_json()["data"] != []
+    for query in ("events=0", "events=many", "deliveries=-1"):
+        assert world.get(f"{base}/overview?{query}", token).status_code == 400
+
+
 def test_several_days_at_once(world: World, trigger: DeployedTrigger) -> None:
     other, foreign = plant_trigger(world.service, world.scene), plant_trigger(world.service, world.scene, user="bob")
     ids = ",".join([trigger.id, other.id, foreign.id, "dc_nothing"])

@@ -11,9 +11,9 @@ from pydantic import Field
 
 from webapp.dashboard.client.models import components
 from webapp.dashboard.client.models.components import Prop
-from webapp.dashboard.client.models.deliveries import Day
+from webapp.dashboard.client.models.deliveries import Day, Delivery
 from webapp.dashboard.client.models.destinations import EndpointOfLate, Workflow
-from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
+from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty, PageOf
 from webapp.dashboard.client.models.runs import Observation
 from webapp.kit.translation import gettext
 
@@ -98,15 +98,6 @@ class Trigger(Lenient):
         return words.get(self.emitter) or (gettext("instant") if self.instant else gettext("polling"))
 
 
-class TriggerView(Lenient):
-    """A trigger with what stands around it on its page."""
-
-    trigger: Trigger = Field(default_factory=Trigger)
-    webhooks: tuple[EndpointOfLate, ...] = ()
-    workflows: tuple[Workflow, ...] = ()
-    stats: Day | None = None
-
-
 class Event(Lenient):
     """One event, newest first in lists: ``{e, k, ts, id, sum?}``."""
 
@@ -114,6 +105,17 @@ class Event(Lenient):
     at: int | None = Field(default=None, alias="ts")
     summary: str = Field(default="", alias="sum")
     body: Any = Field(default=None, alias="e")
+
+
+class TriggerView(Lenient):
+    """A trigger with what stands around it on its page, and its newest rows where they were asked for and told."""
+
+    trigger: Trigger = Field(default_factory=Trigger)
+    webhooks: tuple[EndpointOfLate, ...] = ()
+    workflows: tuple[Workflow, ...] = ()
+    stats: Day | None = None
+    events: PageOf[Event] | None = None
+    deliveries: PageOf[Delivery] | None = None
 
 
 class TriggerRun(Lenient):

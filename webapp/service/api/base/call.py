@@ -89,14 +89,7 @@ def answer(data: Any, status: int = 200) -> Response:
 
 def answer_page(rows: cursors.Page[T], to_json: Callable[[T], Any]) -> Response:
     """A list in its envelope (contract "Lists"), each item as ``to_json`` draws it."""
-    items = [to_json(item) for item in rows.items]
-    info = {
-        "count": len(items),
-        "total_count": rows.total_count,
-        "start_cursor": rows.start_cursor,
-        "end_cursor": rows.end_cursor,
-    }
-    return answer({"data": items, "page_info": info})
+    return answer(rows.to_json(to_json))
 
 
 def answer_file(content: bytes, name: str, media_type: str) -> Response:

@@ -26,13 +26,16 @@ def _count(text: str) -> int:
     return min(int(text), events.MAX_LISTED)
 
 
+Count = Annotated[
+    int, BeforeValidator(_count), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": events.MAX_LISTED})
+]
+
+
 class EventList(Owned):
     """Which events. Fewer than ``n`` are listed where they are large, unless ``brief``; ``extensions`` adds how many
     there are."""
 
-    n: Annotated[
-        int, BeforeValidator(_count), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": events.MAX_LISTED})
-    ] = Field(events.MAX_LISTED, description="How many at most.")
+    n: Count = Field(events.MAX_LISTED, description="How many at most.")
     after: str = Field("", description="An event's id; older ones follow.")
     event_id: str = Field("", description="Only this event.")
     brief: Flag = Field(False, description="Leave out what the events hold: `e` is null.")
@@ -71,14 +74,18 @@ def send_test_event(call: Call) -> Response:
 def list_trigger_events(call: Call) -> Response:
     """Events, newest first."""
     query = call.query(EventList)
-    trigger = load(call, query)
+    return answer(events_json(call, load(call, query), query))
+
+
+def events_json(call: Call, trigger: DeployedTrigger, query: EventList) -> dict[str, Any]:
+    """The events of ``trigger`` that ``query`` asks for, in their envelope."""
     rows = events.page_of_trigger(
         call.store, trigger.id, limit=query.n, after=query.after, only=query.event_id, brief=query.brief
     )
     data: dict[str, Any] = {"data": [events.to_json(event) for event in events.opened(call.service, rows)]}
     if query.extensions:
         data["page_info"] = {"count": len(rows), "total_count": events.count_of_trigger(call.store, trigger.id)}
-    return answer(data)
+    return data
 
 
 def _sample(call: Call, trigger: DeployedTrigger) -> Any:

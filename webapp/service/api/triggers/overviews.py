@@ -1,5 +1,5 @@
-"""What a page about triggers shows, in one call: a trigger with its webhooks, workflows and last day; and the last day
-of several."""
+"""What a page about triggers shows, in one call: a trigger with its webhooks, workflows and last day, and its newest
+events or deliveries; and the last day of several."""
 
 from typing import Any, ClassVar
 
@@ -7,14 +7,17 @@ from flask import Response
 from pydantic import Field
 
 from webapp.errors import Invalid
+from webapp.kit.cursors import Window
 from webapp.service.api.base.call import Call, answer
-from webapp.service.api.base.models import Answer, Data, Milliseconds
+from webapp.service.api.base.models import Answer, Data, Limit, Milliseconds, Page
 from webapp.service.api.base.operations import OWNER, Example, Operations
 from webapp.service.api.triggers import delivery_models, models, webhooks
+from webapp.service.api.triggers.events import Count, EventList, events_json
 from webapp.service.api.triggers.owned import DEPLOYED_TRIGGERS, PATH, READ, TRIGGER_ID, Owned, load, owner
-from webapp.service.domain.deliveries import stats, trigger_webhooks
+from webapp.service.domain.deliveries import log, stats, trigger_webhooks
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.triggers import deployed_triggers, serialization
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 
 operations = Operations(DEPLOYED_TRIGGERS, TRIGGER_ID, read=READ, extension=True)
 MAX_IDS = 100
@@ -28,13 +31,22 @@ class WebhookOfLate(models.Webhook):
     next_attempt_at: Milliseconds | None = Field(description="When what waits is tried next.")
 
 
+class OverviewOptions(Owned):
+    """Which of its newest rows come with it; none unless they are asked for."""
+
+    events: Count | None = Field(None, description="How many of its newest events to add, without their `e`.")
+    deliveries: Limit | None = Field(None, description="How many of its newest deliveries to add.")
+
+
 class Overview(Answer):
-    """A trigger with what stands around it."""
+    """A trigger with what stands around it; `events` and `deliveries` are there when they were asked for."""
 
     trigger: models.DeployedTrigger
     webhooks: list[WebhookOfLate]
     workflows: list[models.Workflow]
     stats: delivery_models.Stats
+    events: models.Events | None = None
+    deliveries: Page[delivery_models.Delivery] | None = None
 
 
 class Chosen(Owned):
@@ -55,10 +67,11 @@ class LastDay(Answer):
     failing: list[models.Webhook]
 
 
-@operations.get(f"{PATH}/overview", answer=Data[Overview], query=Owned, example=Example(query=OWNER))
+@operations.get(f"{PATH}/overview", answer=Data[Overview], query=OverviewOptions, example=Example(query=OWNER))
 def get_trigger_overview(call: Call) -> Response:
-    """A trigger with its webhooks, its workflows and its last day."""
-    trigger = load(call, call.query(Owned))
+    """A trigger with its webhooks, its workflows and its last day, and its newest events or deliveries."""
+    query = call.query(OverviewOptions)
+    trigger = load(call, query)
     own = trigger_webhooks.of_trigger(call.store, trigger.id)
     of_late = stats.of_late(call.store, trigger.id, own)
     workflows = trigger_webhooks.workflows_of(call.store, trigger.id)
@@ -68,7 +81,7 @@ def get_trigger_overview(call: Call) -> Response:
         "workflows": [webhooks.workflow_to_json(workflow) for workflow in workflows],
         "stats": stats.day(call.service, trigger.id),
     }
-    return answer({"data": data})
+    return answer({"data": data | _newest(call, trigger, query)})
 
 
 @operations.get(
@@ -85,6 +98,18 @@ def list_trigger_stats(call: Call) -> Response:
     ids = deployed_triggers.own_ids(call.store, owner(call, query), query.ids)
     of_triggers = trigger_webhooks.webhooks_of(call.store, ids)
     return answer({"data": [_last_day(call, of_triggers, *day) for day in stats.days(call.service, ids).items()]})
+
+
+def _newest(call: Call, trigger: DeployedTrigger, query: OverviewOptions) -> dict[str, Any]:
+    """The rows that were asked for."""
+    rows = {}
+    if query.events:
+        newest = EventList.model_construct(n=query.events, brief=True, extensions=True)
+        rows["events"] = events_json(call, trigger, newest)
+    if query.deliveries:
+        page = log.page(call.store, trigger.id, log.Filter(), Window(query.deliveries))
+        rows["deliveries"] = page.to_json(log.to_json)
+    return rows
 
 
 def _last_day(
