@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.components.providers.app_harness import FakeAnswer
+from tests.service.catalog.components.providers.app_harness import Asked, FakeAnswer
 from tests.service.catalog.components.trigger_harness import ENDPOINT, TriggerHarness, logged
 from tests.service.components.declared.conftest import ACCOUNT, Desk
 from webapp.service.components.calls import Emitted
@@ -99,6 +99,41 @@ def test_what_is_new_is_emitted_once_and_the_oldest_first(desk: Desk, time: str)
     assert trigger.tick() == []
     if time:
         assert examples[0].ts == 1_893_456_001_000
+
+
+PAGED = 'pages = { by = "page", param = "page", size_param = "size", size = 2 }\n'
+
+
+@pytest.mark.parametrize("more", [TIMER, TIMER + 'order = "oldest"\n'])
+@pytest.mark.parametrize("time", ["", 'time = "{$item.at}"\n'])
+def test_what_is_on_later_pages_at_first_is_not_new(desk: Desk, time: str, more: str) -> None:
+    rows = notes(1, 2, 3, 4, 5)
+    if "oldest" in more:
+        rows.reverse()
+    desk.on("GET /notes", lambda asked: _paged(rows, asked))
+    trigger = opened(desk, HEAD + time + ACCOUNT + more + "first = 2\n" + PAGED)
+    assert told(trigger.deploy()) == ["4", "5"]
+    assert trigger.tick() == []
+    rows.insert(len(rows) if "oldest" in more else 0, notes(6)[0])
+    assert told(trigger.tick()) == ["6"]
+
+
+def _paged(rows: list[dict[str, Any]], asked: Asked) -> Any:
+    start = (int(asked.query["page"]) - 1) * 2
+    return {"notes": rows[start : start + 2]}
+
+
+def test_all_of_a_long_list_is_remembered(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.service.components.declared.triggers.REMEMBERED", 3)
+    trigger = opened(desk, HEAD + ACCOUNT + TIMER)
+    desk.on("GET /notes", {"notes": notes(1, 2, 3, 4, 5)})
+    trigger.deploy()
+    desk.on("GET /notes", {"notes": notes(1, 2, 3, 4, 6)})
+    assert told(trigger.tick()) == ["6"]
+    assert trigger.tick() == []
+    desk.on("GET /notes", {"notes": notes(6)})
+    trigger.tick()
+    assert trigger.state["seen"] == ["1", "2", "3", "4", "6"]
 
 
 def test_the_app_is_asked_for_what_came_since(desk: Desk) -> None:

@@ -20,7 +20,7 @@ from webapp.service.components.errors import ComponentError, HttpError
 from webapp.service.outbound.outcomes import at_path
 
 REMEMBERED = 5_000
-"""How many ids a trigger remembers whose list has no times."""
+"""How many ids a trigger remembers whose list has no times; all of its list, where that is longer."""
 _MARK, _SEEN, _HOOK, _SECRET = "mark", "seen", "hook", "secret"
 _GONE = (404, 410)
 
@@ -37,16 +37,18 @@ def _look(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> No
     """Emit what is new, the oldest first, and remember it; of what is there already, a few as examples."""
     mark = session.memory.get(_MARK) or {"at": "", "ids": []}
     scope = session.with_(since=mark["at"] or None)
-    items = page(session, poll, scope).items if first else gather(session, poll, scope)[0]
+    newest_at_once = first and form.time is not None and poll.order == "newest"
+    items = page(session, poll, scope).items if newest_at_once else gather(session, poll, scope)[0]
     newest_first = items if poll.order == "newest" else items[::-1]
     rows = [session.with_(item=item) for item in reversed(newest_first)]
-    new = list(_later(form, rows, mark) if form.time else _unseen(form, rows, session.memory.get(_SEEN, [])))
+    seen = session.memory.get(_SEEN, [])
+    new = list(_later(form, rows, mark) if form.time else _unseen(form, rows, seen))
     for row in new[len(new) - poll.first :] if first else new:
         _emit(session, form, row, row["$item"])
     if not new:
         return
     if form.time is None:
-        session.memory.set(_SEEN, (session.memory.get(_SEEN, []) + [_id(form, row) for row in new])[-REMEMBERED:])
+        session.memory.set(_SEEN, _remembered(seen, dict.fromkeys(_id(form, row) for row in rows)))
         return
     newest = _time(form, new[-1])
     ids = [_id(form, row) for row in new if _time(form, row) == newest]
@@ -66,6 +68,11 @@ def _unseen(form: TriggerForm, rows: list[Scope], seen: list[str]) -> Iterator[S
     for id, row in {_id(form, row): row for row in rows}.items():
         if id not in known:
             yield row
+
+
+def _remembered(seen: list[str], listed: Mapping[str, None]) -> list[str]:
+    """The ids to remember: all that are listed now, and the latest of those that no longer are."""
+    return [*(id for id in seen if id not in listed), *listed][-max(REMEMBERED, len(listed)) :]
 
 
 def _id(form: TriggerForm, scope: Scope) -> str:
