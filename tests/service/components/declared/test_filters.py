@@ -77,3 +77,4 @@ def test_no_filter_raises_on_data(name: str, value: Any) -> None:
 
 def test_values_within_a_text() -> None:
     assert [as_text(value) for value in ("a", 1, True, None, [1])] == ["a", "1", "true", "null", "[1]"]
+    assert as_text([2**64, "\ud800"]) == '[18446744073709551616,"\\ud800"]'

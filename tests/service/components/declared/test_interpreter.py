@@ -98,6 +98,20 @@ def test_failures_are_part_of_the_reply(tmp_path: Path, desk: Desk) -> None:
 def test_a_result_has_a_size(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webapp.service.components.limits.OUTPUT_BYTES", 10)
     desk.on("GET /notes", {"id": base64.b64encode(b"x" * 20).decode()})
+    for reply in (desk.call(GET), desk.call(GET, HEAD + 'result = ""\nexports = { all = "{$answer}" }\n')):
+        assert reply.error is not None
+        assert (reply.error.kind, reply.value) == ("output", None)
+        assert "all" not in reply.exports
+
+
+def test_a_summary_is_a_line(desk: Desk) -> None:
+    desk.on("GET /notes", {"id": "long " * 1_000})
+    assert len(desk.call(GET).exports["$summary"]) == 500
+
+
+def test_what_took_effect_does_not_fail_by_what_json_cannot_carry(desk: Desk) -> None:
+    desk.on("GET /notes", FakeAnswer(200, b'{"id": 18446744073709551616, "rows": [1, "\\ud800"], "far": -9e99}'))
     reply = desk.call(GET)
-    assert reply.error is not None
-    assert reply.error.kind == "result"
+    assert reply.error is None, reply.error
+    assert reply.value == {"id": 2.0**64, "rows": [1, "?"], "far": -9e99}
+    assert reply.exports["$summary"] == "Added 18446744073709551616"

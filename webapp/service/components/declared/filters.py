@@ -4,6 +4,7 @@ None stays None but for ``or``. To change a filter's meaning changes every compo
 """
 
 import base64
+import json
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -29,7 +30,12 @@ def as_text(value: Any) -> str:
     """``value`` within a text: true and false as JSON has them, lists and objects as JSON."""
     if isinstance(value, str):
         return value
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else orjson.dumps(value).decode()
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:  # an integer of more than 64 bits, or half a surrogate pair
+        return json.dumps(value, separators=(",", ":"))
 
 
 class Encoded(str):

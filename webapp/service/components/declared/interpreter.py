@@ -5,8 +5,9 @@ confines is not there; what it may read and take time for is bounded here.
 """
 
 import base64
+import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,18 @@ from webapp.service.components.declared.requests import ask, send
 from webapp.service.components.declared.session import OutOfTime, Session
 from webapp.service.components.declared.templates import parse
 from webapp.service.components.declared.trigger_form import TriggerForm
-from webapp.service.components.errors import ComponentError, ResultError, describe
+from webapp.service.components.errors import ComponentError, describe
 from webapp.service.components.http import HttpResponse
 from webapp.service.components.reply_builder import ReplyBuilder
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard
+
+SUMMARY_CHARS = 500
+_INTEGERS = range(-(2**63), 2**64)
+
+
+class TooMuchOutput(Exception):
+    """The call gave more than a call may."""
 
 
 class Interpreter:
@@ -39,20 +47,23 @@ class Interpreter:
     def call(self, call: Call) -> Reply:
         """Do what ``call`` asks, and tell what came of it; at the latest at its deadline."""
         builder = ReplyBuilder(call)
+        output = _Output(call, builder.take)
         try:
-            builder.take({"value": _fitting(self._perform(call, builder))})
+            output.send({"value": self._perform(call, output)})
+        except TooMuchOutput:
+            builder.take({"end": "output", "code": 0})
         except OutOfTime:
             builder.take({"end": "timeout", "code": 0})
         except Exception as error:
             builder.take({"error": describe(error, Path(call.path))})
         return builder.reply()
 
-    def _perform(self, call: Call, builder: ReplyBuilder) -> Any:
+    def _perform(self, call: Call, output: "_Output") -> Any:
         path = Path(call.path)
         if call.method == "declare":
             facts, problems = declaring.examine(path)
             return {**(facts or {}), "problems": problems}
-        session = Session(declaring.component(path), call, self._outbound(call.allow_hosts), builder.take)
+        session = Session(declaring.component(path), call, self._outbound(call.allow_hosts), output.send)
         if call.method == "options":
             return lookups.options(session, call.prop or "")
         if call.method == "reload":
@@ -67,6 +78,39 @@ class Interpreter:
             if self._client is None:
                 self._client = OutboundClient(Guard(), user_agent=USER_AGENT)
         return self._client.allowing(*allow_hosts)
+
+
+class _Output:
+    """Hands the messages of ``call`` on, as long as they are together no larger than those of a child may be."""
+
+    def __init__(self, call: Call, take: Callable[[dict[str, Any]], None]) -> None:
+        self._left, self._take = limits.output_bytes(call.stash), take
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Hand ``message`` on. Raises :class:`TooMuchOutput`."""
+        try:
+            payload = orjson.dumps(message)
+        except orjson.JSONEncodeError:
+            message = _carried(message)
+            payload = orjson.dumps(message)
+        self._left -= len(payload)
+        if self._left < 0:
+            raise TooMuchOutput
+        self._take(message)
+
+
+def _carried(message: dict[str, Any]) -> dict[str, Any]:
+    """``message`` with what apps may answer and few can read in a form that all can: integers of more than 64 bits
+    lose their last digits, half a surrogate pair becomes a question mark."""
+    carried: dict[str, Any] = json.loads(
+        json.dumps(message, ensure_ascii=False).encode(errors="replace"), parse_int=_number
+    )
+    return carried
+
+
+def _number(digits: str) -> int | float:
+    number = int(digits)
+    return number if number in _INTEGERS else float(digits)
 
 
 def _act(session: Session, form: ActionForm) -> Any:
@@ -86,7 +130,7 @@ def _act(session: Session, form: ActionForm) -> Any:
     scope = session.with_(**more)
     for name, value in form.exports.items():
         session.send({"export": name, "value": shape(value, scope)})
-    session.send({"export": "$summary", "value": parse(form.summary).text(scope).strip()})
+    session.send({"export": "$summary", "value": parse(form.summary).text(scope).strip()[:SUMMARY_CHARS]})
     if form.result is not None:
         return shape(form.result, scope)
     return more.get("file") or (more["items"] if form.request.pages else more["answer"])
@@ -115,10 +159,3 @@ def _kept(session: Session, template: str, answer: HttpResponse) -> dict[str, An
         raise ComponentError(f"The file has {len(answer.body):,} bytes, which is too much. Ask for a smaller one.")
     session.send({"file": name, "content": base64.b64encode(answer.body).decode()})
     return {"name": name, "size": len(answer.body), "content_type": answer.content_type}
-
-
-def _fitting(value: Any) -> Any:
-    """``value``, which is no larger than a result may be. Raises :class:`ResultError`."""
-    if len(orjson.dumps(value)) > limits.OUTPUT_BYTES:
-        raise ResultError("The component gave a result of more than 6 MiB. Ask for less.")
-    return value
