@@ -1,11 +1,14 @@
 """Lists that come in pages, in each way that apps have."""
 
+import time
 from typing import Any
 
 import pytest
 
 from tests.service.catalog.components.providers.app_harness import Asked, FakeAnswer
 from tests.service.components.declared.conftest import Desk
+from webapp.service.components.declared.paging import next_link
+from webapp.service.components.http import HttpResponse
 
 ROWS = [{"id": number} for number in range(1, 8)]
 MOST = '[props.most]\ntype = "integer"\nlabel = "At most"\noptional = true\n[request]\nurl = "/notes"\n'
@@ -110,3 +113,34 @@ def test_too_much_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> Non
     reply = desk.call(f'{MOST}items = "rows"\npages = {{ {WAYS[1][1]} }}')
     assert reply.error is not None
     assert (reply.error.kind, reply.error.message) == ("result", "The app answered with more than 6 MiB. Ask for less.")
+
+
+@pytest.mark.parametrize(
+    ("header", "following"),
+    [
+        ('<?from=3>; rel="next"', "https://tiny.example/notes?from=3"),
+        ("</a>; rel=prev, </b,c;d>; title=x; REL = NEXT", "https://tiny.example/b,c;d"),
+        ('</a>; rel="last next" , </b>; rel="nextmost"', "https://tiny.example/a"),
+        ('</a>; rel="nextmost", </b>; title="rel=next"', None),
+        ('<http://[>; rel="next"', None),
+        ("rel=next", None),
+        ("", None),
+    ],
+)
+def test_the_next_page_in_a_header(header: str, following: str | None) -> None:
+    answer = HttpResponse(200, {"link": header}, b"", "https://tiny.example/notes")
+    assert next_link(answer) == following
+
+
+def test_a_header_that_is_made_to_take_long_does_not() -> None:
+    began = time.perf_counter()
+    for header in ("<>" + " ; " * 8_000, "<>;" + "rel=" * 8_000, "<" * 24_000, "," * 24_000, '<a>;rel="' * 3_000):
+        assert next_link(HttpResponse(200, {"link": header}, b"", "https://tiny.example/notes")) is None
+    assert time.perf_counter() - began < 0.5
+
+
+def test_numbers_are_put_in_order_by_size(desk: Desk) -> None:
+    order = [3, 11, 0, 10, 2, 1.5, "b", None]
+    desk.on("GET /notes", {"rows": [{"at": number} for number in order]})
+    text = '[request]\nurl = "/notes"\nitems = "rows"\nsort = "at"\n[result]\nat = "{$items|each(\'at\')}"\n'
+    assert desk.run(text)["at"][:6] == [0, 1.5, 2, 3, 10, 11]

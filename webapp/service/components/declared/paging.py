@@ -16,8 +16,7 @@ from webapp.service.components.errors import ResultError
 from webapp.service.components.http import HttpResponse
 from webapp.service.outbound.outcomes import at_path
 
-_LINK = re.compile(r"<([^>]*)>((?:\s*;\s*[^,;]+)*)")
-_NEXT = re.compile(r"""\brel\s*=\s*"?[^"]*\bnext\b""", re.IGNORECASE)
+_BETWEEN_LINKS = re.compile(r",\s*(?=<)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,8 @@ def _next(pages: Pages, answer: HttpResponse, body: Any, rows: list[Any], at: An
     if pages.by == "link":
         return next_link(answer)
     if pages.next:
-        return at_path(body, pages.next) or None
+        following = at_path(body, pages.next) or None
+        return following if pages.by != "url" or isinstance(following, str) else None
     if not rows:
         return None
     if pages.last:
@@ -95,9 +95,20 @@ def _next(pages: Pages, answer: HttpResponse, body: Any, rows: list[Any], at: An
 
 def next_link(answer: HttpResponse) -> str | None:
     """The address of the next page in the header ``Link`` (RFC 8288)."""
-    links = _LINK.finditer(answer.headers.get("link", ""))
-    target = next((match[1] for match in links if _NEXT.search(match[2])), None)
-    return urljoin(answer.url, target) if target else None
+    links: list[str] = _BETWEEN_LINKS.split(answer.headers.get("link", ""))
+    for link in links:
+        target, _, parameters = link.strip().removeprefix("<").partition(">")
+        if target and any(_says_next(parameter) for parameter in parameters.split(";")):
+            try:
+                return urljoin(answer.url, target)
+            except ValueError:
+                return None
+    return None
+
+
+def _says_next(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    return name.strip().lower() == "rel" and "next" in value.strip(' \t,"').lower().split()
 
 
 def _items(listing: Listing, body: Any, scope: Scope) -> list[Any]:
@@ -114,7 +125,13 @@ def _chosen(listing: Listing, rows: list[Any], scope: Scope) -> list[Any]:
         accepted = fill(wanted, scope)
         if accepted not in (None, [], ""):
             rows = [row for row in rows if at_path(row, path) in _several(accepted)]
-    return sorted(rows, key=lambda row: str(at_path(row, listing.sort))) if listing.sort else rows
+    return sorted(rows, key=lambda row: _rank(at_path(row, listing.sort))) if listing.sort else rows
+
+
+def _rank(value: Any) -> tuple[bool, float, str]:
+    """Numbers by size, then texts."""
+    is_number = isinstance(value, int | float)
+    return not is_number, value if is_number else 0, str(value)
 
 
 def _several(value: Any) -> Iterator[Any]:

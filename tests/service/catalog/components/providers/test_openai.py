@@ -54,12 +54,12 @@ def test_a_failed_response_is_an_error(openai: AppHarness) -> None:
 
 
 def test_embeddings_keep_the_order_of_the_texts(openai: AppHarness) -> None:
-    rows = [{"object": "embedding", "index": index, "embedding": [float(index)]} for index in (1, 0)]
+    rows = [{"object": "embedding", "index": index, "embedding": [float(index)]} for index in (1, 11, 2, 0)]
     usage = {"prompt_tokens": 8, "total_tokens": 8}
     openai.on("POST /embeddings", {"object": "list", "data": rows, "model": "text-embedding-3-small", "usage": usage})
     reply = openai.run("create-embeddings", input=["a", "b"], dimensions=1)
     assert openai.last.json == {"model": "text-embedding-3-small", "input": ["a", "b"], "dimensions": 1}
-    assert reply.value["embeddings"] == [[0.0], [1.0]]
+    assert reply.value["embeddings"] == [[0.0], [1.0], [2.0], [11.0]]
 
 
 def test_the_words_of_openai_reach_the_person(openai: AppHarness) -> None:
