@@ -179,12 +179,16 @@ def forget_triggers() -> None:
     dashboard().triggers.drop(viewer().key)
 
 
+def known_app(slug: str) -> App:
+    """The app of that slug, kept for a while. Raises :class:`webapp.errors.NotFound`."""
+    kept, name = dashboard().apps, viewer().here(slug)
+    return kept.get(name) or kept.put(name, service().app(slug))
+
+
 def app_of(slug: str) -> App | None:
-    """The app of that slug, kept for a while; ``None`` where it cannot be told."""
-    kept = dashboard().apps
+    """The same; ``None`` where it cannot be told."""
     try:
-        name = viewer().here(slug)
-        return kept.get(name) or kept.put(name, service().app(slug)) if slug else None
+        return known_app(slug) if slug else None
     except PatchbayError:
         return None
 

@@ -15,6 +15,12 @@ from webapp.errors import NotFound
 LIST = {"name": "list", "type": "string", "label": "List", "optional": True}
 
 
+def test_the_app_of_a_form_is_asked_for_once(stage: Any, studio: Studio) -> None:
+    browser = stage.signed_in()
+    assert [browser.get(URL).status_code for _ in range(3)] == [200, 200, 200]
+    assert len(stage.connect.calls("/apps/tasks")) == 1
+
+
 def test_unknown_and_foreign_components_are_absent(stage: Any, studio: Studio) -> None:
     browser = stage.signed_in()
     for url in ("/apps/tasks/actions/none", "/apps/github/actions/tasks-create-task",

@@ -14,7 +14,7 @@ from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, form_data, values
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import control
-from webapp.dashboard.dashboard import components, dashboard, known_accounts, service, triggers, viewer
+from webapp.dashboard.dashboard import components, dashboard, known_accounts, known_app, triggers, viewer
 
 
 def opened(kind: Kind, slug: str, key: str) -> ComponentForm:
@@ -55,7 +55,7 @@ def _loaded(kind: Kind, slug: str, key: str) -> ComponentForm:
         component = component.model_copy(update={"props": trigger.props or component.props})
     draft = drafts.load(dashboard().store, viewer().owner, trigger.id if trigger else viewer().here(component.key))
     nobody = Overview((), 0, "")
-    return ComponentForm(service().app(slug), component, draft.fields, draft.dynamic, nobody, draft.saved_at, trigger)
+    return ComponentForm(known_app(slug), component, draft.fields, draft.dynamic, nobody, draft.saved_at, trigger)
 
 
 def _with_defaults(form: ComponentForm) -> dict[str, list[str]]:
