@@ -142,3 +142,11 @@ def test_values_as_their_kind_writes_them(desk: Desk) -> None:
     )
     desk.run(text, folder=7, field_size="S", field_count=2)
     assert desk.last.json["fields"] == {"size": {"chosen": "S"}, "count": 2}
+
+
+def test_no_field_takes_the_place_of_a_declared_prop(desk: Desk) -> None:
+    fields = [{"key": "folder", "type": "choice", "label": "Taken"}, {"key": "size", "type": "choice", "label": "Size"}]
+    desk.on("GET /folders/7/fields", {"fields": fields})
+    text = FIELDS.replace("field_{$item.key}", "{$item.key}")
+    props = desk.call(text, method="reload", props={"folder": 7}).value
+    assert [(prop["name"], prop.get("label")) for prop in props[1:]] == [("folder", "Folder"), ("size", "Size")]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.service.catalog.components.providers.app_harness import FakeAnswer
-from tests.service.components.declared.conftest import Desk
+from tests.service.components.declared.conftest import HEAD, Desk
 
 PROPS = """
 [props.title]
@@ -126,7 +126,10 @@ late = "Come back tomorrow, {$answer.who}."
         (ERRORS, 200, {"ok": False, "code": "late", "who": "Ada"}, "Come back tomorrow, Ada."),
         (ERRORS, 400, {"code": "early"}, "Tiny refused with early."),
         (ERRORS, 429, {}, "Tiny takes no more for now."),
-        (ERRORS, 502, {}, "Tiny refused with nothing."),
+        (ERRORS, 400, {}, "Tiny refused with nothing."),
+        (ERRORS, 400, b"<html>Bad gateway</html>", "The app answered with status 400."),
+        (ERRORS, 502, {"code": "early"}, "The app answered with status 502."),
+        (ERRORS, 502, {"code": "late", "who": "Ada"}, "Come back tomorrow, Ada."),
     ],
 )
 def test_what_the_app_says(desk: Desk, errors: str, status: int, body: Any, sentence: str) -> None:
@@ -143,3 +146,41 @@ def test_a_refused_credential_is_told(desk: Desk) -> None:
     desk.provider.headers = {"Authorization": "Bearer another"}
     reply = desk.call(PROPS)
     assert (reply.refused, reply.repeatable) == (("tiny",), True)
+
+
+def test_a_file_that_is_not_given_is_not_sent(desk: Desk) -> None:
+    desk.on("POST /notes", {"id": 1})
+    assert desk.run(PROPS + 'file = "{title}"\n') == {"id": 1}
+    assert (desk.last.body, desk.last.headers.get("content-type")) == (b"", None)
+
+
+def test_all_that_is_answered_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.service.components.limits.OUTPUT_BYTES", 100)
+    desk.on("GET /part", {"text": "x" * 40})
+    desk.on("POST /notes", {"text": "x" * 60})
+    step = '[[steps]]\nname = "part"\nurl = "/part"\n'
+    result = "[result]\nid = 1\n"
+    assert desk.run(PROPS + result) == {"id": 1}
+    reply = desk.call(PROPS + result + step)
+    assert reply.error is not None
+    assert (reply.error.kind, reply.error.message) == ("result", "The app answered with more than 6 MiB. Ask for less.")
+
+
+def test_what_is_looked_up_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.service.components.limits.OUTPUT_BYTES", 100)
+    desk.on("GET /titles", {"rows": [], "text": "x" * 60})
+    lookup = '[props.title.options]\nurl = "/titles"\nitems = "rows"\nvalue = "{$item}"\n'
+    pages = '[props.title.options.pages]\nby = "page"\nparam = "page"\nsize_param = "size"\n'
+    text = PROPS.replace("[props.tags]", f"{lookup}{pages}[props.tags]")
+    assert desk.options(text, "title")["offers"] == []
+    desk.on("GET /titles", {"rows": [], "text": "x" * 100})
+    reply = desk.call(text, method="options", prop="title")
+    assert reply.error is not None
+    assert reply.error.message == "The app answered with more than 6 MiB. Ask for less."
+
+
+def test_a_kept_file_may_be_as_large_as_the_stash_takes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.service.components.limits.OUTPUT_BYTES", 100)
+    desk.on("POST /notes", b"x" * 200)
+    reply = desk.call(PROPS, head=HEAD + 'file = "note.txt"\n', stash=True)
+    assert (reply.error, reply.files[0].content) == (None, b"x" * 200)

@@ -43,10 +43,12 @@ def reload(session: Session) -> list[dict[str, Any]]:
 
 
 def added_props(session: Session, follow: Reload) -> dict[str, Prop]:
-    """The props that follow from a request, by name; none while its address lacks a value."""
+    """The props that follow from a request, by name; none while its address lacks a value. None takes the place of one
+    that the component declares itself."""
     if not any(has_values(url, session.scope) for url in follow.url):
         return {}
-    return {str(parse(follow.name).text(scope)): _prop(kind, scope) for kind, scope in _fields(session, follow)}
+    added = {str(parse(follow.name).text(scope)): _prop(kind, scope) for kind, scope in _fields(session, follow)}
+    return {name: prop for name, prop in added.items() if name not in session.declared.props}
 
 
 def field_values(session: Session, follow: Reload) -> dict[str, Any]:

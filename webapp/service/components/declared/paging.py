@@ -6,13 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin
 
-from webapp.service.components import limits
 from webapp.service.components.declared.filling import fill
 from webapp.service.components.declared.request_form import Listing, Pages
 from webapp.service.components.declared.requests import send
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import Scope, parse
-from webapp.service.components.errors import ResultError
 from webapp.service.components.http import HttpResponse
 from webapp.service.outbound.outcomes import at_path
 
@@ -43,7 +41,7 @@ def page(session: Session, listing: Listing, scope: Scope, at: Any = None, left:
 
 
 def gather(session: Session, listing: Listing, scope: Scope) -> tuple[list[Any], Any]:
-    """All items of ``listing`` up to what is wanted, and its last answer. Raises :class:`ResultError` for too much."""
+    """All items of ``listing`` up to what is wanted, and its last answer. Raises :class:`ComponentError`."""
     pages = listing.pages
     most = _most(pages, scope) if pages else None
     items: list[Any] = []
@@ -51,8 +49,6 @@ def gather(session: Session, listing: Listing, scope: Scope) -> tuple[list[Any],
     current = page(session, listing, scope, left=most)
     for _ in range(pages.cap if pages else 1):
         items += current.items
-        if session.bytes_read > limits.OUTPUT_BYTES:
-            raise ResultError("The app answered with more than 6 MiB. Ask for less.")
         if current.next is None or (most is not None and len(items) >= most) or str(current.next) in seen:
             break
         seen.add(str(current.next))

@@ -32,11 +32,12 @@ def send(
 ) -> HttpResponse:
     """Send ``request``, with ``more`` in its ``place``, to ``url`` in place of its own address.
 
-    Raises :class:`ComponentError` with a sentence where the app refuses.
+    Raises :class:`ComponentError` with a sentence where the app refuses, or has answered with too much.
     """
-    address = url or address_of(session, _first(request, scope), scope)
+    own = address_of(session, _first(request, scope), scope)
+    address = url or own
     session.check_time()
-    session.check_address(address)
+    session.check_address(address, own if url else None)
     added = {where: more or {} if where == place else {} for where in ("params", "json", "form")}
     params = {} if url else {**(fill(request.params, scope) or {}), **added["params"]}
     headers = {name: as_text(value) for name, value in (fill(request.headers, scope) or {}).items()}
@@ -46,7 +47,7 @@ def send(
     answer = session.http.request(
         request.method, address, params=dict(flat(params)), headers=headers, check=False, **body
     )
-    session.bytes_read += len(answer.body)
+    session.count_answer(answer)
     _judge(session, request, answer)
     return answer
 
@@ -114,7 +115,8 @@ def _body(
     if request.text is not None:
         return {"data": parse(request.text).text(scope).encode()}, "text/plain; charset=utf-8"
     if request.file is not None:
-        return {"data": file_in(session, parse(request.file).value(scope))[1]}, "application/octet-stream"
+        name = parse(request.file).value(scope)
+        return ({"data": file_in(session, name)[1]}, "application/octet-stream") if name else ({}, None)
     return {}, None
 
 
@@ -145,7 +147,8 @@ def _judge(session: Session, request: Request, answer: HttpResponse) -> None:
         return
     scope = session.with_(answer=body)
     code = at_path(body, errors.code) if errors.code else None
-    written = errors.words.get(str(code)) or errors.words.get(str(answer.status)) or errors.other
+    other = errors.other if body is not None and answer.status < 500 else None
+    written = errors.words.get(str(code)) or errors.words.get(str(answer.status)) or other
     sentence = parse(written).text(scope) if written else refusal(answer, errors.message)
     raise HttpError(sentence, answer.status, answer.body)
 
@@ -155,6 +158,7 @@ def _fails(errors: Errors, body: Any) -> bool:
 
 
 def _quietly(answer: HttpResponse) -> Any:
+    """The JSON of an answer; None where it is none, such as the page of a gateway."""
     try:
         return answer.json()
     except HttpError:

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from webapp.kit.clock import now
+from webapp.service.components import limits
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.context import REQUEST_S, CredentialWatch, Memory, Send
 from webapp.service.components.declared.declaring import Declared
-from webapp.service.components.errors import ComponentError
-from webapp.service.components.http import Http
+from webapp.service.components.declared.form import ActionForm
+from webapp.service.components.errors import ComponentError, ResultError
+from webapp.service.components.http import Http, HttpResponse
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.urls import HostRules
+from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 _NO_ACCOUNT: tuple[None, None] = (None, None)
 REACH = "is not an address of this app, so nothing is sent there."
@@ -26,7 +28,8 @@ class OutOfTime(Exception):
 
 
 class Session:
-    """A call under way. ``send`` takes its messages, as the runner's do; ``bytes_read`` counts what was answered."""
+    """A call under way. ``send`` takes its messages, as the runner's do. What all its answers hold is bounded, and so
+    is what all files that go in hold."""
 
     def __init__(self, declared: Declared, call: Call, client: OutboundClient, send: Send) -> None:
         self.declared, self.form, self.call, self.send = declared, declared.form, call, send
@@ -37,7 +40,7 @@ class Session:
         prop, self._grant = chosen
         self.http = Http(client, self._grant, self._left_s, partial(watch.note, prop))
         self.open_http = Http(client, None, self._left_s, partial(watch.note, None))
-        self.bytes_read = 0
+        self._bytes_read, self._file_bytes = 0, 0
         self.memory = Memory(call.state, send)
         values = {name: prop.default for name, prop in declared.props.items()} | dict(call.props)
         self.scope: dict[str, Any] = {
@@ -65,15 +68,33 @@ class Session:
         """Emit ``event`` (JSON) from a trigger; ``ts`` is epoch milliseconds."""
         self.send({"emit": event, "id": id, "summary": summary, "ts": now() if ts is None else ts})
 
-    def check_address(self, url: str) -> None:
-        """Raise :class:`ComponentError` for a whole address outside the hosts of the account's app."""
-        if "://" not in url or self._grant is None:
+    def check_address(self, url: str, first: str | None = None) -> None:
+        """Raise :class:`ComponentError` for a whole address outside the hosts of the account's app; without an
+        account, for one of another origin than ``first``, whose answer led there."""
+        if "://" not in url or (self._grant is None and first is None):
             return
         checked = self._client.guard.check(url)
         if isinstance(checked, Failure):
             raise ComponentError(checked.sentence)
-        if not HostRules.of(*self._grant.allowed_hosts).admit(checked):
+        if not (
+            _is_led_within(first, checked)
+            if self._grant is None
+            else HostRules.of(*self._grant.allowed_hosts).admit(checked)
+        ):
             raise ComponentError(f"{checked.authority} {REACH}")
+
+    def count_answer(self, answer: HttpResponse) -> None:
+        """Count what an answer holds. Raises :class:`ResultError` for more than a call may read."""
+        self._bytes_read += len(answer.body)
+        keeps_file = isinstance(self.form, ActionForm) and self.form.file is not None
+        if self._bytes_read > limits.OUTPUT_BYTES + (limits.STASH_BYTES if keeps_file else 0):
+            raise ResultError("The app answered with more than 6 MiB. Ask for less.")
+
+    def count_file(self, content: bytes) -> None:
+        """Count a file that goes in. Raises :class:`ComponentError` for more than a call may hold."""
+        self._file_bytes += len(content)
+        if self._file_bytes > limits.STASH_BYTES:
+            raise ComponentError(f"The file has {len(content):,} bytes, which is too much. Ask for a smaller one.")
 
     def check_time(self) -> None:
         """Raise :class:`OutOfTime` where another request has no time left."""
@@ -102,11 +123,17 @@ def file_in(session: Session, value: Any) -> tuple[str, bytes]:
     text = str(value)
     if text.startswith(("https://", "http://")):
         answer = session.open_http.get(text)
+        session.count_file(answer.body)
         return Path(text.partition("?")[0]).name or "file", answer.body
     name = Path(text).name
     if name not in session.call.files:
         raise ComponentError(f"There is no file {name}. Give an address, or a file of the stash that the run names.")
     return name, base64.b64decode(session.call.files[name])
+
+
+def _is_led_within(first: str | None, led: Url) -> bool:
+    begun = parse_url(first or "")
+    return isinstance(begun, Url) and begun.origin == led.origin
 
 
 def _shown(grant: AccountGrant | None) -> Mapping[str, str]:
