@@ -10,6 +10,8 @@ from tests.service.catalog.samples import bare
 from webapp.kit.crypto import stable_id
 from webapp.kit.cursors import BadCursor, Window, encode
 from webapp.service.catalog.index import Catalog
+from webapp.service.catalog.listing import Filter, Subset
+from webapp.service.catalog.search import Search
 
 Declare = Callable[[str, str], Path]
 Open = Callable[..., Catalog]
@@ -94,6 +96,26 @@ def test_hostile_q_is_only_text(several: Catalog, q: str) -> None:
 def test_q_with_an_explicit_sort_keeps_that_sort(several: Catalog) -> None:
     assert slugs(several, q="acme", sort_key="featured_weight") == ["alpha", "acme"]
     assert slugs(several, q="acme", sort_key="name_slug", sort_direction="desc") == ["alpha", "acme"]
+
+
+def test_people_with_other_apps_share_a_search(several: Catalog) -> None:
+    apps, queries = dict(enumerate(several.search().items)), []
+
+    def full_text(query: str) -> str:
+        queries.append(query)
+        return str(list(apps))
+
+    search = Search(apps, several.categories(), full_text)
+
+    def slugs_of(subset: Subset) -> list[str]:
+        narrowed = Filter.of("a", (), None, None, None, subset)
+        return [app.slug for app in search.page(narrowed, None, None, Window()).items]
+
+    everything = slugs_of(Subset())
+    for slug in everything:
+        assert slugs_of(Subset(without=frozenset({slug}))) == [other for other in everything if other != slug]
+        assert slugs_of(Subset(among=frozenset({slug}))) == [slug]
+    assert len(everything) == 6 and len(queries) == 1
 
 
 QUESTIONS = [

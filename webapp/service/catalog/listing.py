@@ -156,6 +156,10 @@ class Listing(Generic[T]):
         """``items`` must stand in ascending order of ``by.key_of``."""
         self._items, self._by = items, by
 
+    def only(self, admitted: Callable[[T], bool]) -> "Listing[T]":
+        """The items that are ``admitted``, in the same order."""
+        return Listing(list(filter(admitted, self._items)), self._by)
+
     def page(self, window: cursors.Window, mark: str) -> cursors.Page[T]:
         """The page that ``window`` asks for. Raises :class:`cursors.BadCursor`."""
         columns = [f"key_{index}" for index in range(len(self._by.shape))]

@@ -5,6 +5,7 @@ The catalog never changes, so whatever was looked up may be kept.
 
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 import orjson
 
@@ -42,6 +43,10 @@ class Search:
         return counts
 
     def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing[App]:
+        subset = narrowed.subset
+        if subset.among or subset.without:  # nearly everybody has others: cut out of a listing that people share
+            shared = replace(narrowed, subset=replace(subset, among=frozenset(), without=frozenset()))
+            return self._listing(shared, key, direction).only(subset.admits)
         matching = self._matching(narrowed)
         apps = [self._by_row[row] for row in filter(matching.__contains__, self._sorted(key, direction == "asc"))]
         if narrowed.words and key is None and direction is None:
