@@ -104,7 +104,7 @@ class Http:
         (``data``) that are None are left out; a list is sent as one name several times. ``auth`` is user and
         password for Basic, where no account gives a credential.
         """
-        whole = self._absolute(url)
+        whole = self.absolute(url)
         ours = self._hosts_of(whole)
         credential = self._credential() if ours else Applied()
         sent = {**(self._grant.headers if ours else {}), **(headers or {}), **credential.headers}
@@ -125,15 +125,16 @@ class Http:
         self._note(method, ours is not None and self._refused(outcome))
         return _judged(outcome, check)
 
-    def _refused(self, outcome: Response | Failure) -> bool:
-        return isinstance(outcome, Response) and self._grant.refusals.refuse_use(outcome)
-
-    def _absolute(self, url: str) -> str:
+    def absolute(self, url: str) -> str:
+        """``url`` as a whole address. Raises :class:`HttpError` for a relative one where no account gives the rest."""
         if "://" in url:
             return url
         if not self._grant.base_url:
             raise HttpError(f"{url} is not a whole address, and the account gives none. Begin it with https://.")
         return f"{self._grant.base_url.rstrip('/')}/{url.lstrip('/')}"
+
+    def _refused(self, outcome: Response | Failure) -> bool:
+        return isinstance(outcome, Response) and self._grant.refusals.refuse_use(outcome)
 
     def _hosts_of(self, url: str) -> HostRules | None:
         """The hosts within which a request with the credential stays; None for a request that goes without."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from webapp.service.components import loader
+from webapp.service.components.declared.cursors import passable
 from webapp.service.components.declared.filling import fill
 from webapp.service.components.declared.paging import gather, page
 from webapp.service.components.declared.request_form import Kind, Lookup, Reload
@@ -17,6 +18,7 @@ from webapp.service.outbound.outcomes import at_path
 PAGES_AT_ONCE = 5
 """How many pages are looked through for what fits a query, where the app cannot search."""
 CURSOR = "cursor"
+FOREIGN_CURSOR = "The cursor belongs to another list, sort or filter; start again without it."
 Offer = tuple[str | None, Any]
 
 
@@ -87,16 +89,21 @@ def _offers(session: Session, lookup: Lookup, sought: str) -> tuple[list[Offer],
     pages, number = lookup.pages, session.call.page
     if pages is None or pages.by in ("page", "offset"):
         return _numbered(session, lookup, sought, number), None
-    at = session.call.previous.get(CURSOR)
+    came = session.call.previous.get(CURSOR)
+    at: Any = passable(session, lookup, came) if came else None
+    if came and not at:
+        raise ComponentError(FOREIGN_CURSOR)
     if number and not at:
         return [], None
     offers: list[Offer] = []
     for _ in range(PAGES_AT_ONCE):
         current = page(session, lookup, session.scope, at)
-        offers, at = _matching(session, lookup, current.items, sought), current.next
-        if offers or not at:
+        offers += _matching(session, lookup, current.items, sought)
+        at = current.next
+        following = passable(session, lookup, at) if at else None
+        if not at or (offers and following):
             break
-    return offers, {CURSOR: at} if at else None
+    return offers, {CURSOR: following} if following else None
 
 
 def _numbered(session: Session, lookup: Lookup, sought: str, number: int) -> list[Offer]:

@@ -34,7 +34,7 @@ def send(
 
     Raises :class:`ComponentError` with a sentence where the app refuses, or has answered with too much.
     """
-    own = address_of(session, _first(request, scope), scope)
+    own = first_address(session, request, scope)
     address = url or own
     session.check_time()
     session.check_address(address, own if url else None)
@@ -50,6 +50,12 @@ def send(
     session.count_answer(answer)
     _judge(session, request, answer)
     return answer
+
+
+def first_address(session: Session, request: Request, scope: Scope) -> str:
+    """The first address of ``request`` whose holes all have a value. Raises :class:`ComponentError` for none."""
+    template = next((url for url in request.url if has_values(url, scope)), request.url[-1])
+    return address_of(session, template, scope)
 
 
 def address_of(session: Session, template: str, scope: Scope) -> str:
@@ -89,11 +95,6 @@ def flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 def has_values(template: str, scope: Scope) -> bool:
     """Whether each hole of the address ``template`` has a value."""
     return all(part.of(scope) not in (None, "") for part in parse(template).parts if isinstance(part, Hole))
-
-
-def _first(request: Request, scope: Scope) -> str:
-    """The first address whose holes all have a value; the last of all where there is none."""
-    return next((url for url in request.url if has_values(url, scope)), request.url[-1])
 
 
 def _missing(session: Session, hole: Hole) -> str:
