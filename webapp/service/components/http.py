@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from webapp.kit.sentences import marked
 from webapp.service.components.calls import AccountGrant
 from webapp.service.components.errors import HttpError
-from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.client import MAX_BYTES, OutboundClient
 from webapp.service.outbound.outcomes import Failure, Response, at_path, parse_json
 from webapp.service.outbound.templates import Applied, TemplateError, apply
 from webapp.service.outbound.urls import HostRules
@@ -97,8 +97,9 @@ class Http:
         data: bytes | Params | None = None,
         auth: tuple[str, str] | None = None,
         check: bool = True,
+        max_bytes: int | None = None,
     ) -> HttpResponse:
-        """Send one request and read the whole answer. Raises :class:`HttpError`.
+        """Send one request and read the whole answer, or its first ``max_bytes``. Raises :class:`HttpError`.
 
         ``url`` may begin with ``/``: it then follows the app's base URL. Members of ``params`` and of a form
         (``data``) that are None are left out; a list is sent as one name several times. ``auth`` is user and
@@ -121,6 +122,8 @@ class Http:
             deadline_s=max(0.1, self._left_s()),
             allow_redirects=HOPS if method in ("GET", "HEAD") else 0,
             allowed_hosts=ours,
+            max_bytes=MAX_BYTES if max_bytes is None else max_bytes,
+            cut=max_bytes is not None,
         )
         self._note(method, ours is not None and self._refused(outcome))
         return _judged(outcome, check)

@@ -6,6 +6,7 @@ import pytest
 
 from tests.service.catalog.components.providers.app_harness import FakeAnswer
 from tests.service.components.declared.conftest import HEAD, Desk
+from webapp.service.components.declared.session import Session
 
 PROPS = """
 [props.title]
@@ -184,3 +185,12 @@ def test_a_kept_file_may_be_as_large_as_the_stash_takes(desk: Desk, monkeypatch:
     desk.on("POST /notes", b"x" * 200)
     reply = desk.call(PROPS, head=HEAD + 'file = "note.txt"\n', stash=True)
     assert (reply.error, reply.files[0].content) == (None, b"x" * 200)
+
+
+def test_no_more_is_read_of_an_answer_than_counts(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.service.components.limits.OUTPUT_BYTES", 100)
+    read: list[int] = []
+    monkeypatch.setattr(Session, "count_answer", lambda session, answer: read.append(len(answer.body)))
+    desk.on("POST /notes", b" " * 1_000)
+    desk.call(PROPS)
+    assert read == [101]

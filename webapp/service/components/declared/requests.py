@@ -45,7 +45,13 @@ def send(
     if media_type and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = media_type
     answer = session.http.request(
-        request.method, address, params=dict(flat(params)), headers=headers, check=False, **body
+        request.method,
+        address,
+        params=dict(flat(params)),
+        headers=headers,
+        check=False,
+        max_bytes=session.left_bytes + 1,
+        **body,
     )
     session.count_answer(answer)
     _judge(session, request, answer)

@@ -83,11 +83,16 @@ class Session:
         ):
             raise ComponentError(f"{checked.authority} {REACH}")
 
+    @property
+    def left_bytes(self) -> int:
+        """How many bytes further answers may hold; below 0 after one that held too many."""
+        keeps_file = isinstance(self.form, ActionForm) and self.form.file is not None
+        return limits.OUTPUT_BYTES + (limits.STASH_BYTES if keeps_file else 0) - self._bytes_read
+
     def count_answer(self, answer: HttpResponse) -> None:
         """Count what an answer holds. Raises :class:`ResultError` for more than a call may read."""
         self._bytes_read += len(answer.body)
-        keeps_file = isinstance(self.form, ActionForm) and self.form.file is not None
-        if self._bytes_read > limits.OUTPUT_BYTES + (limits.STASH_BYTES if keeps_file else 0):
+        if self.left_bytes < 0:
             raise ResultError("The app answered with more than 6 MiB. Ask for less.")
 
     def count_file(self, content: bytes) -> None:
