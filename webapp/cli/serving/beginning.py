@@ -1,5 +1,6 @@
 """What ``patchbay serve`` and the commands that run a part of it begin with: settings, sockets, the web processes."""
 
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +14,7 @@ from webapp.cli.serving.children import Child
 from webapp.cli.serving.listening import listen, reason
 from webapp.cli.serving.logs import configure
 from webapp.cli.serving.shares import shares
+from webapp.cli.serving.stopping import LEAVE
 from webapp.service.domain.base import limit_storage, shared_counters
 from webapp.settings import Settings
 
@@ -20,7 +22,11 @@ PORT = click.option("--port", type=click.IntRange(1, 65535), help="Port to liste
 
 
 def begin_process(port: int | None) -> Settings:
-    """The settings. Limits that are counted in memory are, where several processes count, in memory that they share."""
+    """The settings. Limits that are counted in memory are, where several processes count, in memory that they share.
+
+    Who asks for processes to be replaced before there are any, or where there is one alone, ends nothing.
+    """
+    signal.signal(LEAVE, lambda *_: None)
     settings = settings_from_env(port)
     configure(settings.log_level, form=settings.log_format)
     allocation.hold_little()

@@ -59,6 +59,11 @@ class Connections:
         """How many wait for a request, or for the rest of one."""
         return len(self._waiting)
 
+    @property
+    def receiving(self) -> bool:
+        """Whether the rest of a request is awaited."""
+        return any(channel.request is not None for channel in self._waiting.values())
+
     def open(self, server: Any, sock: socket.socket, address: Any, adj: Any, map: Any = None) -> None:
         """Take a new connection in, as the server's ``channel_class``."""
         network = network_of(str(address[0]))

@@ -27,8 +27,13 @@ def drain(polled: dict[int, Any], connections: Connections, listeners: Sequence[
     """Take what has arrived already, then nothing new, and wait for what has begun.
 
     Whoever replaced this process takes what arrives at the socket, and the clients that keep connections here: each of
-    them is told at its next answer that this was the last. The triggers stay, since working threads use them.
+    them is told at its next answer that this was the last. A request that has begun to come is awaited there, but not
+    where the whole service ends. The triggers stay, since working threads use them.
     """
+
+    def over() -> bool:
+        return not (_busy(polled) or (replaced and connections.receiving))
+
     now, grace_s = time.monotonic(), LEAVE_S if replaced else GRACE_S
     if not replaced:
         _turn_until(now + SETTLE_S, polled, connections, lambda: False)
@@ -36,7 +41,7 @@ def drain(polled: dict[int, Any], connections: Connections, listeners: Sequence[
         wasyncore.dispatcher.close(listener)
     if replaced:
         _turn_until(now + LINGER_S, polled, connections, lambda: not (connections.idle or _busy(polled)))
-    if not _turn_until(now + grace_s, polled, connections, lambda: not _busy(polled)):
+    if not _turn_until(now + grace_s, polled, connections, over):
         log.warning("Requests that took longer than %g s were cut off.", grace_s)
 
 
@@ -50,6 +55,6 @@ def _turn_until(deadline: float, polled: dict[int, Any], connections: Connection
 
 
 def _busy(polled: dict[int, Any]) -> bool:
-    """Whether a request is being answered, or an answer not sent yet. A request half sent does not count."""
+    """Whether a request is being answered, or an answer not sent yet."""
     channels = [entry for entry in polled.values() if isinstance(entry, Channel)]
     return any(channel.requests or channel.total_outbufs_len for channel in channels)
