@@ -32,6 +32,22 @@ def test_a_request_asks_once_and_sees_its_own_change(store: SQLiteStore, clock: 
     assert changes.count("ada") == 2
 
 
+def test_what_changes_elsewhere_while_it_is_fetched_is_fetched_again(store: SQLiteStore, clock: FakeClock) -> None:
+    mine, other = (Changes(store, clock, shared=True) for _ in range(2))
+    memory: Memory[str] = Memory(clock, lifetime=MINUTE, state=other.count)
+    here, elsewhere = Flask("here"), Flask("elsewhere")
+    for _ in ("the first time", "when it is too old"):
+        with here.test_request_context():
+            assert memory.get("ada") is None
+            with elsewhere.test_request_context():
+                mine.add("ada")
+            memory.put("ada", "read before the change")
+        with here.test_request_context():
+            assert memory.get("ada") is None
+            memory.put("ada", "after")
+        clock.advance(MINUTE)
+
+
 def test_old_counts_are_forgotten(store: SQLiteStore, clock: FakeClock) -> None:
     changes = Changes(store, clock, shared=True)
     changes.add("ada")

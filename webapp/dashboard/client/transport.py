@@ -142,12 +142,14 @@ class Memory(Generic[T]):
         self._values: OrderedDict[str, tuple[T, int, object]] = OrderedDict()
 
     def get(self, key: str) -> T | None:
-        """The value, unless it is absent, too old or changed elsewhere."""
+        """The value, unless it is absent, too old or changed elsewhere.
+
+        The state is read even without a value: a request reads it once, so what it puts counts from before its fetch.
+        """
+        current = self._state(key) if self._state else None
         with self._lock:
             value, until, state = self._values.get(key, (None, 0, None))
-        if value is None or self._clock() >= until:
-            return None
-        return value if self._state is None or self._state(key) == state else None
+        return value if value is not None and self._clock() < until and state == current else None
 
     def put(self, key: str, value: T, lifetime: int | None = None) -> T:
         """Keep ``value`` and hand it back."""

@@ -1,7 +1,7 @@
 """Secrets that were just made, for the page that follows (table ``shown_once``).
 
 Any web process may draw that page, so they stand in the store, in boxes that only a key of the installation opens. Each
-is forgotten once it was seen, or after five minutes.
+is shown until it was seen, for five minutes at most. A box that nobody has seen is removed with the next that is put.
 """
 
 import json
