@@ -83,3 +83,10 @@ def test_a_full_bucket_forgets_what_is_over_then_what_counted_least(
 
 def test_any_text_is_a_key(counters: SharedCounters) -> None:
     assert [counters.hit(key, 60)[0] for key in ("", "\0", "\ud800", "é" * 10_000)] == [1, 1, 1, 1]
+
+
+def test_which_keys_meet_in_a_bucket_cannot_be_told_beforehand(clock: FakeClock) -> None:
+    address = shared_counters.create()
+    mine, other, elsewhere = (SharedCounters(each, clock) for each in (address, address, shared_counters.create()))
+    assert mine._digest("k") == other._digest("k") != elsewhere._digest("k")
+    assert len(mine._secret) == 32 and any(mine._secret)

@@ -3,7 +3,8 @@
 Whoever forks the processes makes the memory before (:func:`create`) and names it in the settings by its address. It
 ends with the last of them. A count takes a few microseconds, less than any storage elsewhere.
 
-A window is a slot of 32 bytes in one of many buckets, which its key chooses. Its bucket is locked by the kernel while
+A window is a slot of 32 bytes in one of many buckets, which its key chooses, by a digest with a secret of this memory:
+clients, who may choose keys, cannot tell which ones meet in a bucket. Its bucket is locked by the kernel while
 it is counted, so that a process which is killed leaves no lock behind. In a full bucket a new window takes the place of
 the one that has counted least; that takes some hundred thousand windows at once.
 """
@@ -12,6 +13,7 @@ import fcntl
 import hashlib
 import mmap
 import os
+import secrets
 import struct
 import threading
 
@@ -23,13 +25,15 @@ _SLOT = struct.Struct("=16sqq")  # the key's digest, the count, the end in epoch
 _STATE = struct.Struct("=qq")
 _KEY = 16
 _BUCKET = SLOTS * _SLOT.size
-_SIZE = BUCKETS * _BUCKET
+_SECRET_AT, _SECRET = BUCKETS * _BUCKET, 32  # behind the buckets
+_SIZE = _SECRET_AT + _SECRET
 
 
 def create() -> str:
     """Make the memory: its address, for this process and those that it forks."""
     descriptor = os.memfd_create("patchbay-limits")
     os.ftruncate(descriptor, _SIZE)
+    os.pwrite(descriptor, secrets.token_bytes(_SECRET), _SECRET_AT)
     return f"{SCHEME}{descriptor}"
 
 
@@ -39,12 +43,13 @@ class SharedCounters:
     def __init__(self, address: str, clock: Clock) -> None:
         self._descriptor, self._clock = int(address.removeprefix(SCHEME)), clock
         self._memory = mmap.mmap(self._descriptor, _SIZE)
+        self._secret = self._memory[_SECRET_AT:_SIZE]
         self._lock = threading.Lock()  # the kernel's lock is one for all threads of a process
 
     def hit(self, key: str, expiry: int, amount: int = 1) -> tuple[int, int]:
         """Count ``amount``, perhaps none: the count in the window of ``expiry`` seconds, and when it ends (epoch
         milliseconds)."""
-        digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest()
+        digest = self._digest(key)
         bucket = int.from_bytes(digest[:4], "big") % BUCKETS
         with self._lock:
             fcntl.lockf(self._descriptor, fcntl.LOCK_EX, 1, bucket)
@@ -52,6 +57,10 @@ class SharedCounters:
                 return self._count(digest, bucket * _BUCKET, expiry, amount)
             finally:
                 fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, bucket)
+
+    def _digest(self, key: str) -> bytes:
+        """What stands for ``key`` in this memory alone; its first bytes choose the bucket."""
+        return hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_KEY, key=self._secret).digest()
 
     def _count(self, digest: bytes, begin: int, expiry: int, amount: int) -> tuple[int, int]:
         now, place = self._clock(), self._find(digest, begin)
