@@ -44,3 +44,10 @@ def test_what_our_own_pages_are_refused_is_not_the_products(world: World, narrow
     token = tokens.create(world.service, world.scene, TokenRequest("u_ann"), client_id=client_id)["token"]
     assert [world.get("P/accounts", token).status_code for _ in range(2)] == [200, 429]
     assert refused(world) == {}
+
+
+def test_a_bound_on_runs_is_not_told_as_a_limit_on_calls(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(world.service.settings.quotas, "PROJECT_RUNS", 1)
+    statuses = [world.post("P/actions/run", world.server(), json={}).status_code for _ in range(3)]
+    assert statuses == [400, 429, 429]
+    assert refused(world) == {}

@@ -155,12 +155,12 @@ class Gate:
                 _note(environ, self._service.limits.hit(self._custom_limit(token_hash), key))
             if operation.limit is not None and (key := _key(call, operation.limit)) is not None:
                 _note(environ, self._service.limits.hit(LIMITS[operation.limit], key))
-            if operation.limit == "executions":
-                self._count_runs(call)
         except Throttled:
             if key is not None and _OF_OUR_PAGES not in key:
                 refused_calls.note(self._service, "|".join(key.split("|")[:3]), call.caller.actor)
             raise
+        if operation.limit == "executions":
+            self._count_runs(call)
 
     def _count_runs(self, call: Call) -> None:
         """Count a call of a component for its project, and for the user whom it names."""
