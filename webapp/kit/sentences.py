@@ -2,7 +2,8 @@
 
 The API, logs and what is stored stay English: pages recognise a sentence by how it stands in the source. What was
 written as ``f"Enter the {field.label}."`` is the message ``Enter the {field_label}.`` of a file ``api.po``, for which
-:mod:`webapp.kit.sentence_messages` finds it. What nobody here wrote, such as a provider's own words, stays as it is.
+:mod:`webapp.kit.sentence_messages` finds it. What nobody here wrote, such as a provider's own words, stays as it is,
+even where we use such a word: words that are no sentence are translated alone, or where a message is filled with ours.
 """
 
 import re
@@ -18,6 +19,9 @@ PLACE = re.compile(r"\{(\w+)\}")
 _BETWEEN = re.compile(r"(?<=[.!?]) ")
 _LONGEST = 1_000  # characters; what is longer is a log, or an answer that was copied
 _PARTS = 8
+_END = re.compile(r"[.!?]$")
+_WORDS = {"app", "kind", "label", "manner", "provider", "reason", "title", "what", "words"}
+"""What is filled in with words of ours, by the end of its name: the label of a field, the kind of a value."""
 
 
 def marked(words: str) -> str:
@@ -59,7 +63,7 @@ class Sentences:
         """``text`` as far as it is known; itself where nothing of it is."""
         if len(text) > _LONGEST:
             return text
-        whole = self._sentence(text)
+        whole = self._whole.get(text) or self._sentence(text)
         if whole is None:
             parts, known = self._parts(text)
             whole = self._sentence(text, loosely=True) if known < len(parts) else None
@@ -68,7 +72,7 @@ class Sentences:
 
     def _sentence(self, text: str, *, loosely: bool = False) -> str | None:
         """``text`` as one message; only ``loosely``, when what is filled in holds unknown sentences."""
-        if text in self._whole:
+        if text in self._whole and _END.search(text):
             return self._whole[text]
         words = text.split(" ")
         for key in dict.fromkeys((words[0], words[-1], "")):
@@ -76,19 +80,21 @@ class Sentences:
                 match = form.pattern.fullmatch(text)
                 if match is None:
                     continue
-                by_name = {name: self._value(value) for name, value in match.groupdict().items()}
+                by_name = {name: self._value(name, value) for name, value in match.groupdict().items()}
                 unknown = (value for name, value in by_name.items() if value == match[name])
                 if loosely or not any(map(_BETWEEN.search, unknown)):
                     return form.filled(by_name)
         return None
 
-    def _value(self, text: str) -> str:
-        """What is filled in: a sentence or fact, or several of them."""
+    def _value(self, name: str, text: str) -> str:
+        """What is filled in under ``name``: a sentence, or words of ours, or several of them."""
+        if name.rpartition("_")[2] not in _WORDS:
+            return self._sentence(text) or text
         for mark in ("; ", ", "):
             facts = [self._whole.get(fact) for fact in text.split(mark)]
             if len(facts) > 1 and None not in facts:
                 return mark.join(map(str, facts))
-        return self._sentence(text) or text
+        return self._whole.get(text) or self._sentence(text) or text
 
     def _parts(self, text: str) -> tuple[list[str], int]:
         """``text`` as several messages, each as long as can be; and how many of them are known."""
