@@ -1,6 +1,7 @@
 """Making custom rate limits."""
 
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -36,3 +37,16 @@ def test_custom_limits_are_listed_with_how_they_stand(world: Any) -> None:
 def test_only_a_client_of_the_workspace_sees_them(world: Any) -> None:
     for stranger, status in ((world.server("connect:actions:*"), 403), (world.frontend(), 403), (None, 401)):
         assert world.get(PATH, stranger).status_code == status
+
+
+def test_a_list_of_limits_asks_once_for_all_of_them(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = world.server("connect:*")
+    body = {"window_size_seconds": 60, "requests_per_window": 1}
+    tokens = [world.post(PATH, server, json=body).get_json()["token"] for _ in range(3)]
+    for _ in range(2):
+        world.get("P/runs", server, headers={HEADER: tokens[1]})
+    queries = Mock(wraps=world.service.store.all)
+    monkeypatch.setattr(world.service.store, "all", queries)
+    rows = world.get(PATH, server).get_json()["data"]
+    assert sorted(row["refused"] for row in rows) == [0, 0, 1]
+    assert sum("refused_calls" in query.args[0] for query in queries.call_args_list) == 1

@@ -3,7 +3,6 @@
 The list is for whoever looks after them: it tells how each stands, and never a token.
 """
 
-from functools import partial
 from typing import Annotated, Any
 
 from flask import Response
@@ -58,7 +57,9 @@ def create_rate_limit(call: Call) -> Response:
 )
 def list_rate_limits(call: Call) -> Response:
     """Every custom rate limit, the newest first, and how it stands; never its token."""
-    return answer_page(custom_limits.page(call.store, call.query(Paged).window), partial(_to_json, call))
+    page = custom_limits.page(call.store, call.query(Paged).window)
+    refused = refusals.to_json(call.service, [custom.key for custom in page.items])
+    return answer_page(page, lambda custom: {**_to_json(call, custom), **refused[custom.key]})
 
 
 def _to_json(call: Call, custom: CustomLimit) -> dict[str, Any]:
@@ -70,5 +71,4 @@ def _to_json(call: Call, custom: CustomLimit) -> dict[str, Any]:
         "remaining": state.remaining,
         "reset_at": state.reset_at,
         "created_at": iso(custom.created_at),
-        **refusals.to_json(call.service, custom.key),
     }

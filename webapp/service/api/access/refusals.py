@@ -1,5 +1,6 @@
 """Calls beyond a limit as the API shows them: how many there were lately, and who made them where it was one."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -25,10 +26,13 @@ class Refusals(Answer):
     refused_by: RefusedCaller | None = Field(description="Who made all of these; null where several did, or nobody.")
 
 
-def to_json(service: Service, counted_under: str) -> dict[str, Any]:
-    """The fields of :class:`Refusals`, for the limit that counts under that key."""
+def to_json(service: Service, counted_under: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The fields of :class:`Refusals`, for each of the limits that count under those keys."""
     refused = refused_calls.lately(service, counted_under)
-    return {"refused": refused.count, "refused_by": refused.actor and _caller(service, refused.actor)}
+    return {
+        key: {"refused": calls.count, "refused_by": calls.actor and _caller(service, calls.actor)}
+        for key, calls in refused.items()
+    }
 
 
 def _caller(service: Service, actor: Actor) -> dict[str, str]:

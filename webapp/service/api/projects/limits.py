@@ -27,11 +27,13 @@ operations = Operations(
 @operations.get("P/limits", answer=Data[list[models.LimitNow]])
 def list_limits(call: Call) -> Response:
     """How the limits on calls stand, and how many calls beyond them there were in the last hour."""
-    return answer({"data": [_to_json(call, name) for name in LIMITS]})
+    keys = {name: key_of(name, call.scene.project_id, call.scene.environment) for name in LIMITS}
+    refused = refusals.to_json(call.service, list(keys.values()))
+    return answer({"data": [{**_to_json(call, name, key), **refused[key]} for name, key in keys.items()]})
 
 
-def _to_json(call: Call, name: LimitName) -> dict[str, Any]:
-    limit, key = LIMITS[name], key_of(name, call.scene.project_id, call.scene.environment)
+def _to_json(call: Call, name: LimitName, key: str) -> dict[str, Any]:
+    limit = LIMITS[name]
     state = None if name == "tokens" else call.service.limits.state(limit, key)
     return {
         "name": name,
@@ -39,5 +41,4 @@ def _to_json(call: Call, name: LimitName) -> dict[str, Any]:
         "window_seconds": limit.window_s,
         "used": state and limit.requests - state.remaining,
         "reset_at": state and state.reset_at,
-        **refusals.to_json(call.service, key),
     }

@@ -5,7 +5,7 @@ those alone. A call that passes costs nothing.
 """
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from webapp.audit import Actor
 from webapp.kit.clock import HOUR, MINUTE
 from webapp.service.domain.base.gathered import Gathered
 from webapp.service.domain.base.service import Service
+from webapp.store.contract import Row, among
 
 REMEMBERED = HOUR
 _SLOT = 5 * MINUTE
@@ -37,14 +38,21 @@ def note(service: Service, counted_under: str, actor: Actor) -> None:
     _NOTED.note(service, _Slot(counted_under, service.clock() // _SLOT * _SLOT, actor), 1)
 
 
-def lately(service: Service, counted_under: str) -> RefusedCalls:
-    """Those of the last hour, to five minutes."""
+def lately(service: Service, counted_under: Sequence[str]) -> dict[str, RefusedCalls]:
+    """Those of the last hour, to five minutes, for each of the keys ``counted_under``."""
     flush(service)
-    (row,) = service.store.all(
-        "SELECT COALESCE(SUM(n), 0) AS n, COUNT(DISTINCT actor_kind || ' ' || actor) AS actors, "
-        "MIN(actor_kind) AS kind, MIN(actor) AS actor FROM refused_calls WHERE counted_under = :key AND at > :since",
-        {"key": counted_under, "since": service.clock() - REMEMBERED},
+    those, params = among(counted_under)
+    rows = service.store.all(
+        "SELECT counted_under, SUM(n) AS n, COUNT(DISTINCT actor_kind || ' ' || actor) AS actors, "  # noqa: S608
+        "MIN(actor_kind) AS kind, MIN(actor) AS actor FROM refused_calls "
+        f"WHERE counted_under IN ({those}) AND at > :since GROUP BY counted_under",
+        {**params, "since": service.clock() - REMEMBERED},
     )
+    refused = {row["counted_under"]: _of(row) for row in rows}
+    return {key: refused.get(key, RefusedCalls()) for key in counted_under}
+
+
+def _of(row: Row) -> RefusedCalls:
     return RefusedCalls(int(row["n"]), Actor(row["kind"], row["actor"]) if row["actors"] == 1 else None)
 
 
