@@ -96,9 +96,12 @@ def test_failures_are_part_of_the_reply(tmp_path: Path, desk: Desk) -> None:
 
 
 def test_a_result_has_a_size(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webapp.service.components.limits.OUTPUT_BYTES", 10)
+    monkeypatch.setattr("webapp.service.components.limits.OUTPUT_BYTES", 150)
     desk.on("GET /notes", {"id": base64.b64encode(b"x" * 20).decode()})
-    for reply in (desk.call(GET), desk.call(GET, HEAD + 'result = ""\nexports = { all = "{$answer}" }\n')):
+    often = '{ all = ["{$answer}", "{$answer}", "{$answer}", "{$answer}"] }'
+    assert desk.call(GET).error is None
+    for more in (f"result = {often}\n", f'result = ""\nexports = {often}\n'):
+        reply = desk.call(GET, HEAD + more)
         assert reply.error is not None
         assert (reply.error.kind, reply.value) == ("output", None)
         assert "all" not in reply.exports
