@@ -84,6 +84,7 @@ def test_the_settings_of_the_units_are_valid() -> None:
 def test_the_settings_of_several_machines_are_valid_and_leave_them_time_to_drain() -> None:
     settings = settings_in("cluster.env", PATCHBAY_SECRET_KEY=SECRET)
     assert settings.database_url is not None and settings.limits_storage.startswith("redis://")
+    assert "sslmode=verify-full" in settings.database_url
     check = re.search(r"inter (\d+)s fall (\d+)", FILES["haproxy.cfg"].read())
     assert check is not None and int(check[1]) * int(check[2]) < settings.drain_s
     stop_s = int(unit("patchbay-web@.service")["Service"]["TimeoutStopSec"])
@@ -115,6 +116,12 @@ def test_containers_run_commands_that_exist_with_settings_that_are_valid() -> No
         assert "patchbay" in service["networks"] and settings.database_url is not None
     (network,) = compose["networks"]["patchbay"]["ipam"]["config"]
     assert Settings.from_env(filled).trusted_proxies == (network["subnet"],)
+
+
+def test_the_role_of_the_containers_gets_its_password_by_no_command_line() -> None:
+    command, *lines = yaml.safe_load(FILES["compose.yml"].read())["configs"]["roles"]["content"].splitlines()[1:]
+    assert command.startswith("psql ") and "PASSWORD" not in command
+    assert lines[0] == r"\getenv password PASSWORD" and "PASSWORD :'password'" in lines[1]
 
 
 def test_the_image_copies_what_is_there_and_runs_what_exists() -> None:
