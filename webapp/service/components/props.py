@@ -7,12 +7,18 @@ constructors, one for each type, stand in ``prop_types``.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 if TYPE_CHECKING:
     from webapp.service.components.context import Context
 
 Scalar = str | int | bool
+PropType = Literal[
+    "app", "alert", "string", "string[]", "integer", "integer[]", "boolean", "object", "any", "sql", "http_request",
+    "$.interface.timer", "$.interface.http", "$.interface.apphook", "$.service.db", "data_store", "dir",
+    "$.airtable.baseId", "$.airtable.tableId", "$.airtable.viewId", "$.airtable.fieldId", "$.discord.channel",
+    "$.discord.channel[]",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ def compose(
     if auth is not None:
         merged["Authorization"] = basic(*auth)
     for name, value in merged.items():
-        if refusal := _header_refusal(name, value):
+        if refusal := header_refusal(name, value):
             return refusal
     return Message(method, url, merged, body)
 
@@ -217,7 +217,8 @@ def _encode(data: Body, json: Any) -> tuple[bytes | Upload | None, str | None]:
     return data, None
 
 
-def _header_refusal(name: str, value: str) -> Failure | None:
+def header_refusal(name: str, value: str) -> Failure | None:
+    """Why a header cannot be sent, if it cannot."""
     if not _TOKEN.fullmatch(name):
         return _no("A header name holds characters that are not allowed. Use letters, digits and hyphens.")
     if name.lower() in RESERVED:

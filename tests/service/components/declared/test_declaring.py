@@ -1,11 +1,11 @@
-"""What a file declares, and everything that is wrong with it, with its line."""
+"""What a file declares, and when it is read again."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.service.components.declared.conftest import ACCOUNT, HEAD, Desk
-from webapp.service.components.declared import declaring
+from tests.service.components.declared.conftest import HEAD, Desk
+from webapp.service.components.declared import declaring, source
 from webapp.service.components.errors import LoadError
 
 GOOD = """
@@ -58,79 +58,6 @@ def test_what_the_catalog_keeps(desk: Desk) -> None:
     }  # fmt: skip
 
 
-WRONG = """
-[props.note]
-use = "note"
-
-[props.title]
-type = "string"
-labl = "Title"
-
-[request]
-method = "FETCH"
-url = "/notes/{id}"
-params = { a = "{title|shout}" }
-json = { a = 1 }
-form = { b = "{$item.name}" }
-
-[pages]
-by = "page"
-"""
-
-
-def test_all_mistakes_at_once_with_their_lines(desk: Desk) -> None:
-    facts, problems = declaring.examine(desk.write(WRONG))
-    start = (HEAD + ACCOUNT).count("\n")
-    lines = [(int(problem.split(":")[0].removeprefix("line ")) - start, problem) for problem in problems]
-    assert facts is None
-    assert [line for line, _ in lines] == [2, 3, 7, 10, 11, 12, 14, 16]
-    sentences = "\n".join(problems)
-    for sentence in (
-        "props.note.type: it is missing.",
-        "props.note.use: shared.toml has no such prop.",
-        "props.title.labl: nothing is called so here; check its spelling.",
-        "request.method: input should be 'GET'",
-        "request.url: {id} is not known here; there are tiny, note, title, $account",
-        "request.params: there is no filter shout",
-        "request.form: {$item} is not known here",
-        "pages: nothing is called so here",
-    ):
-        assert sentence in sentences
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ('[request]\nurl = "notes"', "request.url: it begins with / or https://"),
-        ('[request]\nmethod = "POST"\nurl = "/a"\ntext = "a"\nform = { a = 1 }', "request: a request has one body"),
-        ('[request]\nurl = "/a"\njson = { a = 1 }', "request: GET has no body"),
-        ('[request]\nurl = "/a"\npages = { by = "page" }', "request.pages: pages by page need param"),
-        ('[request]\nurl = "/a"\npages = { by = "cursor", param = "c" }', "pages by cursor need next or last"),
-        ('[request]\nurl = "/a"\npages = { by = "url" }', "pages by url need next"),
-        ('[props.a]\ntype = "string"\n[request]\nurl = "/a"', "props.a: it needs a label."),
-        (
-            '[props.a]\ntype = "string"\nlabel = "A"\npattern = "("\nadvice = "B"\n[request]\nurl = "/a"',
-            "pattern is no",
-        ),
-        ('[props.a]\ntype = "string"\nlabel = "A"\npattern = "a"\n[request]\nurl = "/a"', "pattern and advice belong"),
-        ('[props.a]\ntype = "string"\nlabel = "A"\nreload_props = true\n[request]\nurl = "/a"', "reload: a prop with"),
-        ('[annotations]\nkind = true\n[request]\nurl = "/a"', "annotations: nobody knows kind."),
-    ],
-)
-def test_a_mistake(desk: Desk, text: str, sentence: str) -> None:
-    _, problems = declaring.examine(desk.write(text))
-    assert len(problems) == 1
-    assert sentence in problems[0]
-
-
-def test_an_address_without_an_account_is_whole(tmp_path: Path) -> None:
-    path = tmp_path / "say-hello.toml"
-    path.write_text(HEAD + '[request]\nurl = "/hello"')
-    assert "there is no prop of type app" in declaring.examine(path)[1][0]
-    path.write_text(HEAD + '[request]\nurl = "https://example.com/hello"')
-    assert declaring.examine(path)[1] == []
-
-
 def test_a_file_is_read_again_when_it_or_what_it_shares_changed(desk: Desk) -> None:
     path = desk.write(GOOD)
     first = declaring.component(path)
@@ -139,3 +66,32 @@ def test_a_file_is_read_again_when_it_or_what_it_shares_changed(desk: Desk) -> N
     assert declaring.component(path).props["title"].label == "Heading"
     with pytest.raises(LoadError, match="does not declare a component: line"):
         declaring.component(desk.write("[request]\nurl = 3"))
+
+
+def test_what_an_app_comes_to_share_counts_at_once(desk: Desk) -> None:
+    path = desk.write(GOOD)
+    assert declaring.component(path).form.errors is None
+    desk.share('[errors]\nmessage = "why"\n')
+    assert declaring.component(path).form.errors is not None
+    (desk.folder / "tiny" / "shared.toml").unlink()
+    assert declaring.component(path).form.errors is None
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, text_of = desk.write(GOOD), source._text
+
+    def changing(path: Path) -> str:
+        text = text_of(path)
+        desk.write(GOOD.replace('"Title"', '"Heading"'))
+        return text
+
+    monkeypatch.setattr(source, "_text", changing)
+    assert declaring.component(path).props["title"].label == "Title"
+    monkeypatch.undo()
+    assert declaring.component(path).props["title"].label == "Heading"
+
+
+def test_props_of_another_shape_are_a_mistake(desk: Desk) -> None:
+    path = desk.folder / "hello.toml"
+    path.write_text("props = 3\n" + HEAD + '[request]\nurl = "https://example.com"\n')
+    assert declaring.examine(path) == (None, ["line 1: props: input should be a valid dictionary."])

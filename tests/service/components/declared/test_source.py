@@ -85,3 +85,29 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="There is no readable file"):
         source.read(tmp_path / "b.toml")
     assert source.shared_files(tmp_path / "b.toml") == (tmp_path / "b.toml",)
+
+
+@pytest.mark.parametrize("shared", ["props = 3", "errors = 3", "[props]\nnote = 3", "a = " + "[" * 5_000])
+def test_what_is_shared_has_another_shape(desk: Desk, shared: str) -> None:
+    path = desk.write('[props.note]\nuse = "note"\n[errors]\n')
+    desk.share(shared)
+    with pytest.raises(LoadError, match=r"shared\.toml"):
+        source.read(path)
+    assert source.shared_files(path) == (path,)
+
+
+@pytest.mark.parametrize("like", ['"tiny/actions/b"', "3", '"../x"', '"tiny/actions/none"', '"\\u0000"'])
+def test_what_is_like_itself_or_like_nothing(desk: Desk, like: str) -> None:
+    path = desk.write("", "a", head=f"like = {like}\n")
+    desk.write("", "b", head='like = "tiny/actions/a"\n')
+    with pytest.raises(LoadError):
+        source.read(path)
+
+
+@pytest.mark.parametrize("text", ["props = 3", "errors = 3", "[props]\nnote = 3", "[props.note]\nuse = []"])
+def test_a_file_of_another_shape_is_left_to_its_form(desk: Desk, text: str) -> None:
+    desk.share('[props.note]\ntype = "string"\n[errors]\ncode = "why"\n')
+    path = desk.folder / "tiny" / "actions" / "a.toml"
+    path.parent.mkdir()
+    path.write_text(text)
+    assert source.read(path).fields["props" if "props" in text else "errors"]

@@ -5,13 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from webapp.service.api.base.models import Answer, DateTime, Milliseconds, Problem
-
-PropType = Literal[
-    "app", "alert", "string", "string[]", "integer", "integer[]", "boolean", "object", "any", "sql", "http_request",
-    "$.interface.timer", "$.interface.http", "$.interface.apphook", "$.service.db", "data_store", "dir",
-    "$.airtable.baseId", "$.airtable.tableId", "$.airtable.viewId", "$.airtable.fieldId", "$.discord.channel",
-    "$.discord.channel[]",
-]  # fmt: skip
+from webapp.service.components.props import PropType
 
 
 class ConfigurableProp(Answer):

@@ -1,9 +1,7 @@
-"""What a declared component is, checked and ready: its form, its props, and everything that is wrong with its file."""
+"""What a declared component is, checked and ready: its form, its props, and what the catalog keeps of it."""
 
 import functools
-import os
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,16 +9,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from webapp.service.components import checker, loader
-from webapp.service.components.declared import source
+from webapp.service.components.declared import facts, problems, source
 from webapp.service.components.declared.form import ActionForm, PropForm
+from webapp.service.components.declared.patterns import Pattern
 from webapp.service.components.declared.request_form import Lookup
-from webapp.service.components.declared.source import Place, Source
+from webapp.service.components.declared.source import Mark, Source
 from webapp.service.components.declared.trigger_form import TriggerForm
 from webapp.service.components.errors import LoadError
 from webapp.service.components.props import Option, Options, Prop
 
-_TIMER, _HTTP, _DB = "$.interface.timer", "$.interface.http", "$.service.db"
-_TAGS = ("(list)", "(request)")  # steps of pydantic's own in the place of an error
 _OWN = {
     "app": "app", "content": "content", "alert_type": "alertType", "app_prop": "appProp", "base_prop": "baseIdProp",
     "table_prop": "tableIdProp", "event_names": "eventNames", "custom_response": "customResponse",
@@ -41,42 +38,42 @@ _HINTS: Mapping[str, tuple[bool, bool, bool]] = {  # read-only, destructive, ide
 
 @dataclass(frozen=True)
 class Declared:
-    """A component that may be called. ``props`` are its own, by name."""
+    """A component that may be called. ``props`` are its own, by name; ``marks`` are those of the files that it is read
+    from."""
 
     form: ActionForm | TriggerForm
     props: Mapping[str, Prop]
-    files: tuple[Path, ...] = field(repr=False)
+    marks: Mapping[Path, Mark] = field(repr=False)
 
     @functools.cached_property
-    def patterns(self) -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    def patterns(self) -> tuple[tuple[str, Pattern, str], ...]:
         """The props whose text has to match something, and the advice where it does not."""
         props = self.form.props.items()
-        return tuple((name, re.compile(fields.pattern), fields.advice) for name, fields in props if fields.pattern)
+        return tuple((name, Pattern(fields.pattern), fields.advice) for name, fields in props if fields.pattern)
 
 
 def component(path: Path) -> Declared:
     """The component at ``path``, read again only where one of its files has changed. Raises :class:`LoadError`."""
     known = _KNOWN.get(path)
-    if known is not None and known[0] == _stamp(known[1].files):
-        return known[1]
-    source_ = source.read(path)
-    declared, problems = _examined(source_)
+    if known is not None and all(source.mark_of(file) == mark for file, mark in known.marks.items()):
+        return known
+    declared, sentences = _examined(source.read(path))
     if declared is None:
-        raise LoadError(f"The file {path.name} does not declare a component: {problems[0]}")
-    _KNOWN[path] = (_stamp(declared.files), declared)
+        raise LoadError(f"The file {path.name} does not declare a component: {sentences[0]}")
+    _KNOWN[path] = declared
     return declared
 
 
-_KNOWN: dict[Path, tuple[tuple[int, ...], Declared]] = {}
+_KNOWN: dict[Path, Declared] = {}
 
 
 def examine(path: Path) -> tuple[dict[str, Any] | None, list[str]]:
     """What the file at ``path`` declares, as the catalog keeps it, and every problem as ``line 3: sentence``."""
     try:
-        declared, problems = _examined(source.read(path))
+        declared, sentences = _examined(source.read(path))
     except LoadError as error:
         return None, [str(error)]
-    return (declaration(declared) if declared else None), problems
+    return (declaration(declared) if declared else None), sentences
 
 
 def declaration(declared: Declared) -> dict[str, Any]:
@@ -121,99 +118,19 @@ def _remote(_: Any) -> Options:
 
 
 def _examined(read: Source) -> tuple[Declared | None, list[str]]:
-    names = [name for name in read.fields.get("props", {}) if isinstance(name, str)]
+    props = read.fields.get("props")
+    names = list(props) if isinstance(props, dict) else []
+    model, without = (TriggerForm, ()) if _is_trigger(read) else (ActionForm, facts.OF_TRIGGERS)
     try:
-        model = TriggerForm if _is_trigger(read) else ActionForm
-        form = model.model_validate(read.fields, context={"props": names})
+        form = model.model_validate(read.fields, context={"props": names, "without": without})
     except ValidationError as error:
-        return None, sorted(_sentences(read, error), key=_line)
-    props = {name: prop(fields) for name, fields in form.props.items()}
-    declared = Declared(form, props, read.files)
-    problems = [(place, sentence) for place, sentence in _problems(declared)]
-    return (None if problems else declared), sorted((_told(read, *problem) for problem in problems), key=_line)
+        return None, problems.of_form(read, error)
+    declared = Declared(form, {name: prop(fields) for name, fields in form.props.items()}, read.marks)
+    sentences = problems.between_parts(read, form, declared.props)
+    return (None if sentences else declared), sentences
 
 
 def _is_trigger(read: Source) -> bool:
     """By its folder; outside any app, by what it says."""
     kinds = [folder.name for folder in read.path.parents if folder.name in source.KINDS]
     return kinds[0] == "triggers" if kinds else not {"poll", "webhook"}.isdisjoint(read.fields)
-
-
-def _sentences(read: Source, error: ValidationError) -> Iterator[str]:
-    for details in error.errors(include_url=False, include_input=False, include_context=False):
-        place = tuple(step for step in details["loc"] if step not in _TAGS)
-        place = place[:-1] if place[-2:] == ("url", 0) else place
-        message = details["msg"].removeprefix("Value error, ")
-        if details["type"] == "extra_forbidden":
-            used = place[-1] == "use" and len(place) == 3
-            message = "shared.toml has no such prop" if used else "nothing is called so here; check its spelling"
-        elif details["type"] == "missing":
-            message = "it is missing"
-        yield _told(read, place, f"{message if message[1:2].isupper() else message[:1].lower() + message[1:]}.")
-
-
-def _told(read: Source, place: Place, sentence: str) -> str:
-    shown = ".".join(str(step) for step in place)
-    return f"line {read.line(place)}: {shown + ': ' if shown else ''}{sentence}"
-
-
-def _line(problem: str) -> int:
-    return int(problem.removeprefix("line ").partition(":")[0])
-
-
-def _problems(declared: Declared) -> Iterator[tuple[Place, str]]:
-    """What is wrong between the parts of a form whose shape is right."""
-    form = declared.form
-    for name, sentence in checker.prop_problems(declared.props, polls=isinstance(form, TriggerForm)):
-        yield ("props", name), f"it {sentence}"
-    reloads = any(prop.reload_props for prop in declared.props.values())
-    if reloads != (form.reload is not None):
-        yield ("reload",), "a prop with reload_props = true and [reload] belong together."
-    yield from _by_kind(declared)
-    has_account = any(prop.type == "app" for prop in declared.props.values())
-    for place, request in requests(form):
-        if not all(url.startswith(("/", "https://", "{")) for url in request.url):
-            yield (*place, "url"), "it begins with / or https://, or with a hole that holds a whole address."
-        elif any(url.startswith("/") for url in request.url) and not has_account:
-            yield (*place, "url"), "it begins with /, but there is no prop of type app whose base URL it could follow."
-
-
-def _by_kind(declared: Declared) -> Iterator[tuple[Place, str]]:
-    form, types = declared.form, [prop.type for prop in declared.props.values()]
-    if isinstance(form, ActionForm):
-        if unknown := [name for name in form.annotations if name not in checker.ANNOTATIONS]:
-            yield ("annotations",), f"nobody knows {', '.join(unknown)}."
-        return
-    section, needed = ("poll", _TIMER) if form.poll else ("webhook", _HTTP)
-    for type_ in (needed, _DB):
-        if types.count(type_) != 1:
-            yield (section,), f"a trigger with [{section}] needs one prop of the type {type_}."
-
-
-def requests(form: ActionForm | TriggerForm) -> Iterator[tuple[Place, Any]]:
-    """Every request of a component, and where it stands."""
-    if isinstance(form, ActionForm):
-        yield ("request",), form.request
-        yield from ((("steps", number), step) for number, step in enumerate(form.steps))
-    elif form.poll is not None:
-        yield ("poll",), form.poll
-    elif form.webhook is not None:
-        for name in ("subscribe", "unsubscribe", "renew"):
-            if (request := getattr(form.webhook, name)) is not None:
-                yield ("webhook", name), request
-    if form.reload is not None:
-        yield ("reload",), form.reload
-    for name, fields in form.props.items():
-        if isinstance(fields.options, Lookup):
-            yield ("props", name, "options"), fields.options
-
-
-def _stamp(files: tuple[Path, ...]) -> tuple[int, ...]:
-    try:
-        return tuple(stamp for file in files for stamp in _mark(file.stat()))
-    except OSError:
-        return ()
-
-
-def _mark(status: os.stat_result) -> tuple[int, int]:
-    return status.st_mtime_ns, status.st_size

@@ -1,8 +1,8 @@
 """What the models of a declared component are made of: facts, and the kinds of templates that they hold.
 
 What a template may look at depends on where it stands: at props and ``$account`` everywhere; at ``$answer`` once
-there is one; at ``$item`` where something is said of each of a list. The names of the props come as the context of
-the validation.
+there is one; at ``$item`` where something is said of each of a list. The context of the validation has the names of the
+``props``, and those ``without`` which the component is.
 """
 
 from collections.abc import Callable
@@ -25,6 +25,8 @@ BEFORE = (
     "$hook",
     "$event",
 )
+OF_TRIGGERS = ("$since", "$endpoint", "$secret", "$hook", "$event")
+"""What actions do not have."""
 AFTER = (*BEFORE, "$answer", "$items", "$file")
 EACH = (*AFTER, "$item", "$value")
 
@@ -35,9 +37,11 @@ class Facts(BaseModel):
     model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
-def _checked(names: tuple[str, ...]) -> Callable[[Any, ValidationInfo], Any]:
+def _checked(allowed: tuple[str, ...]) -> Callable[[Any, ValidationInfo], Any]:
     def check(value: Any, info: ValidationInfo) -> Any:
-        props = (info.context or {}).get("props", ())
+        context = info.context or {}
+        props = context.get("props", ())
+        names = tuple(name for name in allowed if name not in context.get("without", ()))
         for text in texts_in(value):
             for root in parse(text).roots:
                 if root not in names and root not in props:

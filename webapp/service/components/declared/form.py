@@ -3,12 +3,12 @@
 Shape and templates are checked here, all at once; what must hold between the parts is ``declaring``'s.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+from webapp.service.components.declared import patterns
 from webapp.service.components.declared.facts import (
     Answered,
     AnsweredAll,
@@ -18,6 +18,7 @@ from webapp.service.components.declared.facts import (
 )
 from webapp.service.components.declared.facts import Params as AskedFields
 from webapp.service.components.declared.request_form import Listing, Lookup, Reload, Step
+from webapp.service.components.props import PropType
 
 Hints = Literal["creates", "overwrites", "reads", "sets", "spends"]
 
@@ -41,7 +42,7 @@ class PropForm(Facts):
     """A prop, of any type that the contract knows. ``pattern`` is what a text has to match as a whole, else ``advice``
     is said."""
 
-    type: str
+    type: PropType
     label: str = ""
     description: str = ""
     optional: bool = False
@@ -76,11 +77,8 @@ class PropForm(Facts):
     def _advised(self) -> "PropForm":
         if (self.pattern is None) != (not self.advice):
             raise ValueError("pattern and advice belong together")
-        if self.pattern is not None:
-            try:
-                re.compile(self.pattern)
-            except re.error as error:
-                raise ValueError(f"pattern is no regular expression ({error})") from None
+        if self.pattern is not None and (problem := patterns.problem(self.pattern)):
+            raise ValueError(problem)
         return self
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from webapp.service.components.declared.facts import (
     AnsweredAll,
@@ -13,8 +13,20 @@ from webapp.service.components.declared.facts import (
     OfEachAll,
     Params,
 )
+from webapp.service.components.props import PropType
+from webapp.service.outbound.client import header_refusal
 
+
+def _sendable(headers: dict[str, Any]) -> dict[str, Any]:
+    for name in headers:
+        if refusal := header_refusal(name, ""):
+            raise ValueError(refusal.sentence.removesuffix("."))
+    return headers
+
+
+_WITHOUT_BODY = ("GET", "HEAD")
 Addresses = Annotated[tuple[Asking, ...], BeforeValidator(lambda url: url if isinstance(url, list) else [url])]
+Headers = Annotated[Params, AfterValidator(_sendable)]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -61,7 +73,7 @@ class Request(Facts):
     method: Method = "GET"
     url: Addresses
     params: Params = Field(default_factory=dict)
-    headers: Params = Field(default_factory=dict)
+    headers: Headers = Field(default_factory=dict)
     json_: AskingAll = Field(default=None, alias="json")
     form: Params | None = None
     multipart: Params | None = None
@@ -74,7 +86,7 @@ class Request(Facts):
         bodies = [self.json_, self.form, self.multipart, self.text, self.file]
         if sum(body is not None for body in bodies) > 1:
             raise ValueError("a request has one body: json, form, multipart, text or file")
-        if self.method in ("GET", "HEAD") and any(body is not None for body in bodies):
+        if self.method in _WITHOUT_BODY and any(body is not None for body in bodies):
             raise ValueError(f"{self.method} has no body; use params")
         return self
 
@@ -91,9 +103,19 @@ class Listing(Request):
     """A request whose answer holds a list at ``items``; ``where`` keeps those whose members are as it says."""
 
     items: str = ""
-    where: dict[str, Any] = Field(default_factory=dict)
+    where: Params = Field(default_factory=dict)
     sort: str = ""
     pages: Pages | None = None
+
+    @model_validator(mode="after")
+    def _pages_have_a_place(self) -> "Listing":
+        place = self.pages.place if self.pages else "params"
+        others = [self.form, self.multipart, self.text, self.file]
+        if place == "json" and (self.method in _WITHOUT_BODY or any(body is not None for body in others)):
+            raise ValueError('pages with place = "json" need a request whose body is json')
+        if place == "form" and self.form is None:
+            raise ValueError('pages with place = "form" need a request whose body is a form')
+        return self
 
 
 class Lookup(Listing):
@@ -107,7 +129,7 @@ class Lookup(Listing):
 class Kind(Facts):
     """A prop for a field of one type; ``write`` is its value as the app takes it."""
 
-    type: str = "string"
+    type: PropType = "string"
     label: OfEach = ""
     description: OfEach = ""
     optional: OfEach | bool = True

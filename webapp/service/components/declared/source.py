@@ -20,24 +20,31 @@ _HEADER = re.compile(r"\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 _MEMBER = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
 _KEY = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
+_LIKE = re.compile(r"[\w-]+/(?:actions|triggers)/[\w-]+(?:/\d+\.\d+\.\d+)?")
 Place = tuple[str | int, ...]
+Mark = tuple[int, int] | None
+"""When a file changed last, and its size; None for one that is not there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file as it was read: ``fields`` with all that it shares; ``files`` are all that had a part in them."""
+    """A file as it was read: ``fields`` with all that it shares; ``marks`` of all files that could have a part in them,
+    as they were before they were read."""
 
     path: Path
     fields: dict[str, Any]
     lines: Mapping[Place, int]
-    files: tuple[Path, ...]
+    marks: Mapping[Path, Mark]
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All that had a part in it."""
+        return tuple(path for path, mark in self.marks.items() if mark is not None)
 
     def line(self, place: Place) -> int:
         """Where the member at ``place`` stands, or the nearest one around it."""
-        known = list(place)
-        while known and tuple(known) not in self.lines:
-            known.pop()
-        return self.lines.get(tuple(known), 1)
+        around = (place[:end] for end in range(len(place), 0, -1))
+        return next((self.lines[part] for part in around if part in self.lines), 1)
 
 
 def is_declared(path: str | Path) -> bool:
@@ -64,20 +71,53 @@ def shared_files(path: Path) -> tuple[Path, ...]:
         return (path,)
 
 
+def mark_of(path: Path) -> Mark:
+    """The mark of the file at ``path``."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
 def read(path: Path) -> Source:
     """The file at ``path``. Raises :class:`LoadError`."""
-    text = _text(path)
-    fields, files = _load(text, path), [path]
+    return _read(path, ())
+
+
+def _read(path: Path, followers: tuple[Path, ...]) -> Source:
+    """The file at ``path``, which ``followers`` are like."""
+    if path in followers:
+        raise LoadError(f"{path.name} is like itself. Let it be like a file that is like none of these.")
     shared_file = app_folder(path) / SHARED
-    if like := fields.pop("like", None):
-        base_file = app_folder(path).parent / f"{like}{ENDING}"
-        base = read(base_file)
-        fields, files = _merged(base.fields, fields), [*files, *base.files]
-    if shared_file.is_file():
-        shared = _load(_text(shared_file), shared_file)
-        files.append(shared_file)
-        fields = _sharing(fields, shared, like is not None)
-    return Source(path, fields, dict(_lines(text)), tuple(files))
+    marks = {file: mark_of(file) for file in (path, shared_file)}
+    text = _text(path)
+    fields = _load(text, path)
+    like = fields.pop("like", None)
+    if like is not None:
+        base = _read(_base_file(path, like), (*followers, path))
+        fields, marks = _merged(base.fields, fields), {**marks, **base.marks}
+    if marks[shared_file] is not None:
+        fields = _sharing(fields, _shared(shared_file), like is not None)
+    return Source(path, fields, dict(_lines(text)), marks)
+
+
+def _base_file(path: Path, like: object) -> Path:
+    if not isinstance(like, str) or not _LIKE.fullmatch(like):
+        raise LoadError(f"{path.name}: like names another file, such as github/actions/create-issue.")
+    return app_folder(path).parent / f"{like}{ENDING}"
+
+
+def _shared(path: Path) -> dict[str, Any]:
+    """What an app's components share, if its tables are tables."""
+    shared = _load(_text(path), path)
+    tables: dict[str, Any] = {name: shared[name] for name in ("props", "errors") if name in shared}
+    props = tables.get("props")
+    tables |= {f"props.{name}": prop for name, prop in props.items()} if isinstance(props, dict) else {}
+    for name, table in tables.items():
+        if not isinstance(table, dict):
+            raise LoadError(f"{path.name}: {name} must be a table, [{name}].")
+    return shared
 
 
 def _text(path: Path) -> str:
@@ -92,13 +132,18 @@ def _load(text: str, path: Path) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise LoadError(f"{path.name} cannot be read as TOML: {error}.") from None
+    except RecursionError:
+        raise LoadError(f"{path.name} is nested too deeply to be read.") from None
 
 
 def _sharing(fields: dict[str, Any], shared: Mapping[str, Any], merged: bool) -> dict[str, Any]:
+    """``fields`` with what is ``shared``; themselves where they have another shape, which their form tells."""
+    if not all(isinstance(fields.get(name, {}), dict) for name in ("props", "errors")):
+        return fields
     props = dict(fields.get("props", {}))
     for name, prop in props.items():
         used = prop.get("use") if isinstance(prop, dict) else None
-        if used is not None and used in shared.get("props", {}):
+        if isinstance(used, str) and used in shared.get("props", {}):
             changes = {key: value for key, value in prop.items() if key != "use"}
             props[name] = _merged(shared["props"][used], changes)
     errors = {} if merged else shared.get("errors", {})

@@ -1,0 +1,62 @@
+"""What a text has to match: expressions that authors write, on text that anybody writes, in the service's own process.
+
+So they match within a moment, whatever the text: it may not be long, and no repeat may stand within another.
+"""
+
+import functools
+import re
+from dataclasses import dataclass
+
+LONGEST = 1_000
+_TOKEN = re.compile(
+    r"""\\. | \[\^?\]?(?:\\.|[^\]\\])*\]
+        | (?P<open>\((?:\?(?:P<\w+>|P=|<?[=!]|[a-zA-Z-]*:|>|\#)?)?) | (?P<close>\)) | (?P<choice>\|)
+        | (?P<repeat>(?:[*+?]|\{\d*,\d*\})[?+]?) | (?P<exact>\{\d+\}) | .""",
+    re.DOTALL | re.VERBOSE,
+)
+_ONCE = ("?", "??", "?+")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """An expression without a problem."""
+
+    text: str
+
+    def fullmatch(self, text: str) -> bool:
+        """Whether all of ``text`` is as it should be; what is longer than ``LONGEST`` never is."""
+        return len(text) <= LONGEST and self._compiled.fullmatch(text) is not None
+
+    @functools.cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.text)
+
+
+def problem(text: str) -> str | None:
+    """What is wrong with an expression, for its author."""
+    try:
+        re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"pattern is no regular expression ({error})"
+    if _repeats_within_repeats(text):
+        return "pattern repeats a group that holds a repeat or a choice, which can take forever"
+    return None
+
+
+def _repeats_within_repeats(text: str) -> bool:
+    groups = [False]  # of each group that is open: whether it holds a repeat or a choice
+    ended = False  # the same of the group that has just ended
+    for token in _TOKEN.finditer(text):
+        kind = token.lastgroup
+        if kind == "close":
+            ended = groups.pop()
+            groups[-1] = groups[-1] or ended
+            continue
+        if ended and kind in ("repeat", "exact") and token[0] not in _ONCE:
+            return True
+        if kind == "open":
+            groups.append(False)
+        elif kind in ("repeat", "choice"):
+            groups[-1] = True
+        ended = False
+    return False
