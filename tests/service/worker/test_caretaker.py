@@ -39,6 +39,7 @@ def test_it_takes_over_and_settles(
 ) -> None:
     settled: list[Service] = []
     monkeypatch.setattr(settling, "settle", settled.append)
+    monkeypatch.setattr(generations.Pulse, "can_judge", lambda *_: True)
     other = replace(service, sign=generations.begin(service.store, service.clock))
     inbox.add(service, deploy(service, scene, "~/echo"), request_of({}))
     assert inbox.claim(other) is not None

@@ -30,7 +30,16 @@ def another(service: Service) -> Service:
 
 
 def beat(service: Service) -> None:
-    generations.beat(service.store, service.clock, service.generation)
+    assert isinstance(service.sign, generations.Pulse)
+    service.sign.beat()
+
+
+def beat_for(bench: Bench, duration: int, *services: Service) -> None:
+    """Let time pass in which all of ``services`` live."""
+    for _ in range(duration // generations.HEARTBEAT):
+        bench.clock.advance(generations.HEARTBEAT)
+        for service in services:
+            beat(service)
 
 
 def threads_of_pulses() -> int:
@@ -43,8 +52,9 @@ def test_each_life_has_the_next_number_and_none_comes_again(bench: Bench) -> Non
     assert service.generation < first.generation < second.generation
     for dead in (first, second):
         with service.store.write() as tx:
-            assert generations.bury(tx, dead.generation)
-            assert not generations.bury(tx, dead.generation), "another process was quicker"
+            assert not generations.bury(tx, service, dead.generation), "it lives"
+            assert generations.forget(tx, dead.generation)
+            assert not generations.forget(tx, dead.generation), "another process was quicker"
         assert dead.sign is not None
         dead.sign.end()
     assert another(service).generation > second.generation
@@ -65,16 +75,12 @@ def test_on_one_machine_a_lock_tells(bench: Bench) -> None:
 def test_on_several_machines_a_heartbeat_tells(bench: Bench) -> None:
     service = replace(bench.service, store=Shared(bench.service.store))
     one, two = another(service), another(service)
-    for _ in range(10):
-        bench.clock.advance(generations.HEARTBEAT)
-        beat(one)
-        beat(two)
+    beat_for(bench, generations.HEARTBEAT * 10, one, two)
     bench.clock.advance(generations.HEARTBEAT)
     beat(one)
     assert service.generation in generations.dead(one), "it never beat"
     assert two.generation not in generations.dead(one)
-    bench.clock.advance(generations.MISSED - generations.HEARTBEAT)
-    beat(one)
+    beat_for(bench, generations.MISSED, one)
     assert two.generation in generations.dead(one) and one.generation not in generations.dead(two)
     assert generations.MISSED + generations.HEARTBEAT < 18 * SECOND
 
@@ -83,16 +89,57 @@ def test_who_was_thought_dead_lives_again(bench: Bench) -> None:
     service = replace(bench.service, store=Shared(bench.service.store))
     one, two = another(service), another(service)
     with service.store.write() as tx:
-        generations.bury(tx, two.generation)
+        generations.forget(tx, two.generation)
     beat(two)
-    assert two.generation not in generations.dead(one)
+    beat_for(bench, 4 * generations.HEARTBEAT, one)
+    with service.store.write() as tx:
+        assert generations.dead(one) == [service.generation, two.generation]
+        assert generations.bury(tx, one, service.generation)
+        tx.run("UPDATE generations SET seen_at = :now WHERE n = :n", {"now": bench.clock(), "n": two.generation})
+        assert not generations.bury(tx, one, two.generation), "it was heard while the lock was waited for"
+
+
+def test_after_the_store_was_away_nobody_buries_those_that_live(bench: Bench) -> None:
+    service = replace(bench.service, store=Shared(bench.service.store))
+    one, two, dead = another(service), another(service), another(service)
+    beat_for(bench, 10 * generations.HEARTBEAT, one, two, dead)
+    bench.clock.advance(generations.MISSED)  # nobody could write
+    assert generations.dead(one) == []
+    beat(one)
+    assert generations.dead(one) == []
+    beat(two)
+    silent = [service.generation, dead.generation]
+    beat_for(bench, generations.MISSED, one, two)
+    assert generations.dead(one) == generations.dead(two) == []
+    beat_for(bench, 2 * generations.HEARTBEAT, one, two)
+    assert [n for n in generations.dead(one) if n in silent] == silent
+    assert not {one.generation, two.generation} & {*generations.dead(one), *generations.dead(two)}
+
+
+def test_a_heartbeat_that_waited_says_nothing_after_the_end(bench: Bench) -> None:
+    store = Shared(bench.service.store)
+    sign = generations.begin(store, bench.clock)
+    assert isinstance(sign, generations.Pulse)
+    sign.end()
+    with store.write() as tx:
+        assert generations.forget(tx, sign.number)
+    sign.beat()
+    assert store.one("SELECT 1 FROM generations WHERE n = :n", {"n": sign.number}) is None
+
+
+def test_a_number_that_could_not_be_written_has_no_pulse(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generations, "_SEEN", "nonsense")
+    before = threads_of_pulses()
+    with pytest.raises(Exception, match="nonsense"):
+        generations.begin(Shared(bench.service.store), bench.clock)
+    assert threads_of_pulses() == before
 
 
 def test_a_shared_store_has_a_pulse(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     service = replace(bench.service, store=Shared(bench.service.store))
     monkeypatch.setattr(generations, "HEARTBEAT", 10)
     beats = threading.Semaphore(0)
-    monkeypatch.setattr(generations, "beat", lambda *_: beats.release())
+    monkeypatch.setattr(generations.Pulse, "beat", lambda _: beats.release())
     before = threads_of_pulses()
     one = another(service)
     assert threads_of_pulses() == before + 1

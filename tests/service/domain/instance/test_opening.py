@@ -1,6 +1,7 @@
 """Opening a data folder: the same data each time, a catalog that is built once, and no other key."""
 
 import shutil
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +11,13 @@ from webapp.kit.clock import FakeClock
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.key_file import WrongKey
-from webapp.service.domain.deliveries import endpoints
-from webapp.service.domain.instance import opening
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries import clear_addresses, endpoints
+from webapp.service.domain.instance import opening, takeover
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
+from webapp.store.opening import open_store
 from webapp.store.sqlite import SQLiteStore
 
 KEY = "kT7vQ2mX9cL4pR8wZ1sN6dF3hJ5gB0yAeU"  # what the folder was made with
@@ -81,3 +84,28 @@ def test_waking_the_worker_wakes_those_of_other_machines_too(
     service.wake()
     assert woken == ["ours", "others"]
     opening.close_service(service)
+
+
+def test_one_that_could_not_be_opened_leaves_no_life_behind(
+    settings: Settings, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Trouble(Exception):
+        """Something failed after the process had its number."""
+
+    def fail(_: object) -> int:
+        raise Trouble
+
+    ended: list[int] = []
+    give_up = takeover.give_up
+
+    def note(service: Service) -> None:
+        ended.append(service.generation)
+        give_up(service)
+
+    monkeypatch.setattr(clear_addresses, "seal_some", fail)
+    monkeypatch.setattr(takeover, "give_up", note)
+    with pytest.raises(Trouble):
+        opening.open_service(settings, clock)
+    monkeypatch.undo()
+    with closing(open_store(settings)) as store:
+        assert len(ended) == 1 and store.tuples("SELECT n FROM generations") == []

@@ -27,6 +27,12 @@ from webapp.service.domain.triggers import deploying, inbox, lifecycle
 Plant = Callable[..., Account]
 
 
+@pytest.fixture(autouse=True)
+def long_in_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that has run for so long that it may judge others."""
+    monkeypatch.setattr(generations.Pulse, "can_judge", lambda *_: True)
+
+
 @pytest.fixture
 def other(service: Service) -> Iterator[Service]:
     """The service of another process."""
@@ -113,11 +119,11 @@ def test_a_deployment_that_was_under_way_is_undone(
     def die(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(deploying, "_finish", die)
-    monkeypatch.setattr(deploying, "_undo", die)
-    with pytest.raises(KeyboardInterrupt):
-        deploy(other, scene)
-    monkeypatch.undo()
+    with monkeypatch.context() as killed:
+        killed.setattr(deploying, "_finish", die)
+        killed.setattr(deploying, "_undo", die)
+        with pytest.raises(KeyboardInterrupt):
+            deploy(other, scene)
     assert deploying.purge(service) == 0
     kill(other)
     takeover.take_over(service)
@@ -169,3 +175,20 @@ def test_whoever_ends_in_order_gives_up_what_is_left(service: Service, scene: Sc
     assert inbox.claim(service) is not None
     assert generations.dead(service) == [] and takeover.take_over(service) == 0
     takeover.give_up(replace(service, sign=None))
+
+
+def test_its_heartbeats_end_before_it_gives_up(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = replace(service, sign=generations.begin(service.store, service.clock))
+    assert other.sign is not None
+    ended: list[int] = []
+    end = other.sign.end
+
+    def end_first() -> None:
+        assert service.store.one("SELECT 1 FROM generations WHERE n = :n", {"n": other.generation})
+        ended.append(other.generation)
+        end()
+
+    monkeypatch.setattr(other.sign, "end", end_first)
+    takeover.give_up(other)
+    assert ended == [other.generation]
+    assert not service.store.one("SELECT 1 FROM generations WHERE n = :n", {"n": other.generation})

@@ -7,6 +7,7 @@ with the process, however that died. Where several machines share a database, a 
 
 import logging
 import threading
+from contextlib import ExitStack
 
 from webapp.errors import Conflict, Unavailable
 from webapp.kit.clock import SECOND, Clock
@@ -23,56 +24,80 @@ _SEEN = (
 HEARTBEAT = 5 * SECOND
 MISSED = 12 * SECOND
 """So long without a heartbeat, and a generation counts as dead."""
+_RETRY_S = 1.0
+_GAP = HEARTBEAT + SECOND
+"""More than this between two heartbeats of one's own: the store was away, for the others too."""
 
 
 class Pulse(SignOfLife):
-    """A sign for other machines: a heartbeat of a thread of its own."""
+    """A sign for other machines: a heartbeat of a thread of its own, which also tells how long the store has answered.
+
+    While the store is away nobody is heard. So only who has heard itself without a gap, for longer than others may be
+    silent, judges them.
+    """
 
     def __init__(self, store: Store, clock: Clock, number: int) -> None:
         super().__init__(None, number)
         self._store, self._clock = store, clock
+        self._steady_since = self._beat_at = clock()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pulse", daemon=True)
         self._thread.start()
 
     def end(self) -> None:
-        """This life is over."""
+        """This life is over: it is not heard again, even where a heartbeat still waits for the store."""
         self._stopping.set()
         self._thread.join(HEARTBEAT / SECOND)
 
+    def beat(self) -> None:
+        """Say that this generation lives. Raises :class:`Unavailable`."""
+        with self._store.write() as tx:
+            if self._stopping.is_set():
+                return
+            now = self._clock()
+            tx.run(_SEEN, {"n": self.number, "now": now})
+        if now - self._beat_at > _GAP:
+            self._steady_since = now
+        self._beat_at = now
+
+    def can_judge(self, now: int) -> bool:
+        """Whether the store has answered for so long that whoever is silent must be dead."""
+        return now - self._beat_at <= _GAP and now - self._steady_since >= MISSED + HEARTBEAT
+
     def _run(self) -> None:
-        while not self._stopping.wait(HEARTBEAT / SECOND):
+        pause = HEARTBEAT / SECOND
+        while not self._stopping.wait(pause):
+            pause = HEARTBEAT / SECOND
             try:
-                beat(self._store, self._clock, self.number)
+                self.beat()
             except Unavailable as error:
                 log.log(error.level, "heartbeat: %s", error.message)
+                pause = min(pause, _RETRY_S)
             except Exception:
                 log.exception("A heartbeat failed.")
 
 
 def begin(store: Store, clock: Clock) -> SignOfLife:
     """The sign of a new generation, the latest of all. It stands before anybody can know the number."""
-    with store.write() as tx:
-        add_to_counts(tx, ["generations"], 1)
-        number = read_count(tx, "generations")
-        sign = Pulse(store, clock, number) if store.folder is None else SignOfLife(store.folder, number)
-        tx.run(_SEEN, {"n": number, "now": clock()})
+    with ExitStack() as undo:
+        with store.write() as tx:
+            add_to_counts(tx, ["generations"], 1)
+            number = read_count(tx, "generations")
+            sign = Pulse(store, clock, number) if store.folder is None else SignOfLife(store.folder, number)
+            undo.callback(sign.end)
+            tx.run(_SEEN, {"n": number, "now": clock()})
+        undo.pop_all()
     return sign
 
 
 def dead(service: Service) -> list[int]:
     """The generations whose process is dead, and whose work nobody has taken over yet; oldest first."""
     others = service.store.tuples("SELECT n, seen_at FROM generations ORDER BY n")
-    folder, now = service.store.folder, service.clock()
-    return [
-        n
-        for n, seen_at in others
-        if n != service.generation and not (lives(folder, n) if folder is not None else now - seen_at < MISSED)
-    ]
+    return [n for n, seen_at in others if n != service.generation and _is_dead(service, n, seen_at)]
 
 
 def beat(store: Store, clock: Clock, number: int) -> None:
-    """Say that this generation lives; one that was thought dead, since it could not be heard, lives again."""
+    """Say that a generation lives; one that was thought dead, since it could not be heard, lives again."""
     with store.write() as tx:
         tx.run(_SEEN, {"n": number, "now": clock()})
 
@@ -85,6 +110,22 @@ def refuse_living(store: Store, clock: Clock) -> None:
         raise Conflict("Patchbay is running; stop it on every machine first.")
 
 
-def bury(tx: Tx, number: int) -> bool:
-    """Forget a generation, in the transaction that takes its work over; False when somebody has done so before."""
+def bury(tx: Tx, service: Service, number: int) -> bool:
+    """Forget a dead generation, in the transaction that takes its work over.
+
+    False when somebody has done so before, or it was heard since.
+    """
+    seen = tx.one("SELECT seen_at FROM generations WHERE n = :n", {"n": number})
+    return seen is not None and _is_dead(service, number, seen["seen_at"]) and forget(tx, number)
+
+
+def forget(tx: Tx, number: int) -> bool:
+    """Forget a generation, whoever lives; False when somebody has done so before."""
     return bool(tx.run("DELETE FROM generations WHERE n = :n", {"n": number}))
+
+
+def _is_dead(service: Service, number: int, seen_at: int) -> bool:
+    if service.store.folder is not None:
+        return not lives(service.store.folder, number)
+    now = service.clock()
+    return isinstance(service.sign, Pulse) and service.sign.can_judge(now) and now - seen_at >= MISSED

@@ -3,7 +3,7 @@
 import fcntl
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from webapp.kit.clock import Clock, now
@@ -44,9 +44,11 @@ def open_service(
     :class:`webapp.errors.Conflict` where a move into the database is not finished.
     """
     restoring.finish(settings.data)
-    store = open_store(settings)
-    executor = Executor(runner or Runner.start())
-    try:
+    with ExitStack() as undo:
+        store = open_store(settings)
+        undo.callback(store.close)
+        executor = Executor(runner or Runner.start())
+        undo.callback(executor.close)
         with _one_at_a_time(settings.data / ".opening"):
             store.migrate()
             refuse_unfinished(store)
@@ -57,14 +59,12 @@ def open_service(
         limits = Limiter(settings.limits_storage, clock, closed=settings.limits_away == "closed")
         parts = (settings, store, clock, keys, _catalog(settings), outbound, executor, limits, waking(wake, store))
         service = Service(*parts, sign=generations.begin(store, clock))
+        undo.callback(takeover.give_up, service)
         while clear_addresses.seal_some(service) or tokens.seal_addresses(service):
             pass
         if settings.sandbox:
             provider_clients.ensure_sandbox(service)
-    except BaseException:
-        executor.close()
-        store.close()
-        raise
+        undo.pop_all()
     return service
 
 

@@ -34,7 +34,7 @@ def take_over(service: Service) -> int:
     taken = 0
     for number in generations.dead(service):
         with service.store.write() as tx:
-            if generations.bury(tx, number):
+            if generations.bury(tx, service, number):
                 _release(tx, service, number)
                 taken += 1
     if taken:
@@ -46,13 +46,13 @@ def give_up(service: Service) -> None:
     """End this process's own generation: what it still holds is free at once."""
     if service.sign is None:
         return
+    service.sign.end()  # first, or a heartbeat that waits for the store would say that it lives
     try:
         with service.store.write() as tx:
-            if generations.bury(tx, service.generation):
+            if generations.forget(tx, service.generation):
                 _release(tx, service, service.generation)
     except Unavailable as error:
         log.info("What this process held is taken over by the next: %s", error.message)
-    service.sign.end()
 
 
 def _release(tx: Tx, service: Service, number: int) -> None:
