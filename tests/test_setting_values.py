@@ -34,6 +34,12 @@ NAME = "PATCHBAY_THING"
         (values.hosts, "Localhost, [::1]:80\n10.0.0.1", ("localhost", "[::1]:80", "10.0.0.1")),
         (values.networks, "10.0.0.0/8 ::1", ("10.0.0.0/8", "::1")),
         (values.storage, "redis+unix://x", "redis+unix://x"),
+        (values.database, "postgresql://u:p%25@db.example/patchbay", "postgresql://u:p%25@db.example/patchbay"),
+        (
+            values.database,
+            "postgres://[::1]:5432,b.example/d?connect_timeout=5",
+            "postgres://[::1]:5432,b.example/d?connect_timeout=5",
+        ),
         (values.project, "proj_8sKx2", "proj_8sKx2"),
     ],
 )
@@ -78,6 +84,8 @@ def test_what_is_good(read: Callable[[str, str], Any], given: str, value: Any) -
         (values.networks, "10.0.0.1/8"),
         (values.networks, "here"),
         (values.storage, "redis"),
+        (values.database, "mysql://db.example/patchbay"),
+        (values.database, "postgresql://db.example"),
         (values.project, "8sKx2"),
     ],
 )
@@ -91,3 +99,13 @@ def test_a_secret_is_never_repeated() -> None:
         with pytest.raises(BadSetting) as refusal:
             read(NAME, "canary")
         assert "canary" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["u:se%canary@127.0.0.1/db", "u:s@canary@127.0.0.1/db", "u:canary/s@127.0.0.1/db", "u:p@127.0.0.1/db?canary=1"],
+)
+def test_an_address_that_libpq_cannot_read_is_not_repeated(address: str) -> None:
+    with pytest.raises(BadSetting, match=rf"^{NAME} is not an address that libpq reads; .* as %XX.*\.$") as refusal:
+        values.database(NAME, f"postgresql://{address}")
+    assert "canary" not in str(refusal.value) and refusal.value.__context__ is None

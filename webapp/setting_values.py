@@ -153,12 +153,21 @@ def storage(name: str, value: str) -> str:
 
 
 def database(name: str, value: str) -> str:
-    """The address of a database, as libpq reads it."""
+    """The address of a database, as libpq reads it. What is wrong is not repeated: it may hold a password."""
+    if not re.match(r"(postgresql|postgres)://", value):
+        raise BadSetting(f"{name} must be an address such as postgresql://user:password@db.example.com/patchbay.")
+    from psycopg import ProgrammingError  # slow to import, and only its address needs it
+    from psycopg.conninfo import conninfo_to_dict
+
     try:
-        parts = urlsplit(value)
-    except ValueError as error:
-        raise BadSetting(f"{name} is not a valid address.") from error
-    if parts.scheme not in ("postgresql", "postgres") or len(parts.path) < 2:
+        parts = conninfo_to_dict(value)
+    except (ProgrammingError, UnicodeError):
+        parts = {"port": "unknown"}
+    if not re.fullmatch(r"[0-9,]*", str(parts.get("port", ""))) or "@" in str(parts.get("host", "")):
+        raise BadSetting(
+            f"{name} is not an address that libpq reads; write special characters as %XX, such as %25 for %."
+        )
+    if not parts.get("dbname"):
         raise BadSetting(f"{name} must be an address such as postgresql://user:password@db.example.com/patchbay.")
     return value
 

@@ -81,3 +81,9 @@ def test_an_address_that_leads_nowhere_is_said_in_a_sentence(url: str, wrong: st
     with pytest.raises(Unavailable, match=r"^PATCHBAY_DATABASE_URL leads to no database: .*\.$") as caught:
         PostgresStore(wrong.format(port=port))
     assert "wrong" not in caught.value.message
+
+
+def test_an_address_that_libpq_cannot_read_is_not_repeated() -> None:
+    with pytest.raises(Unavailable, match=r"^PATCHBAY_DATABASE_URL is not an address that libpq reads\.$") as caught:
+        PostgresStore("postgresql://u:se%canary@127.0.0.1/db")
+    assert caught.value.__suppress_context__

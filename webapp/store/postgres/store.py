@@ -39,6 +39,8 @@ class PostgresStore:
         """Connect to ``url``, with at most so many ``connections``. Raises :class:`Unavailable` with the reason."""
         try:
             self._pool = Pool(url, connections, patience_s)
+        except (psycopg.ProgrammingError, UnicodeError):  # they repeat parts of the address, such as a password
+            raise Unavailable("PATCHBAY_DATABASE_URL is not an address that libpq reads.") from None
         except psycopg.Error as error:
             raise Unavailable(f"PATCHBAY_DATABASE_URL leads to no database: {_reason(error)}.") from error
         self._bell = Bell(self._pool, url)

@@ -26,3 +26,9 @@ def test_a_storage_whose_package_is_missing_says_what_to_install(monkeypatch: py
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(BadSetting, match=r"pip install 'limits\[redis\]'"):
         limit_storage.opened("redis://127.0.0.1:1")
+
+
+def test_what_names_no_storage_is_not_repeated() -> None:
+    with pytest.raises(BadSetting, match="use redis://") as caught:
+        limit_storage.opened("canary-password@redis.example:6379")
+    assert "canary" not in str(caught.value)

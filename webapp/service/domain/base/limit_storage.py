@@ -31,7 +31,9 @@ def opened(address: str) -> "Storage":
     from limits.errors import ConfigurationError
     from limits.storage import Storage, storage_from_string
 
-    scheme = address.partition("://")[0]
+    scheme, separator, _ = address.partition("://")
+    if not separator:  # it is not repeated: it may be a password
+        raise BadSetting("PATCHBAY_LIMITS_STORAGE is no kind of storage; use redis://host:6379, for example.")
     try:
         storage = storage_from_string(address, wrap_exceptions=True, **_options(scheme))
     except ConfigurationError as error:
