@@ -5,8 +5,11 @@ from contextlib import closing
 
 import psycopg
 import pytest
+from psycopg_pool.base import AttemptWithBackoff
 
 from tests.once.pgbouncer import pooled
+from webapp.errors import Unavailable
+from webapp.store.postgres import connections
 from webapp.store.postgres.store import PostgresStore
 
 ADD = "INSERT INTO counters (name, n) VALUES (:name, 1)"
@@ -57,3 +60,22 @@ def test_statements_are_prepared_where_nothing_stands_in_between(postgres: Postg
     for _ in range(16):
         names(postgres)
     assert any("FROM counters" in sql for (sql,) in postgres.tuples("SELECT statement FROM pg_prepared_statements"))
+
+
+def test_after_an_outage_whoever_asks_is_connected_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However seldom the pool would try by itself by then."""
+    monkeypatch.setattr(AttemptWithBackoff, "INITIAL_DELAY", 0.02)
+    monkeypatch.setattr(AttemptWithBackoff, "DELAY_BACKOFF", 1000)
+    monkeypatch.setattr(connections, "RECONNECT_S", 0.1)
+    with closing(PostgresStore(url, connections=1, patience_s=0.3)) as store:
+        assert names(store) == []
+        with monkeypatch.context() as away:
+            away.setattr(psycopg.Connection, "connect", classmethod(_refuse))
+            cut(url)
+            with pytest.raises(Unavailable):
+                names(store)
+        assert names(store) == []
+
+
+def _refuse(*_: object, **__: object) -> None:
+    raise psycopg.OperationalError("connection refused")

@@ -29,6 +29,8 @@ _ALIVE = {
     "application_name": "patchbay",
 }
 """A server that is gone is noticed; the address may say otherwise."""
+RECONNECT_S = 3.0
+"""So long the pool tries by itself, ever more seldom; afterwards each who asks makes it try at once."""
 
 
 class Session:
@@ -66,7 +68,7 @@ class Session:
                 copy.write_row(row)
 
     def command(self, sql: str) -> str | None:
-        """Send ``sql``, several statements perhaps, in one go; what the server says of the last one."""
+        """Send ``sql``, several statements perhaps, in one go; what the server says of the first one."""
         self._cursor.execute(sql, prepare=False)
         return self._cursor.statusmessage
 
@@ -86,6 +88,7 @@ class Pool:
             max_size=size,
             open=False,
             timeout=patience_s,
+            reconnect_timeout=RECONNECT_S,
             name="patchbay",
             configure=self._configure,
         )

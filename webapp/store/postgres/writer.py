@@ -1,5 +1,7 @@
 """The connection on which a process writes: the lock of all writers is taken first, and never kept in silence."""
 
+from contextlib import suppress
+
 import psycopg
 from psycopg.pq import TransactionStatus
 
@@ -21,7 +23,7 @@ class Writer:
     def __init__(self, pool: Pool, size: int, patience_s: float) -> None:
         self._pool, self._size = pool, size
         self._begin = (
-            f"BEGIN; SET LOCAL lock_timeout = {int(patience_s * 1000)}; "
+            f"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {int(patience_s * 1000)}; "
             f"SET LOCAL idle_in_transaction_session_timeout = {int(SILENT_S * 1000)}; "
             f"SELECT pg_advisory_xact_lock({WRITE_LOCK}); SAVEPOINT block"
         )
@@ -66,7 +68,8 @@ class Writer:
             except BaseException as error:
                 lost = isinstance(error, psycopg.OperationalError) and session.connection.broken
                 if session.status == TransactionStatus.INERROR:
-                    session.command("ROLLBACK")
+                    with suppress(psycopg.Error):  # where it is lost now, the pool notices
+                        session.command("ROLLBACK")
                 self._pool.give_back(session)
                 if not lost or attempt == self._size:
                     raise
