@@ -1,5 +1,7 @@
 """Who made the database is noticed, and who only serves needs no right to change its tables."""
 
+import hashlib
+import unicodedata
 from contextlib import closing
 
 import psycopg
@@ -9,6 +11,7 @@ from tests.once import postgres as databases
 from webapp.errors import Unwritable
 from webapp.store.contract import WrongSchema
 from webapp.store.migrations import SCHEMA
+from webapp.store.postgres import folding, schema
 from webapp.store.postgres.sql import definitions
 from webapp.store.postgres.store import PostgresStore
 
@@ -26,6 +29,20 @@ def test_a_database_of_another_version_is_refused(postgres: PostgresStore, chang
     for verb in (postgres.pending, postgres.migrate):
         with pytest.raises(WrongSchema, match=sentence):
             verb()
+
+
+def test_functions_of_an_earlier_version_are_replaced(postgres: PostgresStore) -> None:
+    with postgres.write() as tx:
+        tx.run("UPDATE migration_checksums SET name = 'functions_0' WHERE name = :name", {"name": schema.FUNCTIONS})
+    assert postgres.pending() == [schema.FUNCTIONS]
+
+
+def test_functions_that_change_need_a_new_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over the characters of Unicode 3.2 alone, which every Python knows and folds alike."""
+    known = [pair for pair in folding._changed() if unicodedata.ucd_3_2_0.category(pair[0]) != "Cn"]
+    monkeypatch.setattr(folding, "_changed", lambda: iter(known))
+    digest = hashlib.sha256("".join(folding.functions()).encode()).hexdigest()
+    assert (schema.FUNCTIONS, digest[:16]) == ("functions_1", "ad2f2c55b9e80d64")
 
 
 def test_a_migration_that_breaks_off_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

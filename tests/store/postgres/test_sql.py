@@ -13,6 +13,7 @@ from webapp.store.postgres.sql import definitions, statement
         ("x = ':a' AND y = :a", "x = ':a' AND y = $1", ("a",)),
         ("x = 'it''s :b' AND y = :a", "x = 'it''s :b' AND y = $1", ("a",)),
         ('SELECT "odd:name", id::text, n % 2 FROM t', 'SELECT "odd:name", id::text, n % 2 FROM t', ()),
+        ("SELECT 1 -- it's :a\n WHERE x = :b", "SELECT 1 -- it's :a\n WHERE x = $1", ("b",)),
         ("LIKE '100%' AND :é = 1", "LIKE '100%' AND :é = 1", ()),
     ],
 )

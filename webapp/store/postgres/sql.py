@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-_TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|::|:([A-Za-z_]\w*)""")
+_TOKEN = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|--[^\n]*|::|:([A-Za-z_]\w*)""")
 _TYPES = {"INTEGER": "BIGINT", "BLOB": "BYTEA", "TEXT": 'TEXT COLLATE "C"'}
 _TYPE = re.compile(rf"\b({'|'.join(_TYPES)})\b")
 _COMMENT = re.compile(r"--[^\n]*")
@@ -22,7 +22,7 @@ class Statement(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def statement(sql: str) -> Statement:
-    """``sql`` with its ``:name`` parameters numbered; what stands in quotes, and ``::``, is left alone."""
+    """``sql`` with its ``:name`` parameters numbered; what stands in quotes or comments, and ``::``, is left alone."""
     names: list[str] = []
 
     def numbered(match: re.Match[str]) -> str:
