@@ -1,6 +1,8 @@
 """What is noted in memory while calls are answered, and written together a moment later, so that no call waits for it.
 
 What a busy store did not take is written with what is noted next. A process that is killed loses what it noted last.
+Counts are the exception to "once": where a connection to PostgreSQL is lost in the very moment of the commit, nobody
+knows whether it succeeded, and what was added may be added again.
 """
 
 import threading
