@@ -42,14 +42,17 @@ class Person:
 
     def leave(self) -> Any:
         """To the provider: in a window of its own, or in this tab without JavaScript; the page to decide on."""
-        go = self.page.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").first
         if not self.scripts:
-            go.click()
+            self.onward().click()
             return self.page
-        self.page.wait_for_load_state()  # a person is slower than the script, which opens the window
         with self.page.expect_popup() as opened:
-            go.click()
+            self.onward().click()
         return opened.value
+
+    def onward(self) -> Any:
+        """The link to the provider, once all is loaded: a person is slower than the script, which opens the window."""
+        self.page.wait_for_load_state()
+        return self.page.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").first
 
     def decide(self, window: Any, button: str, person: str = "Ada Lovelace") -> None:
         window.get_by_text(person, exact=True).click()

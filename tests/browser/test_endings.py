@@ -61,7 +61,7 @@ def test_cancelled_at_the_provider(ada: Person) -> None:
 def test_window_blocked(ada: Person) -> None:
     ada.page.context.add_init_script("window.open = () => null")
     ada.choose("Sandbox Tasks")
-    ada.page.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").click()
+    ada.onward().click()
     ada.page.get_by_text("so the sign-in goes on in this tab").wait_for()
     ada.page.wait_for_url(f"{ada.at.sandbox_url}/**")
     ada.decide(ada.page, "Allow")

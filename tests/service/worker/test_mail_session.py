@@ -2,6 +2,7 @@
 
 import smtplib
 import socket
+import time
 from contextlib import suppress
 
 import pytest
@@ -156,10 +157,11 @@ def test_addresses_are_not_found_by_trying(sender: smtplib.SMTP) -> None:
 
 def test_who_sends_nothing_gives_way_and_is_ended_in_time(mail_service: Service, plant_mailbox: PlantMailbox) -> None:
     _, address = plant_mailbox()
-    with running(with_quotas(mail_service, ADDRESS_MAIL_SESSIONS=2, MAIL_S=0.25)) as server:
+    with running(with_quotas(mail_service, ADDRESS_MAIL_SESSIONS=2, MAIL_S=0.5)) as server:
         assert server.port
         idle, second, third = (smtplib.SMTP("127.0.0.1", server.port, timeout=20) for _ in range(3))
         assert idle.noop() == (421, b"4.3.2 Others wait; connect again to send more.")
+        time.sleep(0.25)  # so much longer than the second's lasts the third's time, which a mail begins anew
         assert third.sendmail("ada@example.com", [address], b"x") == {}
         assert second.getreply() == (421, b"4.3.2 No mail came for too long; connect again to send one.")
         assert third.noop()[0] == 250
