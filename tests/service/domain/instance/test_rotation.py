@@ -193,10 +193,12 @@ def test_rotating_twice_while_two_processes_connect_and_refresh(data: Path, acme
 
 
 SLOW = """
-import sys, time
+import sys, time, types
 from webapp.service.domain.instance import rotation
 rotation.BATCH = 3
-rotation.time.sleep = lambda _, sleep=time.sleep: (print("batch", flush=True), sleep(0.05))
+rotation.time = types.SimpleNamespace(
+    monotonic=time.monotonic, sleep=lambda _: (print("batch", flush=True), time.sleep(0.05))
+)
 from webapp.cli.main import main
 main(["keys", "rotate"])
 """
