@@ -54,6 +54,17 @@ class Person:
         self.page.wait_for_load_state()
         return self.page.get_by_role("link", name="Continue to Sandbox Tasks").locator("visible=true").first
 
+    def connect_thrice(self) -> None:
+        """Two people's accounts by sign-in and one by its key, in this tab."""
+        for name in ("Ada Lovelace", "Grace Hopper"):
+            self.choose("Sandbox Tasks")
+            self.page.get_by_role("link", name="Stay in this tab instead").locator("visible=true").first.click()
+            self.decide(self.page, "Allow", name)
+            self.connected()
+        self.choose("Sandbox Tasks (key)")
+        self.send_key(self.working_key())
+        self.connected()
+
     def decide(self, window: Any, button: str, person: str = "Ada Lovelace") -> None:
         window.get_by_text(person, exact=True).click()
         window.get_by_role("button", name=button, exact=True).click()
