@@ -1,0 +1,7 @@
+-- service/domain/accounts/event_handshakes.py: secrets that providers told without a signature, until their owner takes them
+CREATE TABLE event_handshakes (
+  oauth_app_id TEXT PRIMARY KEY REFERENCES provider_clients (id) ON DELETE CASCADE,
+  project_id TEXT,
+  secret_sealed BLOB NOT NULL,
+  received_at BIGINT NOT NULL
+);
