@@ -57,7 +57,7 @@ def test_a_pooler_may_stand_in_between(url: str) -> None:
 
 
 def test_statements_are_prepared_where_nothing_stands_in_between(postgres: PostgresStore) -> None:
-    for _ in range(16):
+    for _ in range(64):  # each connection of the pool has its own
         names(postgres)
     assert any("FROM counters" in sql for (sql,) in postgres.tuples("SELECT statement FROM pg_prepared_statements"))
 

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
+from tests.once import postgres as databases
 from webapp.errors import Unavailable, Unwritable
 from webapp.store.contract import Tx
 from webapp.store.postgres.store import PostgresStore
@@ -87,3 +88,11 @@ def test_an_address_that_libpq_cannot_read_is_not_repeated() -> None:
     with pytest.raises(Unavailable, match=r"^PATCHBAY_DATABASE_URL is not an address that libpq reads\.$") as caught:
         PostgresStore("postgresql://u:se%canary@127.0.0.1/db")
     assert caught.value.__suppress_context__
+
+
+def test_a_database_that_cannot_keep_every_letter_is_refused(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE narrow TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C'")
+    with pytest.raises(Unavailable, match="keeps text as SQL_ASCII; it must be UTF8"):
+        PostgresStore(databases.url("narrow"))
+    databases.drop("narrow")

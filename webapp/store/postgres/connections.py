@@ -1,25 +1,29 @@
 """Connections to PostgreSQL: a pool of them, statements on one of them, and one that a write transaction takes.
 
-No state of a session is relied on, so that PgBouncer may stand in between (pool_mode=transaction): each connection is
-as good as any other, and what a transaction needs is set within it. Only statements that are prepared, which halve the
-cost of most reads, belong to a session: behind a pooler none are.
+PgBouncer may stand in between (pool_mode=transaction): no state of a session is relied on then, each connection is as
+good as any other, and what a transaction needs is set within it. Without a pooler, statements are prepared, which
+halves the cost of most reads, and what all transactions need is set once for a connection.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
+from psycopg.pq.abc import PGresult
 from psycopg_pool import ConnectionPool
 
 from webapp.store.contract import NOTHING, Params, Row
 from webapp.store.postgres.sql import statement
+from webapp.store.postgres.statements import Statements
 from webapp.store.postgres.values import CONTEXT
 
 T = TypeVar("T")
-PREPARED_AFTER, MOST_STATEMENTS = 2, 500
+UNICODE = "UTF8"
 _ALIVE = {
     "connect_timeout": "5",
     "keepalives_idle": "10",
@@ -33,12 +37,22 @@ RECONNECT_S = 3.0
 """So long the pool tries by itself, ever more seldom; afterwards each who asks makes it try at once."""
 
 
-class Session:
-    """One connection as a :class:`webapp.store.contract.Tx`."""
+Sums = Counter[tuple[str, tuple[tuple[str, Any], ...]]]
+"""What a shared transaction adds at its end: by the statement and its parameters."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+
+class Session:
+    """One connection as a :class:`webapp.store.contract.Tx`, kept as long as that."""
+
+    def __init__(self, connection: "_Connection", *, prepares: bool) -> None:
         self.connection = connection
-        self._cursor = psycopg.RawCursor(connection)
+        self.sums: Sums | None = None
+        self._statements = Statements(connection, prepares=prepares)
+
+    @property
+    def shared(self) -> bool:
+        """Whether its transaction is one of several that hold the write lock together."""
+        return self.sums is not None
 
     @property
     def status(self) -> TransactionStatus:
@@ -46,43 +60,64 @@ class Session:
         return self.connection.info.transaction_status
 
     def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
-        rows = self.tuples(sql, params)
-        names = [column.name for column in self._cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        result = self._execute(sql, params)
+        names = [(result.fname(number) or b"").decode() for number in range(result.nfields)]
+        return [dict(zip(names, row, strict=True)) for row in self._statements.rows(result)]
 
     def one(self, sql: str, params: Params = NOTHING) -> Row | None:
         rows = self.all(sql, params)
         return rows[0] if rows else None
 
     def tuples(self, sql: str, params: Params = NOTHING) -> list[tuple[Any, ...]]:
-        text, names = statement(sql)
-        return self._cursor.execute(text, [params[name] for name in names], binary=True).fetchall()
+        return self._statements.rows(self._execute(sql, params))
 
     def run(self, sql: str, params: Params = NOTHING) -> int:
-        text, names = statement(sql)
-        return max(self._cursor.execute(text, [params[name] for name in names], binary=True).rowcount, 0)
+        return self._execute(sql, params).command_tuples or 0
+
+    def add(self, sql: str, params: Params, by: int) -> None:
+        if self.sums is None:
+            self.run(sql, {**params, "by": by})
+        else:
+            self.sums[sql, tuple(sorted(params.items()))] += by
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        with self._cursor.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
+        with self.connection.cursor().copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN") as copy:
             for row in rows:
                 copy.write_row(row)
 
     def command(self, sql: str) -> str | None:
-        """Send ``sql``, several statements perhaps, in one go; what the server says of the first one."""
-        self._cursor.execute(sql, prepare=False)
-        return self._cursor.statusmessage
+        """Send ``sql``, several statements perhaps, in one go; what the server says of the last one."""
+        return self._statements.command(sql)
+
+    def _execute(self, sql: str, params: Params) -> PGresult:
+        text, names = statement(sql)
+        return self._statements.execute(text, [params[name] for name in names])
+
+
+class _Connection(psycopg.Connection[Any]):
+    """One of the pool, with its session."""
+
+    @cached_property
+    def session(self) -> Session:
+        """What works on it."""
+        return Session(self, prepares=self.prepare_threshold is not None)
 
 
 class Pool:
-    """At most ``size`` connections to ``url``, made when they are needed and again when they are lost."""
+    """At most ``size`` connections to ``url``, made when they are needed and again when they are lost.
 
-    def __init__(self, url: str, size: int, patience_s: float) -> None:
+    ``settings`` of a session, such as ``lock_timeout = 1000``, are made on each, but not through a pooler.
+    """
+
+    def __init__(self, url: str, size: int, patience_s: float, settings: Sequence[str] = ()) -> None:
         """Raises ``psycopg.OperationalError`` where nothing answers at ``url``, or lets nobody in."""
         with connect(url) as connection:  # the pool would try for long, and not say why
             self.is_pooled = _is_pooled(connection)
-        self._size = size
-        self._pool: ConnectionPool[psycopg.Connection[Any]] = ConnectionPool(
+            self.encoding = connection.info.parameter_status("server_encoding") or UNICODE
+        self._size, self._settings = size, "; ".join(f"SET {setting}" for setting in settings)
+        self._pool: ConnectionPool[_Connection] = ConnectionPool(
             url,
+            connection_class=_Connection,
             kwargs={**_options(url), "autocommit": True, "context": CONTEXT},
             min_size=1,
             max_size=size,
@@ -99,16 +134,17 @@ class Pool:
         """A connection, given back when the block ends. Raises ``PoolTimeout`` when none is free in time."""
         connection = self._pool.getconn()
         try:
-            yield Session(connection)
+            yield connection.session
         finally:
             self._pool.putconn(connection)
 
     def take(self) -> Session:
         """A connection to keep until :meth:`give_back`."""
-        return Session(self._pool.getconn())
+        return self._pool.getconn().session
 
     def give_back(self, session: Session) -> None:
         """The end of :meth:`take`."""
+        session.sums = None
         self._pool.putconn(session.connection)
 
     def read(self, verb: Callable[[Session], T]) -> T:
@@ -123,9 +159,11 @@ class Pool:
         with self.session() as session:
             return verb(session)
 
-    def _configure(self, connection: psycopg.Connection[Any]) -> None:
-        connection.prepared_max = MOST_STATEMENTS
-        connection.prepare_threshold = None if self.is_pooled else PREPARED_AFTER
+    def _configure(self, connection: _Connection) -> None:
+        if self.is_pooled:
+            connection.prepare_threshold = None
+        if self._settings and not self.is_pooled:
+            connection.execute(self._settings)
 
     def close(self) -> None:
         """Close every connection."""

@@ -1,5 +1,8 @@
 """The portable SQL as PostgreSQL takes it: numbered parameters, and its own names of types.
 
+How many rows a list gives at most is a parameter like any other. A plan for any value takes it for a tenth of what
+there is then, however much :mod:`webapp.store.postgres.statistics` says that is.
+
 Texts compare and sort by their bytes (the collation "C"), as SQLite's do, whatever the language of the database.
 """
 

@@ -6,6 +6,10 @@ promise that SQLite's write lock makes. ``READ COMMITTED`` is enough for that, n
 and none has to be run again. Threads of a process share transactions and commits (:mod:`webapp.store.turns`), so that
 the lock changes hands once for many of them. Readers take no lock and wait for nobody.
 
+Writes of the hot paths are *shared*: they hold that lock together with others of their kind and claim their rows with
+``FOR NO KEY UPDATE SKIP LOCKED``, so that events, deliveries and timers of several processes are written side by side.
+A process that has no more connections than writers may hold shares none, so that one is left to read on.
+
 A connection that is lost is made again, and a read asks once more. A write whose connection is lost raises
 :class:`webapp.errors.Unavailable`: it was undone, unless the connection was lost in the very moment of the commit. What
 must not happen twice is therefore guarded by what it writes (an id, an attempt's number, a generation), not by whether
@@ -20,16 +24,20 @@ from typing import Any
 import psycopg
 
 from webapp.errors import Unavailable, Unwritable
+from webapp.kit.clock import now
 from webapp.store.contract import NOTHING, Params, Row, Sizes, Tx, WrongSchema
 from webapp.store.postgres import schema
 from webapp.store.postgres.bell import Bell
-from webapp.store.postgres.connections import Pool
+from webapp.store.postgres.connections import UNICODE, Pool
 from webapp.store.postgres.errors import translated, translation
-from webapp.store.postgres.writer import Writer
+from webapp.store.postgres.months import PostgresMonths
+from webapp.store.postgres.writer import Writer, bounds
 from webapp.store.turns import Turns
 
 PATIENCE_S = 10.0
 CONNECTIONS = 10
+WRITING = 2
+"""So many connections writers hold at most: one that is shared, and one that is not."""
 
 
 class PostgresStore:
@@ -38,14 +46,23 @@ class PostgresStore:
     def __init__(self, url: str, *, connections: int = CONNECTIONS, patience_s: float = PATIENCE_S) -> None:
         """Connect to ``url``, with at most so many ``connections``. Raises :class:`Unavailable` with the reason."""
         try:
-            self._pool = Pool(url, connections, patience_s)
+            self._pool = Pool(url, connections, patience_s, bounds(patience_s))
         except (psycopg.ProgrammingError, UnicodeError):  # they repeat parts of the address, such as a password
             raise Unavailable("PATCHBAY_DATABASE_URL is not an address that libpq reads.") from None
         except psycopg.Error as error:
             raise Unavailable(f"PATCHBAY_DATABASE_URL leads to no database: {_reason(error)}.") from error
-        self._bell = Bell(self._pool, url)
+        if self._pool.encoding != UNICODE:
+            self._pool.close()
+            raise Unavailable(
+                f"The database in PATCHBAY_DATABASE_URL keeps text as {self._pool.encoding}; it must be {UNICODE}: "
+                "make another with `createdb --encoding=UTF8 --template=template0`."
+            )
+        self._bell, self._shares = Bell(self._pool, url), connections > WRITING
         self._writer = Writer(self._pool, connections, patience_s)
         self._turns = Turns(self._writer, translation, patience_s=patience_s)
+        self._shared_writer = Writer(self._pool, connections, patience_s, shared=True)
+        self._shared_turns = Turns(self._shared_writer, translation, patience_s=patience_s)
+        self.months = PostgresMonths(self)
 
     @property
     def folder(self) -> Path | None:
@@ -68,19 +85,25 @@ class PostgresStore:
             return self._pool.read(lambda session: session.tuples(sql, params))
 
     @contextmanager
-    def write(self) -> Iterator[Tx]:
-        """A transaction that begins with the write lock in hand. It may share its commit with others."""
-        with translated(), self._turns.block():
-            yield self._writer.session
+    def write(self, *, shared: bool = False) -> Iterator[Tx]:
+        """A transaction that begins with the write lock in hand. It may share its commit with others, and with
+        ``shared`` the lock too."""
+        beside = shared and self._shares
+        turns, writer = (self._shared_turns, self._shared_writer) if beside else (self._turns, self._writer)
+        with translated(), turns.block():
+            yield writer.session
 
     def migrate(self) -> list[str]:
-        """Apply what is pending inside one transaction; of several processes, one does.
+        """Apply what is pending inside one transaction; of several processes, one does. Then make the months that are
+        missing.
 
         Raises :class:`WrongSchema` where this user may not.
         """
-        waiting = self.pending()
-        if not waiting:
-            return []
+        applied = self._apply(waiting) if (waiting := self.pending()) else []
+        self.months.ensure(now())
+        return applied
+
+    def _apply(self, waiting: list[str]) -> list[str]:
         try:
             with translated(), self._turns.block():
                 return schema.apply(self._writer.session)
@@ -137,7 +160,7 @@ class PostgresStore:
     def close(self) -> None:
         """Close every connection. Raises :class:`Unavailable` while somebody writes for too long."""
         self._bell.close()
-        with self._turns.outside():
+        with self._turns.outside(), self._shared_turns.outside():
             self._pool.close()
 
 
