@@ -1,5 +1,6 @@
 """Writers come one after another; one that is cut off, or falls silent, is undone, and the next one writes."""
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -112,3 +113,102 @@ def until_somebody_waits(store: PostgresStore) -> None:
             return
         time.sleep(0.01)
     pytest.fail("nobody waits for the lock")
+
+
+def test_shared_ones_write_at_once_and_keep_all_others_out(url: str) -> None:
+    with (
+        closing(PostgresStore(url, connections=3)) as one,
+        closing(PostgresStore(url, connections=3)) as two,
+        closing(PostgresStore(url, connections=3, patience_s=0.1)) as alone,
+    ):
+        with one.write(shared=True) as tx, two.write(shared=True) as other:
+            assert tx.run(ADD, {"name": "a"}) == other.run(ADD, {"name": "b"}) == 1
+            with pytest.raises(Unavailable), alone.write():
+                pytest.fail("one wrote that was not shared")
+        with one.write() as tx:
+            tx.run(ADD, {"name": "c"})
+            with pytest.raises(Unavailable), alone.write(shared=True):
+                pytest.fail("a shared one wrote beside one that was not")
+        assert names(one) == ["a", "b", "c"]
+
+
+def test_shared_ones_do_not_keep_another_away_for_good(url: str) -> None:
+    """Two that take turns leave no moment free; who comes in between waits for those before it alone."""
+    with closing(PostgresStore(url, connections=3)) as one, closing(PostgresStore(url, connections=3)) as two:
+        over, first = threading.Event(), threading.Event()
+
+        def write(store: PostgresStore) -> None:
+            while not over.is_set():
+                with store.write(shared=True):
+                    first.set()
+                    time.sleep(0.01)
+
+        with ThreadPoolExecutor(2) as pool:
+            for store in (one, two):
+                pool.submit(write, store)
+            first.wait(5)
+            began = time.monotonic()
+            with one.write() as tx:
+                tx.run(ADD, {"name": "between"})
+            took_s = time.monotonic() - began
+            over.set()
+        assert took_s < 5.0 and names(one) == ["between"]
+
+
+def test_readers_wait_for_no_writer_where_connections_are_few(url: str) -> None:
+    with (
+        closing(PostgresStore(url, connections=3)) as other,
+        closing(PostgresStore(url, connections=2, patience_s=2)) as few,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        with other.write():
+            waiting = [pool.submit(add_name, few, shared) for shared in (False, True)]
+            until_somebody_waits(other)
+            time.sleep(0.05)
+            assert names(few) == []
+        for write in waiting:
+            write.result()
+        assert names(few) == ["False", "True"]
+
+
+def add_name(store: PostgresStore, shared: bool) -> None:
+    with store.write(shared=shared) as tx:
+        tx.run(ADD, {"name": str(shared)})
+
+
+def test_a_lone_write_needs_no_savepoint_and_one_that_is_undone_ends_its_transaction(
+    postgres: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands, command = [], Session.command
+
+    def noted(session: Session, sql: str) -> str | None:
+        commands.append(sql.split()[0])
+        return command(session, sql)
+
+    monkeypatch.setattr(Session, "command", noted)
+    with postgres.write() as tx:
+        tx.run(ADD, {"name": "a"})
+        assert tx.tuples("SHOW lock_timeout") == [("2s",)]
+        assert tx.tuples("SHOW idle_in_transaction_session_timeout") == [("10s",)]
+    with pytest.raises(ValueError, match="undone"), postgres.write() as tx:
+        tx.run(ADD, {"name": "b"})
+        raise ValueError("undone")
+    with postgres.write() as tx:
+        tx.run(ADD, {"name": "c"})
+    assert commands == ["BEGIN", "COMMIT", "BEGIN", "ROLLBACK", "BEGIN", "COMMIT"]
+    assert names(postgres) == ["a", "c"]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 16])
+def test_the_sums_of_a_transaction_are_written_together(
+    postgres: PostgresStore, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr(writer, "AT_ONCE", at_once)
+    sum_of_name = f"{ADD.replace('1)', ':by)')} ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n"
+    other = "UPDATE counters SET n = n + :by WHERE name = :name"
+    for _ in range(2):
+        with postgres.write(shared=True) as tx:
+            for name in "cab":
+                tx.add(sum_of_name, {"name": name}, 2)
+                tx.add(other, {"name": name}, 1)
+    assert postgres.tuples("SELECT name, n FROM counters ORDER BY name") == [("a", 6), ("b", 6), ("c", 6)]
