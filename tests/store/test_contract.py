@@ -237,3 +237,27 @@ def test_who_rings_waits_for_nothing_and_is_not_rung_himself(any_store: Store) -
         for _ in range(3):
             any_store.ring()
     assert len(heard) <= 1, "it may be woken when it begins to listen"
+
+
+ADD = "INSERT INTO counters (name, n) VALUES (:name, :by) ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n"
+
+
+def test_what_shared_transactions_add_is_there_once_they_are_committed(any_store: Store, open_store: OpenStore) -> None:
+    def add(store: Store) -> None:
+        for name in ("b", "a"):
+            with store.write(shared=True) as tx:
+                tx.add(ADD, {"name": name}, 3)
+                tx.add(ADD, {"name": name}, -1)
+            with pytest.raises(ValueError, match="undone"), store.write(shared=True) as tx:
+                tx.add(ADD, {"name": name}, 100)
+                raise ValueError("undone")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, [any_store, open_store()] * 8))
+    assert (read(any_store, "a"), read(any_store, "b")) == (32, 32)
+
+
+def test_what_a_transaction_adds_that_is_not_shared_it_reads_at_once(any_store: Store) -> None:
+    with any_store.write() as tx:
+        tx.add(ADD, {"name": "a"}, 2)
+        assert not tx.shared and tx.one("SELECT n FROM counters") == {"n": 2}

@@ -11,6 +11,7 @@ import pytest
 from sqlite_utils import Database
 
 import webapp.store
+from tests.store import lists
 from webapp.store.contract import WrongSchema
 from webapp.store.migrations import SCHEMA, Migration, Schema
 from webapp.store.sqlite import SQLiteStore
@@ -141,6 +142,23 @@ def test_drafts_of_people_are_kept_for_viewers(path: Path, folder: Path) -> None
         assert store.all("SELECT viewer FROM viewer_drafts") == []
 
 
+def test_triggers_that_heard_events_go_on_hearing_them(path: Path, folder: Path) -> None:
+    for file in folder.iterdir():
+        if file.stem >= "m052_event_listeners":
+            file.unlink()
+    with closing(Database(path)) as database:
+        Schema(folder).apply(database)
+    with closing(sqlite3.connect(path)) as connection:
+        lists.insert(connection, "deployed_triggers", [{"id": "dc_1"}])
+        connection.commit()
+    execute(path, "INSERT INTO event_hooks VALUES ('dc_1', 'apn_1', 'T1', 'U1', '[\"message\"]')")
+    with closing(SQLiteStore(path)) as store:
+        assert store.migrate()[0] == "m052_event_listeners"
+        (row,) = store.all("SELECT trigger_id, account_key, account_id, person, asked_at FROM event_listeners")
+        assert tuple(row.values()) == ("dc_1", "T1", "apn_1", "U1", None)
+        assert store.all("SELECT event_names FROM event_listeners") == [{"event_names": '["message"]'}]
+
+
 def test_an_interrupted_migration_leaves_no_trace(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     apply = Migration.apply
 
@@ -225,8 +243,8 @@ def test_a_database_from_before_checksums_gets_those_of_its_migrations(path: Pat
     ("change", "table", "migrations"),
     [
         ("ALTER TABLE users DROP COLUMN role", "users", "m001_foundation, m016_logins, m029_invitations"),
-        ("ALTER TABLE runs ADD COLUMN more TEXT", "runs", "m004_runs, m012_lists, m014_begun_runs"),
-        ("DROP INDEX runs_by_age", "runs", "m004_runs, m012_lists, m014_begun_runs"),
+        ("ALTER TABLE runs ADD COLUMN more TEXT", "runs", "m004_runs, m012_lists, m014_begun_runs, m048_agents"),
+        ("DROP INDEX runs_by_age", "runs", "m004_runs, m012_lists, m014_begun_runs, m048_agents"),
         ("DROP TABLE preferences", "preferences", "m002_preferences"),
     ],
 )

@@ -116,6 +116,20 @@ def test_the_workers_place_is_held_by_one_beside_others_who_are_present(database
     WorkersPlace(database).leave()
 
 
+def test_a_database_elsewhere_has_places_for_all() -> None:
+    for place in (WorkersPlace(None), WorkersPlace(None)):
+        place.end()
+        place.leave()
+
+
+def test_the_place_of_mail_is_taken_once_and_again_when_it_was_left(database: Path) -> None:
+    first, second = presence.MailPlace(database), presence.MailPlace(database)
+    assert first.take() and first.take() and not second.take()
+    first.leave()
+    assert second.take() and not first.take()
+    second.leave()
+
+
 def test_the_place_of_one_who_was_killed_is_free_at_once(database: Path) -> None:
     with hold(database, "alone", 60) as process:
         with pytest.raises(Conflict, match=rf"process {process.pid}"):

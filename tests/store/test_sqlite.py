@@ -249,7 +249,7 @@ def test_a_full_disk_is_unavailable_keeps_all_that_was_accepted_and_recovers(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO", "webapp.store")
-    with tiny_disk(tmp_path / "disk", 1_500) as disk, closing(SQLiteStore(disk / "patchbay.db")) as store:
+    with tiny_disk(tmp_path / "disk", 1_700) as disk, closing(SQLiteStore(disk / "patchbay.db")) as store:
         store.migrate()
         ballast = disk / "ballast"
         ballast.write_bytes(bytes(200 * 1024))

@@ -12,7 +12,7 @@ from webapp.errors import Conflict
 from webapp.kit.cursors import BadCursor, Window
 from webapp.store.contract import Store
 from webapp.store.sqlite import SQLiteStore
-from webapp.store.table import Table, add_to_counts, drop_counts, read_count
+from webapp.store.table import Table, add_to_counts, drop_counts, read_counts
 
 
 class Mood(Enum):
@@ -135,11 +135,11 @@ def test_a_field_that_no_column_holds_is_refused() -> None:
 
 
 def test_a_count_starts_at_nothing_and_follows_its_transaction(store: SQLiteStore) -> None:
-    assert read_count(store, "a") == 0
+    assert read_counts(store, "a") == {}
     with store.write() as tx:
         add_to_counts(tx, ["a", "b"], 2)
         add_to_counts(tx, ["a"], -1)
-    assert (read_count(store, "a"), read_count(store, "b")) == (1, 2)
+    assert read_counts(store, "a", "b", "c") == {"a": 1, "b": 2}
 
 
 def test_dropping_a_prefix_leaves_its_neighbours(store: SQLiteStore) -> None:

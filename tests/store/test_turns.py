@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from webapp.errors import Unavailable
-from webapp.store import turns
+from webapp.store import turns, waiting
 from webapp.store.sqlite_errors import is_busy, translation
 from webapp.store.turns import Turns
 
@@ -76,10 +76,10 @@ def together(shared: Turns, *blocks: Callable[[], None]) -> list[BaseException |
     threads = [threading.Thread(target=run, args=given) for given in enumerate(blocks)]
     threads[0].start()
     inside.wait(5)
-    for waiting, thread in enumerate(threads[1:], start=1):
+    for number, thread in enumerate(threads[1:], start=1):
         thread.start()
         ends = time.monotonic() + 5
-        while len(shared._waiting) < waiting and time.monotonic() < ends:
+        while len(shared._queue.waiters) < number and time.monotonic() < ends:
             time.sleep(0.001)
     shared._group.began_at = time.monotonic() if shared._group else 0.0  # type: ignore[union-attr]
     go_on.set()
@@ -127,7 +127,7 @@ def test_nobody_is_told_of_success_before_the_commit(spied: Spied, shared: Turns
 
     def first() -> None:
         with shared.block():
-            while not shared._waiting:
+            while not shared._queue.waiters:
                 time.sleep(0.001)
             spied.execute(ADD, (1,))
         order.append("the first is told")
@@ -179,7 +179,7 @@ def test_a_group_is_committed_after_a_while_though_others_wait(
 
 
 def test_whoever_waits_too_long_is_refused_and_the_turn_goes_on(spied: Spied, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "_LOOK_S", 0.01)
+    monkeypatch.setattr(waiting, "_LOOK_S", 0.01)
     shared = Turns(spied, translation, patience_s=0.1)
     refused: list[Exception] = []
 
@@ -202,9 +202,9 @@ def test_whoever_waits_too_long_is_refused_and_the_turn_goes_on(spied: Spied, mo
 def test_only_so_many_wait_where_the_turn_does_not_come_round(
     spied: Spied, shared: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turns, "MOST_WAITING", 3)
-    monkeypatch.setattr(turns, "STUCK_S", 0.2)
-    monkeypatch.setattr(turns, "_LOOK_S", 0.01)
+    monkeypatch.setattr(waiting, "MOST_WAITING", 3)
+    monkeypatch.setattr(waiting, "STUCK_S", 0.2)
+    monkeypatch.setattr(waiting, "_LOOK_S", 0.01)
     refused: list[int] = []
 
     def wait(n: int) -> None:

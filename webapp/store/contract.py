@@ -12,9 +12,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from webapp.errors import Conflict
+
+if TYPE_CHECKING:
+    from webapp.store.months import Months
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
@@ -56,6 +59,11 @@ def among(values: Sequence[object]) -> tuple[str, Row]:
     return ", ".join(f":{name}" for name in params) or "NULL", params
 
 
+def claiming(tx: "Tx") -> str:
+    """What stands behind a ``SELECT`` of rows that ``tx`` writes next: a shared one leaves out what another claims."""
+    return " FOR NO KEY UPDATE SKIP LOCKED" if tx.shared else ""
+
+
 class Reader(Protocol):
     """Reads rows."""
 
@@ -72,8 +80,29 @@ class Reader(Protocol):
         ...
 
 
+class NotShared(Exception):
+    """What has to be written is no matter of a shared transaction: it is undone, and begun anew by itself."""
+
+
 class Tx(Reader, Protocol):
-    """A transaction that holds the write lock from its first moment; what it reads cannot change under it."""
+    """A transaction that holds the write lock from its first moment; what it reads cannot change under it.
+
+    A *shared* one holds it together with others of its kind, in other processes, and keeps all others out. So it writes
+    what no other of them waits for: new rows, rows that it has claimed by :func:`claiming`, and sums (:meth:`add`).
+    Whatever else it reads is written by those that are not shared, so it cannot change either.
+    """
+
+    @property
+    def shared(self) -> bool:
+        """Whether others may write meanwhile. Where the database cannot do that, none is."""
+        ...
+
+    def add(self, sql: str, params: Params, by: int) -> None:
+        """Run ``sql``, which adds ``:by`` to the row that ``params`` name.
+
+        A shared transaction does so last, once for each row and in one order, so that no two wait for each other.
+        """
+        ...
 
     def run(self, sql: str, params: Params = NOTHING) -> int:
         """Execute ``sql`` and tell how many rows it touched."""
@@ -92,7 +121,12 @@ class Store(Reader, Protocol):
         """Where it stands, if all who use it are on this machine; None where several machines share it."""
         ...
 
-    def write(self) -> AbstractContextManager[Tx]:
+    @property
+    def months(self) -> "Months | None":
+        """What it keeps by months; None where it forgets row by row."""
+        ...
+
+    def write(self, *, shared: bool = False) -> AbstractContextManager[Tx]:
         """A transaction: committed durably when the block ends, undone when it raises. Not nested.
 
         No transaction may stay open across a socket, a component's run or a nested call of the API.

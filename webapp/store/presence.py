@@ -105,6 +105,26 @@ class WebPlace(Place):
     )
 
 
+class MailPlace:
+    """The place of the one worker of a data folder who takes mail; the others try for it until it is free."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._descriptor: int | None = None
+
+    def take(self) -> bool:
+        """Take the place; False while another process holds it."""
+        if self._descriptor is None:
+            self._descriptor = _open(self._database, "mail")
+        return _lock(self._descriptor, fcntl.LOCK_EX)
+
+    def leave(self) -> None:
+        """Give the place back."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
 @contextmanager
 def vacant_place(database: Path) -> Iterator[bool]:
     """Whether nobody holds the worker's place; if so, nobody takes it within the block."""

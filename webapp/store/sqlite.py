@@ -49,6 +49,8 @@ SHRINKING = f"auto_vacuum={INCREMENTAL}"
 class Connection:
     """One connection as a :class:`webapp.store.contract.Tx`."""
 
+    shared = False
+
     def __init__(self, db: Database) -> None:
         self.db = db
 
@@ -67,6 +69,9 @@ class Connection:
     def run(self, sql: str, params: Params = NOTHING) -> int:
         return self.db.execute(sql, dict(params)).rowcount
 
+    def add(self, sql: str, params: Params, by: int) -> None:
+        self.db.execute(sql, {**params, "by": by})
+
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         self.db.execute("PRAGMA defer_foreign_keys = ON")
         marks = ", ".join("?" * len(columns))
@@ -74,7 +79,9 @@ class Connection:
 
 
 class SQLiteStore:
-    """A :class:`webapp.store.contract.Store` in one SQLite file."""
+    """A :class:`webapp.store.contract.Store` in one SQLite file, which is small enough to forget row by row."""
+
+    months = None
 
     def __init__(self, path: Path, *, busy_timeout_s: float = BUSY_TIMEOUT_S, alone: bool = False) -> None:
         """Open ``path``, creating it when it is absent. Raises :class:`Unavailable`.
@@ -124,7 +131,7 @@ class SQLiteStore:
             return connection.tuples(sql, params)
 
     @contextmanager
-    def write(self) -> Iterator[Tx]:
+    def write(self, *, shared: bool = False) -> Iterator[Tx]:
         """A transaction that begins with the write lock in hand. It may share its commit with others."""
         try:
             with translated(), self._turns.block():

@@ -272,20 +272,21 @@ class Table(Rows[T]):
         return value if column is None or column.write is None else column.write(value)
 
 
+_ADD_TO_COUNT = (
+    "INSERT INTO counters (name, n) VALUES (:name, :by) ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n"
+)
+
+
 def add_to_counts(tx: Tx, names: Iterable[str], by: int) -> None:
     """Change each named count by ``by``."""
     for name in names:
-        tx.run(
-            "INSERT INTO counters (name, n) VALUES (:name, :by) "
-            "ON CONFLICT (name) DO UPDATE SET n = counters.n + excluded.n",
-            {"name": name, "by": by},
-        )
+        tx.add(_ADD_TO_COUNT, {"name": name}, by)
 
 
-def read_count(reader: Reader, name: str) -> int:
-    """The count under ``name``; nothing was counted yet is 0."""
-    row = reader.one("SELECT n FROM counters WHERE name = :name", {"name": name})
-    return int(row["n"]) if row else 0
+def read_counts(reader: Reader, *names: str) -> dict[str, int]:
+    """The counts under ``names``; where nothing was counted yet, there is none."""
+    params = {f"name_{number}": name for number, name in enumerate(names)}
+    return dict(reader.tuples(f"SELECT name, n FROM counters WHERE name IN (:{', :'.join(params)})", params))  # noqa: S608
 
 
 def most_counted(reader: Reader, prefix: str) -> int:

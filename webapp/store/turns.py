@@ -1,29 +1,26 @@
 """The one write connection of a process, whose threads take turns at it and share commits.
 
 Whoever has the turn works in a savepoint of the open transaction. Where others wait by then, the turn passes to the
-next with the transaction open; the last of them commits for all, and so does the first after :data:`GATHER_S`. Nobody
-is told of success before that commit, and a block that raises undoes its own work alone. A commit that fails, fails
-for all of its members.
+next with the transaction open; the last of them commits for all, and so does the first after :data:`GATHER_S`. Where
+nobody waits but other requests are about to begin, it is kept open for them, no longer than
+:data:`webapp.store.waiting.KEPT_S`. Nobody is told of success before that commit, and a block that raises undoes its
+own work alone. A commit that fails, fails for all of its members.
 
 Where another process has the lock, it is tried for again within a millisecond, less often where it is held for long:
-SQLite's own handler sleeps through a dozen transactions of others. Only so many wait where the turn does not come round
-(:data:`MOST_WAITING`), so that threads are left for those who do not write.
+SQLite's own handler sleeps through a dozen transactions of others.
 """
 
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from webapp.errors import PatchbayError, Unavailable
+from webapp.kit.places import HERE
+from webapp.store.waiting import Group, Queue
 
 GATHER_S = 0.02
-MOST_WAITING = 32
-STUCK_S = 1.0
-_LOOK_S = 0.25
 _PAUSES_S = ((0.05, 0.0003), (1.0, 0.002), (float("inf"), 0.02))  # waited for less than so long: the next pause
 
 
@@ -38,21 +35,6 @@ class Connection(Protocol):
     def execute(self, sql: str, /) -> object:
         """``BEGIN IMMEDIATE``, ``COMMIT``, ``ROLLBACK``, or one of these for the savepoint ``block``."""
         ...
-
-
-@dataclass(slots=True)
-class _Group:
-    """Those who share a commit."""
-
-    began_at: float = field(default_factory=time.monotonic)
-    ended: threading.Event = field(default_factory=threading.Event)
-    error: BaseException | None = None
-
-
-@dataclass(slots=True, eq=False)
-class _Waiter:
-    since: float = field(default_factory=time.monotonic)
-    granted: threading.Event = field(default_factory=threading.Event)
 
 
 class Turns:
@@ -74,8 +56,8 @@ class Turns:
         self._translation, self._is_busy = translation, is_busy
         self._mutex = threading.Lock()
         self._taken = False
-        self._waiting: deque[_Waiter] = deque()
-        self._group: _Group | None = None
+        self._queue = Queue(self._mutex, patience_s)
+        self._group: Group | None = None
         self._began_at = 0.0
 
     @contextmanager
@@ -102,8 +84,10 @@ class Turns:
             finally:
                 self._leave(group)
             raise
-        self._leave(group)
-        group.ended.wait()
+        if not self._kept_open(group):
+            self._leave(group)
+        if not group.ended:
+            group.wait(self._mutex, self._hasten)
         if group.error is not None:
             raise self._translation(group.error) or Unavailable() from group.error
 
@@ -119,29 +103,15 @@ class Turns:
             self._leave(None)
 
     def _enter(self) -> None:
-        waiter = _Waiter()
         with self._mutex:
             if not self._taken:
                 self._taken = True
                 return
-            first = self._waiting[0] if self._waiting else waiter
-            if len(self._waiting) >= MOST_WAITING and waiter.since - first.since > STUCK_S:
-                raise Unavailable
-            self._waiting.append(waiter)
-        while not waiter.granted.wait(_LOOK_S):
-            with self._mutex:
-                if not waiter.granted.is_set() and self._gives_up(waiter):
-                    self._waiting.remove(waiter)
-                    raise Unavailable
+            waiter = self._queue.join()
+        self._queue.wait(waiter)
 
-    def _gives_up(self, waiter: _Waiter) -> bool:
-        waited = time.monotonic() - waiter.since
-        return waited > self._patience_s or (waited > STUCK_S and self._waiting.index(waiter) >= MOST_WAITING)
-
-    def _begin(self) -> _Group:
-        wait_s = self._began_at + self._pause_s() - time.monotonic()
-        if wait_s > 0:
-            time.sleep(wait_s)
+    def _begin(self) -> Group:
+        _pause(self._began_at + self._pause_s() - time.monotonic())
         began = time.monotonic()
         while True:
             try:
@@ -150,12 +120,12 @@ class Turns:
             except Exception as error:
                 if not self._is_busy(error) or (waited := time.monotonic() - began) >= self._patience_s:
                     raise
-            time.sleep(next(pause for least, pause in _PAUSES_S if waited < least))
-        self._group = group = _Group()
+            _pause(next(pause for least, pause in _PAUSES_S if waited < least))
+        self._group = group = Group()
         self._began_at = group.began_at
         return group
 
-    def _undo(self, group: _Group, error: BaseException) -> None:
+    def _undo(self, group: Group, error: BaseException) -> None:
         """Take back what a block did; after some errors the database has undone all of the transaction by itself."""
         try:
             if self._connection.in_transaction:
@@ -165,7 +135,29 @@ class Turns:
             if not self._connection.in_transaction:
                 self._end(group, error)
 
-    def _leave(self, group: _Group | None) -> None:
+    def _kept_open(self, group: Group) -> bool:
+        """Keep the transaction open and leave the turn free, where others are about to begin; whether it is so."""
+        place = HERE.place
+        if place is None or not place.crowded:
+            return False
+        with self._mutex:
+            if self._queue.waiters or group.overdue or group is not self._group:
+                return False
+            self._taken = False
+            return True
+
+    def _hasten(self) -> None:
+        """Commit what was kept open, unless somebody has the turn, who does."""
+        with self._mutex:
+            group = self._group
+            if group is not None:
+                group.overdue = True
+            if self._taken or group is None:
+                return
+            self._taken = True
+        self._leave(group)
+
+    def _leave(self, group: Group | None) -> None:
         """Pass the turn on: with the transaction open where somebody waits, else after its commit."""
         passed = False
         try:
@@ -180,23 +172,33 @@ class Turns:
     def _grant(self, *, last: bool = False) -> bool:
         """Give the turn to who has waited for longest; False when nobody waits, and with ``last`` it is free then."""
         with self._mutex:
-            if self._waiting:
-                self._waiting.popleft().granted.set()
+            if self._queue.waiters:
+                self._queue.waiters.popleft().place.call()
                 return True
             self._taken = not last
             return False
 
-    def _commit(self, group: _Group) -> None:
+    def _commit(self, group: Group) -> None:
         failure: BaseException | None = None
-        try:
-            self._connection.execute("COMMIT")
-        except Exception as error:
-            failure = error
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-        finally:
-            self._end(group, failure)
+        with HERE.away:
+            try:
+                self._connection.execute("COMMIT")
+            except Exception as error:
+                failure = error
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+            finally:
+                self._end(group, failure)
 
-    def _end(self, group: _Group, error: BaseException | None) -> None:
-        self._group, group.error = None, error
-        group.ended.set()
+    def _end(self, group: Group, error: BaseException | None) -> None:
+        with self._mutex:
+            self._group, group.error, group.ended = None, error, True
+            waiting, group.waiting = group.waiting, []
+        for place in waiting:
+            place.call()
+
+
+def _pause(seconds: float) -> None:
+    if seconds > 0:
+        with HERE.away:
+            time.sleep(seconds)

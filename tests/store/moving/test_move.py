@@ -9,7 +9,10 @@ import pytest
 from tests.once import postgres as databases
 from tests.store.moving.conftest import ROWS, NewStore
 from webapp.errors import Conflict
+from webapp.kit.clock import now
+from webapp.kit.crypto import ordered_id_at
 from webapp.store.contract import Store
+from webapp.store.months import name_of, number_at, start_of
 from webapp.store.moving import move, progress
 from webapp.store.moving.pages import checksum
 from webapp.store.moving.shapes import shapes
@@ -68,11 +71,18 @@ def test_everything_arrives_though_it_is_interrupted_between_and_within_batches(
 
 
 def test_it_comes_back_as_it_went(source: SQLiteStore, tmp_path: Path) -> None:
+    """And what is kept by months comes into its month."""
+    last_month = start_of(number_at(now()) - 1)
+    with source.write() as tx:
+        tx.run("UPDATE events SET at = :at", {"at": last_month})
+        tx.run("UPDATE events SET id = :id WHERE size = 0", {"id": ordered_id_at("evt", last_month)})
     name = databases.new()
     server, back = PostgresStore(databases.url(name), connections=4), SQLiteStore(tmp_path / "back.db")
     try:
         back.migrate()
         assert move.move(source, server, silent) == move.move(server, back, silent)
+        places = server.tuples("SELECT DISTINCT tableoid::regclass::text FROM events ORDER BY 1")
+        assert places == [(f"events_{name_of(number_at(last_month))}",), ("events_default",)]
         ((text,),) = back.tuples("SELECT component_key FROM runs LIMIT 1")
         assert text == "tab\t, a \\x00, ü, 🙂, \\. and a NUL: \ufffd"
         assert back.faults() == [] and back.tuples("PRAGMA foreign_key_check") == []

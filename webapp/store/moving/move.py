@@ -9,13 +9,15 @@ import hashlib
 from collections.abc import Callable
 
 from webapp.errors import Conflict
+from webapp.kit.clock import DAY
 from webapp.store.contract import Reader, Store
 from webapp.store.moving import progress
 from webapp.store.moving.pages import ALL, PAGE, Sum, checksum, key_of, page
 from webapp.store.moving.progress import Progress
 from webapp.store.moving.shapes import Shape, shapes
-from webapp.store.table import read_count
+from webapp.store.table import read_counts
 
+TWO_YEARS = 730 * DAY
 LINE_EVERY = 100 * PAGE
 Say = Callable[[str], None]
 
@@ -28,6 +30,7 @@ def move(source: Store, target: Store, say: Say) -> dict[str, Sum]:
     """
     with source.write() as held:
         progress.begin(target, _fingerprint(held))
+        _make_months(held, target)
         for shape in shapes():
             _copy(held, target, shape, say)
         sums = {shape.name: _compared(held, target, shape, say) for shape in shapes()}
@@ -35,6 +38,13 @@ def move(source: Store, target: Store, say: Say) -> dict[str, Sum]:
     progress.finish(target)
     target.checkpoint()
     return sums
+
+
+def _make_months(source: Reader, target: Store) -> None:
+    """Let events come into their months, where the target has such, those of the last two years at most."""
+    ((first, last),) = source.tuples("SELECT MIN(at), MAX(at) FROM events")
+    if target.months is not None and last is not None:
+        target.months.make(max(first, last - TWO_YEARS), last)
 
 
 def total(sums: dict[str, Sum]) -> Sum:
@@ -81,7 +91,7 @@ def _compared(source: Reader, target: Reader, shape: Shape, say: Say) -> Sum:
 def _fingerprint(source: Reader) -> str:
     """What changes when the source is another one, or was opened to be used."""
     (keys,) = (shape for shape in shapes() if shape.name == "data_keys")
-    parts = f"{checksum(source, keys)} {read_count(source, 'generations')}"
+    parts = f"{checksum(source, keys)} {sum(read_counts(source, 'generations').values())}"
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
