@@ -1,0 +1,125 @@
+"""Makes calls of components whose code is a piece: what the wire has becomes what the piece takes, and back.
+
+The call itself is a ``conversation`` with a process of Node. Of an account the piece gets what its package declares,
+since it signs in by itself; what it may reach are the hosts of the Call, and those that the account names.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from webapp.kit.clock import now
+from webapp.service.components.calls import Call, PieceBounds, Reply
+from webapp.service.components.errors import ComponentError, describe
+from webapp.service.components.pieces import auth_values, choices, form, prop_mapping, renewing, values
+from webapp.service.components.pieces.channels import Reach
+from webapp.service.components.pieces.conversation import Conversation, Request
+from webapp.service.components.pieces.field_names import field_of
+from webapp.service.components.pieces.form import ComponentFile, PieceForm
+from webapp.service.components.pieces.package_calls import PackageCall
+from webapp.service.components.reply_builder import ReplyBuilder
+from webapp.service.components.wire import Line
+
+UNAUTHORIZED = 401
+_READING = ("options", "reload")
+
+
+class PieceCaller:
+    """Threads may share one. ``connect`` gives a line to the runner that stands until a time (monotonic seconds)."""
+
+    def __init__(self, connect: Callable[[float], Line | None], bounds: PieceBounds) -> None:
+        self._connect, self._bounds = connect, bounds
+
+    def call(self, call: Call) -> Reply:
+        """Make ``call`` and wait for what comes of it. A failure is part of the Reply, never an exception."""
+        builder = ReplyBuilder(call)
+        try:
+            file = form.read(Path(call.path))
+            if call.method == "declare":
+                builder.take({"value": {**file.declaration.model_dump(mode="json"), "problems": []}})
+                return builder.reply()
+            request = _request(call, file)
+        except ComponentError as error:
+            builder.take({"error": describe(error, Path(call.path))})
+            return builder.reply()
+        reply = Conversation(request, builder, self._connect, self._bounds).hold()
+        if not reply.ok:
+            return _noting_refusal(call, file, reply)
+        if file.piece.renew and call.method in ("activate", "renew"):
+            reply = replace(reply, ends_at=renewing.ends_at(file.piece.renew, now()))
+        try:
+            return replace(reply, value=_value(call, file, reply.value))
+        except ComponentError as error:
+            builder.take({"error": describe(error, Path(call.path))})
+            return replace(builder.reply(), refused_hosts=reply.refused_hosts)
+
+    def ask(self, question: PackageCall) -> Reply:
+        """Ask a whole package."""
+        builder = ReplyBuilder(Call(path="", mask=question.mask, deadline_s=question.deadline_s))
+        request = Request(
+            question.folder,
+            question.name,
+            {**question.fields, "method": question.method, "now": now()},
+            Reach(question.hosts, question.allow_hosts),
+            question.user,
+            question.deadline_s,
+        )
+        return Conversation(request, builder, self._connect, self._bounds).hold()
+
+
+def _request(call: Call, file: ComponentFile) -> Request:
+    """``call`` as the program of the process takes it. Raises :class:`ComponentError`."""
+    piece = file.piece
+    content = {
+        "method": call.method,
+        "kind": piece.kind,
+        "name": piece.name,
+        "props": values.props_value(piece, call.props),
+        **_asked_for(piece, call.prop),
+        "query": call.query,
+        "auth": auth_values.auth(piece, call.accounts),
+        "state": dict(call.state),
+        "event": call.event,
+        "endpoint": call.endpoint,
+        "files": dict(call.files),
+        "user": call.user,
+        "now": now(),
+    }
+    hosts = (*call.hosts, *auth_values.hosts(piece, call.accounts))
+    return Request(
+        form.folder(Path(call.path), piece),
+        piece.package,
+        content,
+        Reach(hosts, call.allow_hosts),
+        call.user,
+        call.deadline_s,
+        call.stash,
+    )
+
+
+def _asked_for(piece: PieceForm, name: str | None) -> dict[str, str | None]:
+    """The prop whose options are asked for, by the piece's own name; and the field, where that is a dynamic one."""
+    dynamic = piece.dynamic
+    place = None if name is None or name in piece.props else field_of(name, dynamic)
+    if place is not None:
+        return {"prop": dynamic[place[0]], "field": place[1]}
+    return {"prop": piece.props[name].name if name in piece.props else name, "field": None}
+
+
+def _value(call: Call, file: ComponentFile, value: Any) -> Any:
+    """``value`` as components give it. Raises :class:`ComponentError`."""
+    if call.method == "options":
+        return choices.remote(call, value)
+    if call.method == "reload":
+        return prop_mapping.reloaded(file, value)
+    return value
+
+
+def _noting_refusal(call: Call, file: ComponentFile, reply: Reply) -> Reply:
+    """``reply``, which names the account where the provider refused its credential. What was sent before is not known:
+    only what reads may be made again."""
+    if reply.error is None or reply.error.status != UNAUTHORIZED or file.piece.account not in call.accounts:
+        return reply
+    repeatable = not reply.events and (call.method in _READING or file.piece.read_only)
+    return replace(reply, refused=(file.piece.account,), repeatable=repeatable)
