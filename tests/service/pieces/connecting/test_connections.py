@@ -1,0 +1,80 @@
+"""Ways to connect as an app says them."""
+
+from typing import Any
+
+import pytest
+
+from tests.service.pieces import described
+from webapp.service.pieces.connecting.connections import connection
+from webapp.service.pieces.metadata import Auth
+
+DOCS = "https://www.npmjs.com/package/@acme/piece-acme-tasks"
+
+
+def made(told: dict[str, Any], **keep: str) -> Any:
+    return connection(1, Auth.model_validate(told), keep, DOCS)
+
+
+def test_a_sign_in_is_oauth_with_its_fields_in_the_address() -> None:
+    way = made(described.OAUTH, team_id="team.id", instance_url="instance_url")
+    oauth = way.facts["oauth"]
+    assert (way.facts["auth_type"], [field["name"] for field in way.facts["fields"]]) == ("oauth", ["region"])
+    assert oauth["authorize_url"] == "https://{region*}.acme.io/authorize"
+    assert oauth["token_url"] == "https://api.acme.io/token?v=2"
+    assert (oauth["pkce"], oauth["token_auth_method"]) == (True, "client_secret_basic")
+    assert oauth["authorize_params"] == {"access_type": "offline", "audience": "api"}
+    assert oauth["scopes"][0] == {"scope": "tasks:read", "words": "use tasks:read"}
+    assert oauth["keep"] == {"team_id": "team.id", "instance_url": "instance_url"}
+    assert way.form.index == 1
+    assert way.form.data == {"team.id": "team_id", "instance_url": "instance_url"}
+    assert way.form.hosts == ("{instance_url}",)
+
+
+def test_what_an_address_asks_in_its_query_is_asked_with_the_rest() -> None:
+    way = made({**described.OAUTH, "authUrl": "https://acme.io/a?user_scope=x%20y", "prompt": "", "method": None})
+    assert way.facts["oauth"]["authorize_url"] == "https://acme.io/a"
+    assert way.facts["oauth"]["authorize_params"]["user_scope"] == "x y"
+    assert way.facts["oauth"]["authorize_params"]["prompt"] == "consent"
+    assert way.facts["oauth"]["client"]["console_url"] == "https://acme.io"
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_client_that_signs_in_by_itself_is_a_session(*, header: bool) -> None:
+    way = made({**described.CLIENT, **({"authorizationMethod": "HEADER"} if header else {})})
+    assert way.facts["auth_type"] == "keys"
+    assert [field["name"] for field in way.facts["fields"]] == ["client_id", "client_secret"]
+    session = way.facts["session"]
+    assert session["form"]["grant_type"] == "client_credentials"
+    assert ("credentials" in session) is header
+    assert ("client_id" in session["form"]) is not header
+    assert way.form.token == "session_token"
+
+
+@pytest.mark.parametrize(
+    ("told", "names"),
+    [
+        (described.SECRET, ["api_key"]),
+        (described.BASIC, ["username", "password"]),
+        (described.CUSTOM, ["base_url", "api_key", "port", "tls", "zone"]),
+    ],
+)
+def test_what_people_enter_is_an_app_with_keys(told: dict[str, Any], names: list[str]) -> None:
+    way = made(told)
+    assert way.facts["auth_type"] == "keys"
+    assert [field["name"] for field in way.facts["fields"]] == names
+    assert (way.form.type, way.form.validated) == (told["type"], told.get("hasValidate", False))
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        (described.OIDC, "It signs in as a workload"),
+        ({"type": "FUTURE"}, "It connects in a way that is not known here"),
+        ({"type": "CUSTOM_AUTH", "props": {}}, "It connects in a way that is not known here"),
+        ({"type": "OAUTH2", "authUrl": "x", "tokenUrl": ""}, "Its OAuth addresses are not whole"),
+        ({**described.OAUTH, "authUrl": "http://acme.io"}, "Its OAuth addresses are not whole"),
+        ({**described.OAUTH, "props": {"x": {"type": "FILE", "required": True}}}, "To connect, it needs x"),
+    ],
+)
+def test_any_other_says_why_not(told: dict[str, Any], reason: str) -> None:
+    assert made(told).reason.startswith(reason)
