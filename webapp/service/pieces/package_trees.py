@@ -1,0 +1,92 @@
+"""The files of a package as they stand on the disk: bounded, without links, and told apart by one digest."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from webapp.errors import Invalid
+from webapp.kit import scratch
+
+MOST_FILES = 20_000
+MODULES = "node_modules"
+MB = 1 << 20
+_CHUNK = 1 << 20
+
+
+def check(folder: Path, most_mb: int) -> int:
+    """How many bytes the files in ``folder`` have. Raises :class:`Invalid` for what is no package of a fair size."""
+    size = count = 0
+    for path, facts in _walk(folder):
+        if not stat.S_ISREG(facts.st_mode):
+            raise Invalid(f"The package holds {path.name}, which is neither a file nor a folder; it is not added.")
+        size, count = size + facts.st_size, count + 1
+        if count > MOST_FILES:
+            raise Invalid(f"The package has more than {MOST_FILES:,} files; it is not added.")
+        if size > most_mb * MB:
+            raise Invalid(
+                f"The package has more than {most_mb} MB; it is not added. Whoever runs this machine can raise "
+                "PATCHBAY_PIECE_MB."
+            )
+    return size
+
+
+def size(folder: Path) -> int:
+    """How many bytes stand in ``folder`` just now, while others may write there."""
+    return sum(facts.st_size for _, facts in _walk(folder))
+
+
+def digest(folder: Path) -> str:
+    """A hash over the names and contents of all that stands in ``folder``; "" where it is not there."""
+    if not folder.is_dir():
+        return ""
+    total = hashlib.sha256()
+    for path, facts in sorted(_walk(folder), key=lambda each: os.fsencode(each[0])):
+        name = path.relative_to(folder).as_posix()
+        content = _hash(path) if stat.S_ISREG(facts.st_mode) else "none"
+        total.update(f"{name}\0{content}\0".encode("utf-8", "surrogateescape"))
+    return total.hexdigest()
+
+
+def seal(folder: Path) -> None:
+    """Take away the right to write to the files in ``folder``, so that nothing changes them by mistake."""
+    for path, facts in _walk(folder):
+        if stat.S_ISREG(facts.st_mode):
+            path.chmod(0o444)
+
+
+def remove(folder: Path) -> None:
+    """Remove ``folder``, where it is there."""
+    scratch.remove(folder)
+
+
+def changed_at(folder: Path) -> int:
+    """When an author last changed something in ``folder`` (epoch milliseconds); what npm brought does not count."""
+    moments = [facts.st_mtime_ns for _, facts in _walk(folder, (MODULES, ".git"))]
+    return max(moments, default=0) // 1_000_000
+
+
+def _walk(folder: Path, without: tuple[str, ...] = ()) -> Iterator[tuple[Path, os.stat_result]]:
+    """Everything but folders below ``folder``, however deep; links are told, not followed."""
+    waiting = [folder]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:  # gone again
+            continue
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                waiting += [] if entry.name in without else [Path(entry.path)]
+                continue
+            with suppress(OSError):
+                yield Path(entry.path), entry.stat(follow_symlinks=False)
+
+
+def _hash(path: Path) -> str:
+    content = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            content.update(chunk)
+    return content.hexdigest()

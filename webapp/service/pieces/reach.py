@@ -1,0 +1,110 @@
+"""What a piece may want to reach, as it is proposed to the owner: the hosts of its addresses.
+
+They stand in what it says of how people connect, and as constants in its own text. An address with a hole in its host
+is proposed as a wildcard where enough of it is fixed; a server that the account itself names is none of them.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
+from urllib.parse import urlsplit
+
+from webapp.service.outbound.urls import HostRules
+from webapp.service.pieces.metadata import Auth
+
+MOST = 40
+_MOST_ADDRESSES = 20_000  # that are looked at
+_ADDRESS = re.compile(r"""["'`](?:https?|wss)://([^\s"'`<>\\/?#]*)""")
+_LONGEST = 2_000  # characters of an address
+_HOLE = re.compile(r"\$?\{[^{}]*\}")
+_HOST = re.compile(r"(\*\.)?([a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}")
+_OPEN_HOLE = re.compile(r"\$?\{[^{}]*$")
+# Documentation, schemas, examples and the makers of the framework: what no action calls.
+_NEVER = (
+    "activepieces.com", "apache.org", "example.com", "example.net", "example.org", "example", "fb.me", "github.com",
+    "githubusercontent.com", "gitlab.com", "gravatar.com", "ietf.org", "internal", "invalid", "json-schema.org",
+    "jsonschema.dev", "local", "localhost", "mozilla.org", "nodejs.org", "npmjs.com", "npmjs.org", "openid.net",
+    "purl.org", "reactjs.org", "schema.org", "shields.io", "stackoverflow.com", "swagger.io", "test",
+    "typescriptlang.org", "unpkg.com", "w3.org", "wikipedia.org", "xmlsoap.org", "yoursite.com", "your-domain.com",
+    "zod.dev",
+)  # fmt: skip
+_DOCUMENTS = (
+    "blog", "community", "dev", "developer", "developers", "doc", "docs", "forum", "help", "issues", "jira",
+    "learn", "status", "support", "tools", "wiki",
+)  # fmt: skip
+# Model providers that a shared part of many bundles knows, whatever the piece is for.
+_SHARED = (
+    "aliyuncs.com", "cloudflare.com", "deepseek.com", "minimax.io", "moonshot.ai", "x.ai", "z.ai", "openrouter.ai",
+    "openai.com", "anthropic.com", "mistral.ai", "groq.com", "googleapis.com", "together.xyz", "perplexity.ai",
+    "cohere.ai",
+)  # fmt: skip
+_ASSETS = ("cdn.", "static.", "assets.", "emoji.", "images.", "img.", "a.")
+
+
+def proposed(auths: Iterable[Auth], source: str, slug: str, samples: Collection[str] = ()) -> tuple[str, ...]:
+    """The hosts to propose for a piece with these ways to connect, whose program has the text ``source``.
+
+    ``samples`` are texts of its samples of events: an address among them is data, and never called.
+    """
+    addresses = [address for auth in auths for address in (auth.token_url, auth.authorize_url) if address]
+    declared = [host for address in addresses for host in _hosts(urlsplit(_unholed(address)).netloc)]
+    matches = islice(_ADDRESS.finditer(source), _MOST_ADDRESSES)
+    constants = [host for match in matches if not _is_in(samples, match) for host in _hosts(match[1])]
+    own = {_domain(host) for host in declared} | {slug.replace("_", "")}
+    kept = [host for host in constants if host in declared or _is_called(host, own)]
+    below = [f"*.{host}" for host in declared if host.count(".") == 1]
+    return tuple(dict.fromkeys((*declared, *below, *sorted(set(kept)))))[:MOST]
+
+
+def _is_in(samples: Collection[str], address: re.Match[str]) -> bool:
+    """Whether the whole text that begins with ``address`` is one of ``samples``."""
+    if not samples:
+        return False
+    source, quote = address.string, address[0][0]
+    end = source.find(quote, address.end(), address.end() + _LONGEST)
+    return source[address.start() + 1 : end] in samples if end > 0 else False
+
+
+def _is_called(host: str, own: set[str]) -> bool:
+    """Whether an action may call ``host``; what a piece shares with others counts where it is the piece's own."""
+    if _ends(host, _NEVER):
+        return False
+    domain = _domain(host)
+    is_own = not own.isdisjoint(
+        {domain, domain.partition(".")[0], domain.replace(".", "")}
+    )  # mistral.ai is mistral_ai's
+    if _ends(host, _SHARED) or host.startswith(_ASSETS):
+        return is_own and not host.startswith(_ASSETS)
+    return host.partition(".")[0] not in _DOCUMENTS
+
+
+def _hosts(netloc: str) -> Iterator[str]:
+    """The host rule of an address whose holes are still there; none where too little of it is fixed."""
+    host = _unholed(netloc).rpartition("@")[2].partition(":")[0].lower().rstrip(".")
+    if "*" in host:
+        host = f"*.{host.rpartition('*')[2].partition('.')[2]}"
+        if host.count(".") < 2:  # *.com
+            return
+    if _HOST.fullmatch(host) and _is_rule(host):
+        yield host
+
+
+def _unholed(text: str) -> str:
+    return _OPEN_HOLE.sub("*", _HOLE.sub("*", text))
+
+
+def _is_rule(host: str) -> bool:
+    try:
+        HostRules.of(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _ends(host: str, domains: Iterable[str]) -> bool:
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+
+
+def _domain(host: str) -> str:
+    """The last two labels, which are the provider's for most."""
+    return ".".join(host.removeprefix("*.").split(".")[-2:])

@@ -1,0 +1,170 @@
+"""Looking up packages in the registry of npm, by npm itself: so a company's registry serves as well.
+
+Where a registry has no search, the names that a typed word may stand for are looked up instead.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from webapp.errors import Invalid, NotFound, UpstreamFailed
+from webapp.kit.clock import SECOND
+from webapp.kit.scratch import Scratch
+from webapp.service.components.pieces import node
+from webapp.service.pieces import npm, package_names
+from webapp.service.pieces.package_names import Wanted
+
+DEADLINE_S = 30.0
+MOST = 20
+SCRATCH = ".looking-"
+_PART = re.compile(r"[a-z0-9][a-z0-9-]*")
+_NUMBER = re.compile(r"[0-9][0-9A-Za-z.+-]{0,99}")  # of any version: one with a letter is refused by name later
+_SEEN = ("name", "version", "license", "description", "author", "dist", "time", "dist-tags")
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One version of a package, as the registry tells. ``size`` in bytes and ``published_at`` (epoch milliseconds) are
+    None, and texts empty, where it does not. ``newest`` is the package's newest version."""
+
+    package: str
+    version: str
+    newest: str
+    description: str = ""
+    licence: str = ""
+    author: str = ""
+    size: int | None = None
+    published_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a search gave. ``exact`` where the registry has no search, so that only exact names could be tried."""
+
+    releases: tuple[Release, ...]
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """The registry at ``url``, or npm's own; npm works below ``folder``."""
+
+    folder: Path
+    url: str | None = None
+
+    def look_up(self, wanted: Wanted) -> Release:
+        """The release that is ``wanted``. Raises :class:`NotFound`, :class:`UpstreamFailed`."""
+        answer = self._call(["view", wanted.spec, *_SEEN, "--json"])
+        told = _json(answer.out)
+        if not answer.ok:
+            if _code(told) == "E404":
+                what = f"{wanted.package} {wanted.version}".rstrip()
+                raise NotFound(f"The registry has no {what}.")
+            raise _failed(answer)
+        if isinstance(told, list):  # as npm tells what several versions match
+            told = told[-1] if told else {}
+        release = _release(told, wanted.package)
+        if release is None:
+            raise UpstreamFailed(f"The registry tells of {wanted.package} what nobody can read.")
+        return release
+
+    def search(self, text: str) -> Results:
+        """Packages of integrations that ``text`` may mean. Raises :class:`UpstreamFailed`."""
+        words = _PART.findall(text.lower())[:4]
+        if not words:
+            return Results((), exact=False)
+        answer = self._call(["search", "--json", f"--searchlimit={MOST}", "activepieces", "piece", *words])
+        listed = _json(answer.out)
+        if answer.ok and isinstance(listed, list):
+            releases = (_release(each, "") for each in listed)
+            pieces = [each for each in releases if each and "piece-" in each.package]
+            exact = self._exact(text, words) if not pieces else ()
+            return Results((*exact, *pieces), exact=False)
+        if not answer.ok and answer.ended:
+            raise _failed(answer)
+        return Results(self._exact(text, words), exact=True)
+
+    def _exact(self, text: str, words: list[str]) -> tuple[Release, ...]:
+        """The packages that stand under the names themselves."""
+        names = [f"{package_names.SCOPE}piece-{name}" for name in dict.fromkeys(("-".join(words), "".join(words)))]
+        with suppress(Invalid):
+            names = [package_names.parse(text).package] if text.strip().startswith("@") else names
+        releases = []
+        for name in names:
+            with suppress(NotFound):
+                releases.append(self.look_up(Wanted(name)))
+        return tuple(releases)
+
+    def _call(self, arguments: list[str]) -> npm.Answer:
+        if npm.command() is None:
+            raise UpstreamFailed(node.MISSING)
+        with Scratch(SCRATCH, self.folder) as folder:
+            return npm.call(arguments, folder, registry=self.url, deadline_s=DEADLINE_S)
+
+
+def _release(told: Any, package: str) -> Release | None:
+    if not isinstance(told, Mapping):
+        return None
+    version = _number(told.get("version"))
+    if not version:
+        return None
+    dist, times, tags = (_mapping(told.get(name)) for name in ("dist", "time", "dist-tags"))
+    size = dist.get("unpackedSize")
+    return Release(
+        _text(told.get("name")) or package,
+        version,
+        _number(tags.get("latest")) or version,
+        _text(told.get("description"))[:500],
+        named(told.get("license"), "type")[:200],
+        named(told.get("author") or told.get("publisher"), "name")[:200],
+        size if isinstance(size, int) else None,
+        _moment(times.get(version) or told.get("date")),
+    )
+
+
+def _failed(answer: npm.Answer) -> UpstreamFailed:
+    return UpstreamFailed(
+        f"The registry could not be asked: {answer.reason}. Check the connection of this machine, or name another "
+        "registry in PATCHBAY_PIECE_REGISTRY."
+    )
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _code(told: Any) -> str:
+    return _text(_mapping(_mapping(told).get("error")).get("code"))
+
+
+def _number(value: Any) -> str:
+    """The number of a version, which becomes the name of a folder; "" for what is none."""
+    return _text(value) if _NUMBER.fullmatch(_text(value)) else ""
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def named(value: Any, member: str) -> str:
+    """What npm writes as a text, or as an object with that member."""
+    return _text(_mapping(value).get(member)) if isinstance(value, Mapping) else _text(value)
+
+
+def _moment(value: Any) -> int | None:
+    try:
+        return round(datetime.fromisoformat(_text(value)).timestamp() * SECOND)
+    except ValueError:
+        return None
