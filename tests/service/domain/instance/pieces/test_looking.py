@@ -1,0 +1,106 @@
+"""Newer versions in the registry, and what authors change."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.service.domain.instance.pieces.planted import plant
+from tests.service.domain.instance.pieces.tried import NAME, describe
+from webapp.errors import NotFound, UpstreamFailed
+from webapp.kit.clock import DAY, HOUR
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.pieces import adding, keeping, listing, looking, rows, steps
+from webapp.service.domain.instance.pieces.adding import Source
+from webapp.service.pieces import bringing, package_trees
+from webapp.service.pieces.bringing import Bringer, Brought
+from webapp.service.pieces.registry import Registry, Release
+
+
+def test_the_registry_is_asked_once_a_day(service: Service, clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    piece = plant(service)
+    monkeypatch.setattr(Registry, "look_up", lambda *_: Release(piece.package, "2.0.0", "2.0.0"))
+    assert not looking.ask_for_newer(service)
+    clock.advance(DAY)
+    assert looking.ask_for_newer(service)
+    assert listing.find(service, piece.id).has_newer
+    assert not looking.ask_for_newer(service)
+
+
+def test_one_that_cannot_be_asked_is_asked_again_in_an_hour(
+    service: Service, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise UpstreamFailed("It is away.")
+
+    plant(service)
+    monkeypatch.setattr(Registry, "look_up", away)
+    clock.advance(DAY)
+    assert looking.ask_for_newer(service)
+    assert not looking.ask_for_newer(service)
+    clock.advance(HOUR)
+    assert looking.ask_for_newer(service)
+
+
+def test_the_registry_is_asked_at_once_where_somebody_wishes(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    piece, other, own = plant(service), plant(service, "kiosk"), plant(service, "own", source="folder")
+    newest = {piece.package: Release(piece.package, "2.0.0", "2.0.0")}
+
+    def look_up(_: Registry, wanted: Any) -> Release:
+        if wanted.package in newest:
+            return newest[wanted.package]
+        raise NotFound("The registry has it no longer.")
+
+    monkeypatch.setattr(Registry, "look_up", look_up)
+    looking.look_now(service)
+    assert listing.find(service, piece.id).has_newer
+    assert not listing.find(service, other.id).has_newer and not listing.find(service, own.id).has_newer
+
+    def away(*_: object) -> None:
+        raise UpstreamFailed("It is away.")
+
+    monkeypatch.setattr(Registry, "look_up", away)
+    with pytest.raises(UpstreamFailed, match="It is away"):
+        looking.look_now(service)
+
+
+def test_what_an_author_changes_is_taken_in_without_being_confirmed_again(
+    service: Service, clock: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe(monkeypatch)
+    manifest = tmp_path / "package.json"
+    manifest.write_text(json.dumps({"name": NAME, "version": "0.1.0"}))
+
+    def from_folder(self: Bringer, source: Path, folder: str, version: str) -> Brought:
+        own = self.places.package(folder, version) / "node_modules" / NAME
+        own.mkdir(parents=True)
+        (own / "package.json").write_text(manifest.read_text())
+        return Brought(NAME, version, "{}", package_trees.digest(own.parents[1]), 1, "", "", "", "")
+
+    monkeypatch.setattr(bringing.Bringer, "from_folder", from_folder)
+    piece = adding.begin(service, NAME, source=Source("folder", tmp_path))
+    steps.work(service)
+    adding.confirm(service, piece.id, ["api.kiosk.example"], shown=True)
+    steps.work(service)
+    first = rows.get(service.store, piece.id)
+    assert looking.of_authors(service, [first]) == {NAME: tmp_path}
+    os.utime(manifest, ns=(0, (clock() - 1) * 1_000_000))
+    looking.take_in_changes(service, {NAME: tmp_path})
+    assert not steps.work(service)
+    clock.advance(5_000)
+    os.utime(manifest, ns=(0, (clock() - 1_000) * 1_000_000))
+    looking.take_in_changes(service, {NAME: tmp_path})
+    assert steps.work(service) and steps.work(service)
+    second = rows.get(service.store, piece.id)
+    assert (second.state, second.hosts) == ("added", ("api.kiosk.example",))
+    assert second.version != first.version
+    clock.advance(5_000)
+    os.utime(manifest, ns=(0, (clock() - 2_000) * 1_000_000))
+    keeping.set_hosts(service, piece.id, ["cdn.kiosk.example"])  # behind the change, and before it was seen
+    looking.take_in_changes(service, {NAME: tmp_path})
+    assert steps.work(service) and steps.work(service)
+    assert rows.get(service.store, piece.id).version not in (first.version, second.version)
+    looking.take_in_changes(service, {NAME: tmp_path})
+    assert not steps.work(service)
