@@ -1,0 +1,193 @@
+"""What the worker does: found, brought, tried, written; stopped at any step, and taken over from who died."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.npm_registry import package
+from tests.service.domain.instance.pieces.tried import NAME, describe, tarball
+from webapp.errors import NotFound, Unavailable
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import opening
+from webapp.service.domain.instance.pieces import adding, listing, rows, steps, trying, uses
+from webapp.service.domain.instance.pieces.adding import Source
+from webapp.service.domain.instance.pieces.rows import Piece
+from webapp.service.pieces import bringing, package_trees
+from webapp.service.pieces.package_names import Places
+from webapp.service.pieces.registry import Registry, Release
+
+
+def begin(service: Service, folder: Path, version: str = "1.0.0") -> Piece:
+    return adding.begin(service, NAME, source=Source("tarball", tarball(folder, version)))
+
+
+def add(service: Service, folder: Path, version: str = "1.0.0") -> Piece:
+    piece = begin(service, folder, version)
+    assert steps.work(service)
+    adding.confirm(service, piece.id, ["api.kiosk.io"], shown=True)
+    assert steps.work(service)
+    return rows.get(service.store, piece.id)
+
+
+def written(service: Service) -> list[str]:
+    return sorted(path.name for path in (service.settings.data / "pieces" / "apps").glob("*/actions/*/*.json"))
+
+
+def test_it_is_brought_tried_and_written_once_its_owner_agrees(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = describe(monkeypatch)
+    piece = begin(service, tmp_path)
+    assert steps.work(service)
+    view = listing.find(service, piece.id)
+    assert (view.piece.state, view.piece.step, view.piece.title, view.piece.holder) == ("ready", 3, "Kiosk", 0)
+    assert (view.offered.app, view.offered.hosts) == ("kiosk", ("api.kiosk.io",))
+    assert [(part.name, part.key) for part in view.offered.actions] == [("Sell", "kiosk-sell")]
+    assert (asked[0].method, asked[0].hosts, asked[0].user) == ("describe", (), "")
+    assert written(service) == []
+    adding.confirm(service, piece.id, view.offered.hosts)
+    assert steps.work(service)
+    view = listing.find(service, piece.id)
+    assert (view.piece.state, view.piece.version, view.piece.hidden) == ("added", "1.0.0", True)
+    assert written(service) == ["1.0.0.json"]
+    assert not steps.work(service)
+
+
+def test_who_reads_that_it_is_added_finds_it_in_the_catalog(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe(monkeypatch)
+    piece, states = begin(service, tmp_path), list[str]()
+    assert steps.work(service)
+    adding.confirm(service, piece.id, ["api.kiosk.io"])
+
+    def build(_: Service) -> None:
+        states.append(rows.get(service.store, piece.id).state)
+
+    monkeypatch.setattr(opening, "update_catalog", build)
+    assert steps.work(service)
+    assert states[0] == "writing" and rows.get(service.store, piece.id).state == "added"
+
+
+def test_a_later_version_takes_its_place_and_what_is_pinned_stays(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe(monkeypatch)
+    add(service, tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(uses, "pinned", lambda *_: {"1.0.0"})
+        piece = add(service, tmp_path, "1.1.0")
+    assert written(service) == ["1.0.0.json", "1.1.0.json"]
+    assert steps.prune(service, piece) == ["1.0.0"]
+    assert written(service) == ["1.1.0.json"]
+    assert not Places(service.settings.data).package(piece.folder, "1.0.0").exists()
+    assert [each.version for each in rows.versions(service.store, piece.id)] == ["1.1.0"]
+
+
+def test_a_version_in_use_stays_as_it_was_confirmed(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe(monkeypatch)
+    piece = add(service, tmp_path)
+    place = Places(service.settings.data).package(piece.folder, "1.0.0") / package_trees.MODULES
+    confirmed = package_trees.digest(place)
+    source = tarball(tmp_path)
+    source.write_bytes(package(NAME, "1.0.0", files={"index.js": "evil()"}))
+    adding.begin(service, NAME, source=Source("tarball", source))
+    assert steps.work(service)
+    failed = rows.get(service.store, piece.id)
+    assert (failed.state, failed.version) == ("failed", "1.0.0")
+    assert "is in use here with other files" in failed.error
+    assert package_trees.digest(place) == confirmed
+
+
+def test_what_cannot_be_used_says_why(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    describe(monkeypatch, error="It is built for a framework before 0.20.")
+    piece = begin(service, tmp_path)
+    steps.work(service)
+    view = listing.find(service, piece.id)
+    assert (view.piece.state, view.piece.error) == (
+        "failed", f"{NAME} 1.0.0 cannot be used here. It is built for a framework before 0.20.",
+    )  # fmt: skip
+    adding.stop(service, piece.id)
+    assert listing.listed(service) == []
+    assert not Places(service.settings.data).package(piece.folder, "1.0.0").exists()
+
+
+def test_a_bug_is_told_as_one_and_a_busy_store_leaves_it_to_the_next(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def raises(error: Exception) -> Any:
+        def step(*_: object) -> None:
+            raise error
+
+        return step
+
+    piece = begin(service, tmp_path)
+    monkeypatch.setattr(steps, "_brought", raises(Unavailable()))
+    with pytest.raises(Unavailable):
+        steps.work(service)
+    assert (rows.get(service.store, piece.id).state, rows.get(service.store, piece.id).holder) == ("adding", 0)
+    monkeypatch.setattr(steps, "_brought", raises(RuntimeError("oops")))
+    steps.work(service)
+    assert rows.get(service.store, piece.id).error == steps.BUG
+
+
+def test_what_is_stopped_while_it_is_tried_leaves_nothing(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe(monkeypatch)
+    piece = begin(service, tmp_path)
+    whole = trying.try_it
+
+    def try_it(*args: Any) -> Any:
+        adding.stop(service, piece.id)
+        return whole(*args)
+
+    monkeypatch.setattr(trying, "try_it", try_it)
+    steps.work(service)
+    with pytest.raises(NotFound):
+        rows.get(service.store, piece.id)
+    assert not Places(service.settings.data).package(piece.folder, "1.0.0").exists()
+
+
+def test_who_was_thought_dead_writes_nothing_more(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe(monkeypatch)
+    piece = begin(service, tmp_path)
+    late = rows.claim(service)
+    assert late is not None
+    with service.store.write() as tx:
+        rows.take_over(tx, service, service.generation)
+    assert steps.work(service)
+    steps.do(service, late)
+    assert rows.get(service.store, piece.id).state == "ready"
+    assert Places(service.settings.data).package(piece.folder, "1.0.0").is_dir()
+
+
+def test_the_registry_tells_the_version_and_what_the_package_does_not(
+    service: Service, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    describe(monkeypatch)
+    release = Release(NAME, "1.0.0", "1.2.0", licence="ISC", author="Acme", published_at=5)
+    monkeypatch.setattr(Registry, "look_up", lambda *_: release)
+    file = tmp_path / "x.tgz"
+    file.write_bytes(package(NAME, license=""))
+    monkeypatch.setattr(bringing.Bringer, "from_registry", lambda self, _, folder: self.from_tarball(file, folder))
+    piece = adding.begin(service, NAME, "1.0.0")
+    steps.work(service)
+    view = listing.find(service, piece.id)
+    assert view.coming is not None
+    assert (view.coming.licence, view.coming.author, view.coming.published_at) == ("ISC", "Acme", 5)
+    assert (view.piece.newest, view.piece.wanted) == ("1.2.0", "1.0.0")
+
+
+def test_another_package_than_was_asked_for_is_refused(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe(monkeypatch)
+    piece = adding.begin(service, "@acme/piece-other", source=Source("tarball", tarball(tmp_path)))
+    steps.work(service)
+    assert rows.get(service.store, piece.id).error == f"It holds {NAME}, and no longer @acme/piece-other."

@@ -1,0 +1,113 @@
+"""A machine's disk is what the table says: brought by the lock, mended, and swept."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.service.domain.instance.pieces.planted import plant
+from tests.service.domain.instance.pieces.test_steps import add, written
+from tests.service.domain.instance.pieces.tried import describe, tarball
+from webapp.service.catalog.reading import unlisted
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.pieces import keeping, listing, rows, syncing
+from webapp.service.pieces import package_trees
+from webapp.service.pieces.package_names import Places
+
+
+@pytest.fixture
+def other(service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
+    """The service of another machine over the same table, on which nothing was brought yet."""
+    describe(monkeypatch)
+    add(service, tmp_path)
+    (tmp_path / "data-2").mkdir()
+    return replace(service, settings=replace(service.settings, data=tmp_path / "data-2"))
+
+
+def test_another_machine_gets_the_same_files_and_components(service: Service, other: Service) -> None:
+    (finding,) = syncing.check(other.store, other.settings.data)
+    assert finding.sentence == "Its package is not on this machine."
+    assert syncing.sync(other) == syncing.check(other.store, other.settings.data) == []
+    assert written(other) == written(service) == ["1.0.0.json"]
+    place = Places(other.settings.data).package(finding.piece.folder, "1.0.0")
+    assert (place / "package-lock.json").is_file()
+
+
+def test_a_changed_file_is_found_and_brought_again(other: Service) -> None:
+    syncing.sync(other)
+    (piece,) = rows.all_of(other.store)
+    file = Places(other.settings.data).package(piece.folder, "1.0.0") / "node_modules" / piece.package / "index.js"
+    file.chmod(0o644)
+    file.write_text("evil")
+    assert [each.sentence for each in syncing.check(other.store, other.settings.data)] == [
+        "Its package was changed since it was added."
+    ]
+    assert syncing.sync(other, thoroughly=True) == syncing.check(other.store, other.settings.data) == []
+    assert file.read_text() != "evil"
+
+
+def test_what_cannot_be_brought_is_told_and_tarballs_serve_as_well(other: Service, tmp_path: Path) -> None:
+    (tmp_path / "kiosk-1.0.0.tgz").unlink()
+    (tmp_path / "empty").mkdir()
+    (finding,) = syncing.sync(other, tarballs=tmp_path / "empty")
+    assert finding.sentence.startswith("The tarball of @acme/piece-kiosk 1.0.0 is missing")
+    tarball(tmp_path)
+    assert syncing.sync(other, tarballs=tmp_path) == []
+
+
+def test_one_that_cannot_be_read_holds_up_no_other_and_says_so(service: Service, other: Service) -> None:
+    for name, lock, contents in (("a", "{}", {}), ("b", "{", {"actions": [1]}), ("c", '{"packages": []}', {"apps": 3})):
+        broken = plant(service, name)
+        version = rows.version(service.store, broken, "1.0.0")
+        assert version is not None
+        with service.store.write() as tx:
+            rows.keep_version(tx, replace(version, lock_file=lock, contents=contents), {})
+    findings = syncing.sync(other)
+    assert sorted((each.piece.package, each.sentence) for each in findings) == [
+        (f"@acme/piece-{name}", syncing.UNREADABLE_LOCK) for name in "abc"
+    ]
+    assert written(other) == ["1.0.0.json"]
+    views = listing.listed(service)
+    assert [(view.piece.title, view.piece.error) for view in views] == [
+        *((name, syncing.UNREADABLE_LOCK) for name in "ABC"), ("Kiosk", ""),
+    ]  # fmt: skip
+    assert [view.piece.state for view in views] == ["added"] * 4
+
+
+def test_what_nobody_foresaw_is_told_and_put_right_by_the_next(
+    service: Service, other: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(rows, "description", lambda *_: 1)
+        assert [each.sentence for each in syncing.sync(other)] == [syncing.UNREADABLE]
+    assert rows.all_of(service.store)[0].error == syncing.UNREADABLE
+    assert syncing.sync(other) == []
+    assert rows.all_of(service.store)[0].error == ""
+
+
+def test_what_a_killed_process_left_half_made_goes(service: Service) -> None:
+    left = Places(service.settings.data).root / ".bringing-left"
+    left.mkdir(parents=True)
+    (left / ".lock").touch()
+    (left / "package.json").touch()
+    syncing.sync(service)
+    assert not left.exists()
+
+
+def test_what_was_removed_elsewhere_goes(service: Service, other: Service) -> None:
+    syncing.sync(other)
+    (piece,) = rows.all_of(service.store)
+    keeping.remove(service, piece.id)
+    assert syncing.sync(other) == []
+    assert written(other) == written(service) == []
+    assert package_trees.size(other.settings.data / "pieces" / "packages") == 0
+
+
+def test_what_is_hidden_and_what_it_may_reach_is_written(service: Service, other: Service) -> None:
+    (piece,) = rows.all_of(service.store)
+    keeping.hide(service, piece.id)
+    keeping.set_hosts(service, piece.id, ["b.example"])
+    syncing.sync(service)
+    assert unlisted.read(service.settings.data / "pieces" / "apps") == ["kiosk", "kiosk-sell"]
+    (file,) = (service.settings.data / "pieces" / "apps").glob("*/actions/*/*.json")
+    assert "b.example" in file.read_text()
