@@ -1,0 +1,171 @@
+"""Confines the processes of calls, as far as the kernel of this machine allows, and says what holds.
+
+A process that is confined reads the interpreter, the libraries and its component, writes its own folder, and has no
+way out but the descriptors that it is given. It is the runner that finds out what is possible, once; each child then
+confines itself before any of the component runs. What a kernel lacks is left out, and reported.
+"""
+
+import os
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from webapp.service.components import limits
+from webapp.service.components.confinement import kernel, landlock, network, reach, seccomp, users
+from webapp.service.components.confinement.landlock import Restriction
+from webapp.service.components.confinement.trial import works
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One promise, and whether it holds on this machine."""
+
+    name: str
+    holds: bool
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What is possible here: a version of Landlock (0 for none), no network, a filter of system calls, processes that
+    are counted by call, and the first number of users for calls."""
+
+    landlock: int = 0
+    network: bool = False
+    filter: bool = False
+    counted: bool = False
+    first_user: int | None = None
+
+    @classmethod
+    def begin(cls) -> "Confinement":
+        """Leave the network for good, with all children to come, and find out what else is possible."""
+        reach.prepare()
+        with suppress(OSError):
+            kernel.make_inheritable(kernel.DAC_READ_SEARCH)
+        with suppress(OSError):
+            kernel.drop_bounding_set()
+        version = landlock.version() if works(_restrict) else 0
+        filters = seccomp.available() and works(_filter)
+        left, user, reads_all = network.leave(), users.first(), bool(version and filters)
+        if user is not None and not works(partial(users.become, user, reads_all=reads_all)):
+            user = None
+        if user is not None and not reads_all and not users.readable_by_all(Path(os.__file__)):
+            user = None  # nothing could be loaded
+        counted = user is not None or (left and os.geteuid() != 0 and works(network.own_user_namespace))
+        seccomp.prepare(own_user=user is not None)
+        return cls(version, left, filters, counted, user)
+
+    def restriction(self, component: Path | None, folder: Path, *, relay: bool) -> Restriction | None:
+        """What a call of ``component``, if that is known already, with its own ``folder`` may reach, as long as the
+        runner's descriptors are open. Raises ``OSError``."""
+        if not self.landlock:
+            return None
+        return Restriction(self.landlock, reach.of_call(component, folder, tcp=relay))
+
+    def enter(
+        self, restriction: Restriction | None, slot: int, *, relay: bool = False, becomes_program: bool = False
+    ) -> None:
+        """Confine this process for good, for a call; no two at a time have the same ``slot``. With ``relay`` there is
+        a loopback. One that ``becomes_program`` keeps what it may, and makes no processes. Raises ``OSError``."""
+        self.change_user(slot, relay=relay, programs=becomes_program)
+        self.seal(restriction, relay=relay, processes=not becomes_program)
+
+    def change_user(self, slot: int, *, relay: bool = False, programs: bool = False) -> None:
+        """The first half of :meth:`enter`, for which the call need not be known. Raises ``OSError``."""
+        if not kernel.is_linux():
+            return
+        if relay and self.network:
+            network.own_loopback()
+        self._change_user(slot, programs=programs)
+        kernel.no_new_privileges()
+
+    def seal(self, restriction: Restriction | None, *, relay: bool = False, processes: bool = True) -> None:
+        """The other half: from here on holds all that :meth:`measures` says. Raises ``OSError``."""
+        if not kernel.is_linux():
+            return
+        if restriction:
+            restriction.enforce()
+        if self.filter:
+            seccomp.install(relay, processes=processes, own_user=self.first_user is not None)
+        if self.counted:
+            limits.bind_processes()
+
+    def user(self, slot: int) -> int | None:
+        """The user of the call with this ``slot``; None for our own."""
+        return None if self.first_user is None else self.first_user + slot
+
+    def report(self) -> list[dict[str, object]]:
+        """What holds, as JSON."""
+        return [asdict(measure) for measure in self.measures()]
+
+    def measures(self) -> tuple[Measure, ...]:
+        """What holds."""
+        scoped = self.landlock >= landlock.SCOPES_VERSION
+        return (
+            _measure(
+                "files", self.landlock > 0,
+                "reads the interpreter, the libraries and its own files, and writes its own folder alone",
+                "can read and write what this user can, such as the key and the database; Linux 5.13 or later with "
+                "Landlock switched on would keep it from that",
+            ),
+            _measure(
+                "network", self.network and self.filter,
+                "has no way to the network but requests that the service sends for it",
+                "can open connections past the guard; a Linux that lets this user make network namespaces would "
+                "keep it from that",
+            ),
+            _measure(
+                "signals", scoped or self.first_user is not None,
+                "can signal only processes of its own",
+                "can end processes of this user, the service's too; Linux 6.12 or later would keep it from that",
+            ),
+            _measure(
+                "processes", self.landlock > 0 or self.first_user is not None,
+                "cannot look into other processes",
+                "can read the environment of other processes of this user, with PATCHBAY_SECRET_KEY in it; Landlock "
+                "would keep it from that",
+            ),
+            _measure(
+                "count", self.counted,
+                f"starts at most {limits.PROCESSES} processes",
+                "may start as many processes as this user; a Linux that lets this user make user namespaces would "
+                "keep it from that",
+            ),
+            _measure(
+                "calls", self.filter,
+                "cannot make the system calls that components never need",
+                "may make every system call; there is a filter for 64-bit Intel, AMD and ARM processors",
+            ),
+            Measure(
+                "programs", self.filter,
+                "Code of an integration from npm starts no process."
+                if self.filter
+                else "Code of an integration from npm can start processes, which end with its own; the filter of "
+                "system calls would keep it from that.",
+            ),
+        )  # fmt: skip
+
+    def _change_user(self, slot: int, *, programs: bool) -> None:
+        user = self.user(slot)
+        reads_all = os.geteuid() == 0 and bool(self.landlock and self.filter)
+        if user is not None:
+            users.become(user, reads_all=reads_all, programs=programs)
+            return
+        if self.counted and not network.own_user_namespace():
+            raise OSError("no user namespace")
+        kernel.keep_only(kernel.DAC_READ_SEARCH if reads_all else None, programs=programs)
+
+
+def _restrict() -> None:
+    kernel.no_new_privileges()
+    Restriction(landlock.version(), landlock.Reach(())).enforce()
+
+
+def _filter() -> None:
+    kernel.no_new_privileges()
+    seccomp.install(False)
+
+
+def _measure(name: str, holds: bool, promise: str, otherwise: str) -> Measure:
+    return Measure(name, holds, f"Code of a component {promise if holds else otherwise}.")
