@@ -1,0 +1,40 @@
+"""A user of its own for each call, where the runner is root: to the kernel, two calls and the service are strangers."""
+
+import os
+from pathlib import Path
+
+from webapp.service.components import limits
+from webapp.service.components.confinement import kernel
+
+_FIRST = (1_879_048_192, 64_000)
+"""Numbers that no distribution gives to anybody: above all that containers get, or where those are missing, below."""
+
+
+def first() -> int | None:
+    """The first of the numbers for calls; None where we are not root, or none is ours to give."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        lines = [list(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    except (OSError, ValueError):
+        return None
+    return next((number for number in _FIRST if any(_holds(number, *line) for line in lines)), None)
+
+
+def _holds(number: int, inside: int, _: int, count: int) -> bool:
+    return inside <= number and number + limits.CALLS + limits.HOSTS <= inside + count
+
+
+def become(number: int, *, reads_all: bool, programs: bool = False) -> None:
+    """Be the user ``number`` for good, with no capability but, with ``reads_all``, that to read everybody's files:
+    for where Landlock says which; programs started from here have it too with ``programs``. Raises ``OSError``."""
+    kernel.keep_capabilities()
+    os.setgroups([])
+    os.setresgid(number, number, number)
+    os.setresuid(number, number, number)
+    kernel.keep_only(kernel.DAC_READ_SEARCH if reads_all else None, programs=programs)
+
+
+def readable_by_all(path: Path) -> bool:
+    """Whether everybody may read the file at ``path``."""
+    return bool(path.stat().st_mode & 0o004) and all(folder.stat().st_mode & 0o001 for folder in path.parents)
