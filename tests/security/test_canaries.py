@@ -5,12 +5,13 @@ data folder. A secret may stand where it is handed over, and nowhere else: :data
 """
 
 import base64
+import hashlib
 import json
 import logging
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 import requests
@@ -46,6 +47,8 @@ RIGHTS: Rights = {
             for place in ("Location", "body")
         ),
     ],
+    "code of an agent": [("POST", r"/mcp/oauth/authorize", place) for place in ("Location", "body")],
+    "token of an agent": [("POST", r"/mcp/oauth/token", "body")],
     "session cookie": [("*", r"/.*", "Set-Cookie")],
     "access token": [("credentials", "", "")],
     "refresh token": [("credentials", "", "")],
@@ -228,7 +231,50 @@ class Story:
         )
         self._below("POST", "accounts", server, data=json.dumps({"cfmap_json": GOOD_KEY})[:-3])
         self._read_accounts(server, token)
+        self._call_tools(server, token)
         self._refresh(server)
+
+    def agents(self) -> None:
+        """An agent is let in, refreshes, is replayed, asks at every door, and signs out."""
+        redirect, verifier = "https://helper.example/cb", "v" * 43
+        body = {"client_name": "Desk Helper", "redirect_uris": [redirect]}
+        known = self._ask("POST", "/mcp/oauth/register", json=body).json()
+        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+        client = {"client_id": known["client_id"], "redirect_uri": redirect}
+        wanted = {**client, "response_type": "code", "code_challenge": challenge, "code_challenge_method": "S256"}
+        page = f"/mcp/oauth/authorize?{urlencode(wanted)}"
+        for _ in range(2):
+            allowed = self.browser.form(page, "/mcp/oauth/authorize", **wanted, answer="allow")
+            code = self.detector.add("code of an agent", parse_qs(urlsplit(allowed.location).query)["code"][0])
+            exchange = {**client, "grant_type": "authorization_code", "code": code, "code_verifier": verifier}
+            self._ask("POST", "/mcp/oauth/token", data={**exchange, "code_verifier": "w" * 43})
+            tokens = self._ask("POST", "/mcp/oauth/token", data=exchange).json()
+            refresh = {**client, "grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
+            more = self._ask("POST", "/mcp/oauth/token", data=refresh).json()
+            for name in ("access_token", "refresh_token"):
+                self.detector.add("token of an agent", tokens[name])
+                self.detector.add("token of an agent", more[name])
+            for path in ("/mcp", f"/v1/connect/{self.installation.project.id}/accounts"):
+                for bearer in (more["access_token"], more["access_token"] + "x", more["refresh_token"], code):
+                    list_tools = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+                    self._ask("POST", path, json=list_tools, headers={"Authorization": f"Bearer {bearer}"})
+            self._ask("POST", "/mcp/oauth/token", data=exchange)  # again: it ends what the code gave
+            self._ask("POST", "/mcp/oauth/token", data=refresh)
+            self._ask("POST", "/mcp/oauth/revoke", data={**client, "token": more["refresh_token"]})
+        for path in ("/agents", "/agents/history", "/activity/audit"):
+            self.browser.visit(path)
+
+    def _call_tools(self, server: str, token: str) -> None:
+        """Agents list tools and call them with values that no tool takes; some come with a token that is none."""
+        arguments = {"prop": "api_key", "tool": "github_create_issue", "query": GOOD_KEY, "arguments": {"a": GOOD_KEY}}
+        names = ("search_tools", "list_options", "begin_configuration", "run_tool", "nothing")
+        calls: list[dict[str, Any]] = [
+            {"method": "tools/call", "params": {"name": name, "arguments": arguments}} for name in names
+        ]
+        for call in ({"method": "tools/list"}, *calls, {"method": GOOD_KEY}):
+            for bearer in (token, token + "x", server, server + "x", GOOD_KEY):
+                headers = {"Authorization": f"Bearer {bearer}", "x-pd-external-user-id": "ada"}
+                self._ask("POST", "/mcp", json={"jsonrpc": "2.0", "id": 1, **call}, headers=headers)
 
     def _read_accounts(self, server: str, token: str) -> None:
         ids = [account.id for account in self.installation.accounts()]
@@ -331,6 +377,7 @@ def test_no_canary_stands_where_it_has_no_right(
     story.account_pages()
     story.frames()
     story.api()
+    story.agents()
     detector.answers += browser.seen
     assert list(detector.leaks(installation.url)) == []
     assert len(detector.answers) > 300 and len(detector.secrets) == len(RIGHTS)

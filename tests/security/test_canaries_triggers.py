@@ -43,6 +43,7 @@ HOOK = f"""
 class Hook(Trigger):
     name = "Hook"
     description = "Emits what it is told, and says too much."
+    reads_secrets = True
     account = app("acme_keys")
     token = string(label="Token", secret=True)
     http = http_interface(custom_response=True)

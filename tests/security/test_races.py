@@ -212,6 +212,7 @@ OWNED = [
     ("deliveries", "event_id", "events"), ("delivery_attempts", "delivery_id", "deliveries"),
     ("endpoints", "project_id", "projects"), ("signing_keys", "project_id", "projects"),
     ("stashed_files", "project_id", "projects"), ("dynamic_props", "project_id", "projects"),
+    ("piece_stores", "external_user_id", "external_users"),
     ("trigger_inbox", "project_id", "projects"), ("runs", "project_id", "projects"),
     ("events", "project_id", "projects"), ("connect_tokens", "project_id", "projects"),
 ]  # fmt: skip

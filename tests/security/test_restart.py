@@ -15,6 +15,7 @@ import requests
 from tests.fakes.browser import Browser
 from tests.fakes.installation import Installation
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
+from tests.once import stores
 
 
 @pytest.mark.parametrize("mode", ["tab", "window"])
@@ -111,6 +112,7 @@ class Process:
             "PATCHBAY_PUBLIC_URL": settings.public_url,
             "PATCHBAY_SANDBOX_PORT": str(settings.sandbox_port),
             "PATCHBAY_ALLOW_HOSTS": ",".join(settings.allow_hosts),
+            **stores.settings_of(settings.database),
         }
         command = [sys.executable, "-m", "webapp.cli.main", "web", "--port", str(settings.port)]
         self._process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, cwd=Path(__file__).parents[2])

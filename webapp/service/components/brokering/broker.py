@@ -1,0 +1,169 @@
+"""Does for the process of a call what it may not do itself: sends its HTTP requests, with the credential that it lacks.
+
+It runs in the thread that asked for the call, which waits anyway, and speaks over a socket of this call alone. What
+comes is not to be trusted: a request of another form ends the conversation, and each goes through the guard.
+"""
+
+import socket
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from webapp.kit.clock import Deadline
+from webapp.service.components import limits
+from webapp.service.components.account_http import AccountHttp, CredentialWatch
+from webapp.service.components.brokering.connections import connected
+from webapp.service.components.calls import USER_AGENT, Call
+from webapp.service.components.context import REQUEST_S
+from webapp.service.components.errors import HttpError
+from webapp.service.components.http import HttpRequest
+from webapp.service.components.masking import Mask
+from webapp.service.components.wire import BLOCK, LENGTH, frame
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
+from webapp.service.outbound.outcomes import Failure, Response
+
+HEAD_BYTES = 1024 * 1024
+
+
+class Question(BaseModel):
+    """The head of a request, as ``brokered_http`` sends it."""
+
+    model_config = ConfigDict(defer_build=True, extra="forbid", strict=True)
+
+    prop: str | None
+    left_s: float
+    method: str
+    url: str
+    params: tuple[tuple[str, str], ...]
+    headers: dict[str, str]
+    has_body: bool
+    is_json: bool
+    form: dict[str, tuple[str, ...]] | None
+    auth: tuple[str, str] | None
+    max_bytes: int | None = Field(ge=0)
+    size: int = Field(ge=0, le=limits.BODY_BYTES)
+
+
+class Connecting(BaseModel):
+    """A connection that a driver needs, as ``relay`` asks for it."""
+
+    model_config = ConfigDict(defer_build=True, extra="forbid", strict=True)
+
+    host: str = Field(max_length=255)
+    port: int = Field(ge=1, le=65535)
+
+
+_asking: TypeAdapter[Question | Connecting] = TypeAdapter(Question | Connecting)
+
+
+class Broker:
+    """This end of one call's conversation; ``far`` is the other, for whoever runs the call. Close it afterwards.
+
+    ``send`` takes what is to be told of the call besides: which credential was refused.
+    """
+
+    def __init__(self, call: Call, send: Callable[[dict[str, Any]], None]) -> None:
+        self._call, self._left_s = call, 0.0
+        self._watch = CredentialWatch(send)
+        self._client: OutboundClient | None = None
+        self._near, self.far = socket.socketpair()
+
+    def fileno(self) -> int:
+        """The descriptor to wait for; below 0 when the conversation is over."""
+        return self._near.fileno()
+
+    def close(self) -> None:
+        """End the conversation; again does nothing."""
+        self._near.close()
+        self.far.close()
+
+    def answer(self, deadline: float) -> None:
+        """Read one request, send it and write its answer, until ``deadline`` (monotonic seconds)."""
+        try:
+            (length,) = LENGTH.unpack(self._read(LENGTH.size, deadline))
+            if length > HEAD_BYTES:
+                self.close()
+                return
+            question = _asking.validate_json(self._read(length, deadline))
+            if isinstance(question, Connecting):
+                self._hand_over(question, deadline)
+                return
+            body = self._read(question.size, deadline)
+            head, content = self._exchange(question, body)
+            self._near.settimeout(_left(deadline))
+            self._near.sendall(frame(orjson.dumps({**head, "size": len(content)})) + content)
+        except (OSError, ValidationError):
+            self.close()
+
+    def _read(self, size: int, deadline: float) -> bytes:
+        content = bytearray()
+        while len(content) < size:
+            self._near.settimeout(_left(deadline))
+            block = self._near.recv(min(size - len(content), 16 * BLOCK))
+            if not block:
+                raise ConnectionResetError
+            content += block
+        return bytes(content)
+
+    def _hand_over(self, server: Connecting, deadline: float) -> None:
+        """Answer with an open connection to the account's server, or with why there is none."""
+        outcome = connected(self._call, server.host, server.port, Deadline(_left(deadline)))
+        self._near.settimeout(_left(deadline))
+        if isinstance(outcome, Failure):
+            told = {"kind": outcome.kind, "sentence": outcome.sentence, "size": 0}
+            self._near.sendall(frame(orjson.dumps(told)))
+            return
+        with outcome:
+            socket.send_fds(self._near, [frame(orjson.dumps({"size": 0}))], [outcome.fileno()])
+
+    def _exchange(self, question: Question, body: bytes) -> tuple[dict[str, Any], bytes]:
+        request = HttpRequest(
+            question.method,
+            question.url,
+            question.params,
+            question.headers,
+            body if question.has_body else None,
+            question.is_json,
+            question.form,
+            question.auth,
+            None if question.max_bytes is None else min(question.max_bytes, limits.BODY_BYTES),
+        )
+        self._left_s = min(REQUEST_S, question.left_s)
+        try:
+            outcome = self._http(question.prop).exchange(request)
+        except (HttpError, ValueError, RecursionError) as error:
+            return {"error": str(error)}, b""
+        if isinstance(outcome, Failure):
+            return {"kind": outcome.kind, "sentence": outcome.sentence}, b""
+        url = self._without_secrets(question.prop, outcome.url)
+        return {"status": outcome.status, "headers": _pairs(outcome), "url": url}, outcome.body
+
+    def _without_secrets(self, prop: str | None, url: str) -> str:
+        """The address that answered, in which some apps have the credential."""
+        grant = self._call.accounts.get(prop) if prop is not None else None
+        return url if grant is None else Mask.of_account(grant)(url)
+
+    def _http(self, prop: str | None) -> AccountHttp:
+        if self._client is None:
+            self._client = OutboundClient(Guard(self._call.allow_hosts), user_agent=USER_AGENT)
+        grant = self._call.accounts.get(prop) if prop is not None else None
+        note = partial(self._watch.note, prop if grant is not None else None)
+        return AccountHttp(self._client, grant, lambda: self._left_s, note)
+
+
+def _pairs(response: Response) -> list[tuple[str, str]]:
+    """Every header, also those that stand several times."""
+    several = getattr(response.headers, "iteritems", response.headers.items)
+    return list(several())
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
