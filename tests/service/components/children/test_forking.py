@@ -1,0 +1,168 @@
+"""A process waits for the next call, knows nothing of the one before, and goes when no call comes."""
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from webapp.service.components import child, limits
+from webapp.service.components.calls import Call
+from webapp.service.components.children import forking
+from webapp.service.components.children.forking import Forks
+from webapp.service.components.confinement.confinement import Confinement
+from webapp.service.components.confinement.places import Places
+from webapp.service.components.runner import Runner
+
+SOURCE = """
+import os
+from webapp.service.components.authoring import Action
+
+class Look(Action):
+    def run(self, ctx):
+        open("left", "w").close()
+        return [os.getpid(), os.getcwd(), sorted(os.listdir()), os.listdir("/proc/self/fd"), len(ctx.props["text"])]
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "look" / "1.0.0.py"
+    path.parent.mkdir()
+    path.write_text(SOURCE)
+    return path
+
+
+def test_each_call_has_a_process_and_a_folder_of_its_own_also_where_one_waited(runner: Runner, path: Path) -> None:
+    replies = [runner.call(Call(path=str(path), props={"text": "x" * size})) for size in (1, 2, 100_000, 3)]
+    values: list[Any] = [reply.value for reply in replies]
+    assert [value[4] for value in values] == [1, 2, 100_000, 3]  # the third is larger than a waiting process is given
+    assert len({value[0] for value in values}) == len({value[1] for value in values}) == 4
+    assert all(value[2] == ["left"] for value in values)
+    assert len({tuple(sorted(value[3])) for value in values}) == 1  # nothing else is open
+
+
+@pytest.fixture
+def forks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forks]:
+    """Those of a runner whose processes wait for the end of their line."""
+
+    def live(pipes: Any, home: Any) -> None:
+        os.read(pipes.requests, 1)
+        os._exit(0)
+
+    monkeypatch.setattr(child, "live", live)
+    limits.adopt_orphans()
+    forks = Forks(Places(tmp_path, Confinement()), {})
+    forks.start()
+    yield forks
+    forks.close()
+    reap(forks)
+    limits.adopt_orphans(yes=False)
+
+
+def reap(forks: Forks) -> None:
+    for pid, told in list(forks._by_pid.items()):
+        with suppress(ChildProcessError):  # waited for already
+            os.waitpid(pid, 0)
+            told.finish(0)
+
+
+def spare_of(forks: Forks) -> int:
+    return list(forks._by_pid)[1]  # the first one forks
+
+
+def reap_spare(forks: Forks) -> None:
+    pid = spare_of(forks)
+    os.waitpid(pid, 0)
+    forks._by_pid.pop(pid).finish(0)
+
+
+@pytest.mark.parametrize("end", [Forks._end_spare, lambda forks: os.kill(spare_of(forks), 9)])
+def test_a_process_that_waited_for_nothing_leaves_nothing(
+    forks: Forks, tmp_path: Path, end: Callable[[Forks], None]
+) -> None:
+    before = set(Path("/proc/self/fd").iterdir())
+    forks.keep_spare()
+    forks.keep_spare()
+    assert len(forks._by_pid) - 1 == len(list(tmp_path.iterdir())) == 1
+    end(forks)
+    reap_spare(forks)
+    forks.tend()
+    assert set(Path("/proc/self/fd").iterdir()) == before and not list(tmp_path.iterdir())
+    assert forks.next_at() is None
+
+
+def test_a_process_waits_for_a_while(forks: Forks, monkeypatch: pytest.MonkeyPatch) -> None:
+    forks.keep_spare()
+    forks.tend()
+    ends_at = forks.next_at()
+    assert ends_at is not None and 0 < ends_at - time.monotonic() <= forking.IDLE_S
+    with monkeypatch.context() as later:
+        later.setattr(time, "monotonic", lambda: ends_at)
+        forks.tend()
+    assert forks.next_at() is None
+    reap_spare(forks)
+
+
+def test_one_that_died_meanwhile_is_given_no_call(forks: Forks) -> None:
+    forks.keep_spare()
+    dead = spare_of(forks)
+    os.kill(dead, 9)
+    reap_spare(forks)
+    another = forks.begin(b"{}", None, relay=False)
+    assert another.pid != dead and os.waitpid(another.pid, 0)[1] == 0
+    os.close(another.messages)
+    os.close(another.prints)
+
+
+@pytest.mark.parametrize("waiting", [0, 1])
+def test_a_large_request_for_which_the_disk_has_no_room_leaves_nothing(
+    forks: Forks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waiting: int
+) -> None:
+    before = set(Path("/proc/self/fd").iterdir())
+    for _ in range(waiting):
+        forks.keep_spare()
+
+    def full(**_: object) -> Any:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    begun = forks.begin(b"x" * (forking.REQUEST_BYTES + 1), None, relay=False)
+    assert os.waitpid(begun.pid, 0)[1] == signal.SIGKILL
+    os.close(begun.messages)
+    os.close(begun.prints)
+    forks._places.leave(begun.place)
+    for _ in range(waiting):
+        reap_spare(forks)
+    assert set(Path("/proc/self/fd").iterdir()) == before and not list(tmp_path.iterdir())
+
+
+def test_where_there_is_no_place_no_pipe_is_left(forks: Forks, tmp_path: Path) -> None:
+    before = set(Path("/proc/self/fd").iterdir())
+    tmp_path.rmdir()
+    with pytest.raises(FileNotFoundError):
+        forks.begin(b"{}", None, relay=False)
+    tmp_path.mkdir()
+    assert set(Path("/proc/self/fd").iterdir()) == before
+
+
+def test_where_nobody_forks_there_is_no_process_and_the_runner_ends(
+    forks: Forks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (server,) = forks._by_pid
+    os.kill(server, 9)
+    os.waitpid(server, 0)
+    with pytest.raises(OSError, match=r"nothing was forked|Broken pipe|reset"):
+        forks.begin(b"{}", None, relay=True)
+    forks.keep_spare()
+    assert not list(tmp_path.iterdir()) and forks.next_at() is None
+    told = list[tuple[int, int]]()
+    monkeypatch.setattr(os, "kill", lambda *signalled: told.append(signalled))
+    forks._by_pid[server].finish(-9)
+    forks._by_pid[server].finish(-9)
+    assert told == [(os.getpid(), signal.SIGTERM)]
