@@ -7,15 +7,18 @@ anywhere else, or a parameter too many, is found. What does not fit stands in ``
 import base64
 import hashlib
 import json
-import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import parse_qsl, quote_plus, unquote, urlencode, urlsplit
 
+from tests.fakes.declared import sessions
+from tests.fakes.declared.filling import fill, put
+from tests.fakes.declared.oauth1 import SignIns
 from webapp.service.catalog.app import App
-from webapp.service.catalog.oauth import LookUp, Revocation
+from webapp.service.catalog.facts.sessions import Session
+from webapp.service.catalog.oauth import LookUp, OAuth, Revocation
 from webapp.service.catalog.requests import Credential, Request
 
 CLIENT_ID, CLIENT_SECRET = "client+1", "client secret/+=&%"
@@ -36,11 +39,12 @@ class Heard:
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes back: JSON, or a redirect."""
+    """What goes back: JSON, a form, or a redirect."""
 
     status: int
     body: Any = None
     location: str | None = None
+    form: Mapping[str, str] | None = None
 
 
 _MAINTENANCE = Answer(503, {"error": "maintenance"})
@@ -62,16 +66,26 @@ class DeclaredProvider:
     problems: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     _codes: dict[str, str] = field(default_factory=dict)
+    sign_ins: SignIns = field(default_factory=lambda: SignIns(CLIENT_ID, CLIENT_SECRET))
 
     def answer(self, heard: Heard) -> Answer:
         """Answer one request."""
         oauth = self.app.oauth
         if self.down == "all":
             return _MAINTENANCE
-        if oauth and heard.place == fill(oauth.authorize_url, self.right):
+        if oauth and oauth.request_token_url and (signed := self._signed_sign_in(heard, oauth)):
+            return signed
+        if oauth and heard.place == fill(oauth.authorize_url or "", self.right):
             return self._authorize(heard)
-        if oauth and (heard.method, heard.place) == ("POST", fill(oauth.token_url, self.right)):
+        if oauth and (heard.method, heard.place) == ("POST", fill(oauth.token_url or "", self.right)):
             return self._token(heard)
+        session = self.app.spec.session
+        if (
+            session
+            and session.url
+            and (heard.method, heard.place) == (session.method, self._place(session, self.right))
+        ):
+            return self._session(heard, session)
         for name, request in self._requests():
             for given in (self.right, self.wrong):
                 if (heard.method, heard.place) == (request.method, self._place(request, given)):
@@ -79,13 +93,50 @@ class DeclaredProvider:
                     return _MAINTENANCE if self.down else self._serve(heard, request, given)
         return self._bad(f"{heard.method} {heard.place} is not declared")
 
+    def _signed_sign_in(self, heard: Heard, oauth: OAuth) -> Answer | None:
+        """Answer what belongs to a sign-in by OAuth 1.0a; None for anything else."""
+        signature = heard.headers.get("authorization", "")
+        if heard.place == oauth.request_token_url:
+            begun = self.sign_ins.begin(heard.method, heard.place, signature)
+            return Answer(200, form=begun) if begun else Answer(401)
+        if heard.place == oauth.authorize_url:
+            params = {name: value for name, value in heard.query.items() if name != "oauth_token"}
+            self._expect("the authorization request", params, dict(oauth.authorize_params))
+            return Answer(302, location=self.sign_ins.allow(heard.query["oauth_token"]))
+        if heard.place != oauth.token_url:
+            return None
+        if not self.sign_ins.finish(heard.method, heard.place, signature):
+            return Answer(401)
+        values = self.right if self.grants == "right" else self.wrong
+        form = {"oauth_token": values["oauth_access_token"]}
+        return Answer(200, form=form | {path: self.right[name] for name, path in oauth.keep.items()})
+
     def _requests(self) -> list[tuple[str, Request]]:
         spec = self.app.spec
-        return [(name, one) for name, one in spec.requests if one.url and name != "health"]
+        return [
+            (name, one)
+            for name, one in spec.requests
+            if one.url and name != "health" and not name.startswith("events.")
+        ]
 
-    def _place(self, request: Request, given: Mapping[str, str]) -> str:
+    def _place(self, request: Request | Session, given: Mapping[str, str]) -> str:
         base = (self.app.spec.base_url or "").rstrip("/") if request.url.startswith("/") else ""
         return fill(base + request.url, given).partition("?")[0]
+
+    def _session(self, heard: Heard, session: Session) -> Answer:
+        self.asked.append("session")
+        body = sessions.arrived(session, heard.body)
+        left = _Rest(dict(heard.query), dict(heard.headers), body, heard.place)
+        statement = sessions.statement_in({**heard.query, **body}, heard.headers)
+        values = {**self.right, "assertion": statement}
+        right = [left.take(credential, values) for credential in session.credentials]
+        declared = sessions.expected(session, self.right, statement)
+        self._expect("the session's request", (sorted(left.query), sorted(left.body)), tuple(map(sorted, declared)))
+        if session.assertion:
+            right.append(sessions.proves(session.assertion, statement, self.right))
+        if not all(right) or (left.query, left.body) != declared:
+            return Answer(401, {"error": "invalid_client"})
+        return Answer(200, sessions.answer(session, self.right))
 
     def _serve(self, heard: Heard, request: Request, given: Mapping[str, str]) -> Answer:
         left = _Rest(dict(heard.query), dict(heard.headers), json.loads(heard.body) if heard.body else {}, heard.place)
@@ -95,8 +146,10 @@ class DeclaredProvider:
         query = dict(parse_qsl(urlsplit(request.url).query)) | request.params
         self._expect("the query", left.query, {name: fill(value, self.right) for name, value in query.items()})
         self._expect("the body", left.body, dict(request.json_body or {}))
+        sought = request.keep if isinstance(request, LookUp) else ()
         for name, value in {**self.app.spec.headers, **request.headers}.items():
-            self._expect(f"the header {name}", left.headers.get(name.lower()), fill(value, self.right))
+            expected = None if any(f"{{{field}}}" in value for field in sought) else fill(value, self.right)
+            self._expect(f"the header {name}", left.headers.get(name.lower()), expected)
         for secret in left.secrets_in(self.right):
             self.problems.append(f"{secret} arrived where it is not declared")
         if not accepted:
@@ -105,7 +158,11 @@ class DeclaredProvider:
         return good if isinstance(good, Answer) else Answer(200, good)
 
     def _credentials(self, request: Request) -> list[Credential]:
-        """What must come with ``request``: a revocation may be made with the client's id and secret instead."""
+        """What must come with ``request``: a look-up comes without what it is to find, and a revocation may be made
+        with the client's id and secret instead."""
+        if isinstance(request, LookUp):
+            looked_up = [f"{{{name}}}" for name in request.keep]
+            return [place for place in self.app.spec.credentials if not any(name in place.value for name in looked_up)]
         if not isinstance(request, Revocation):
             return list(self.app.spec.credentials)
         body = [Credential(place="body", name=n, value=text, source=request.source) for n, text in request.body.items()]
@@ -128,11 +185,14 @@ class DeclaredProvider:
         spec, body = self.app.spec, dict[str, Any]()
         if spec.refusals and spec.refusals.body and isinstance(spec.refusals.body.equals, bool):
             put(body, spec.refusals.body.path, not spec.refusals.body.equals)
-        if isinstance(request, LookUp):
-            kept: Any = body
-            for name, path in request.keep.items():
-                kept = put(kept, path, self.right[name])
-            return [kept] if request.label else kept
+        look_up = spec.oauth.look_up if spec.oauth else None
+        if look_up and request.url == look_up.url:
+            site: Any = {} if look_up.label else body
+            for name, path in look_up.keep.items():
+                site = put(site, path, self.right[name])
+            if look_up.label and not look_up.items:
+                return [site]
+            body = put(body, look_up.items, [site]) if look_up.label else site
         if spec.identity and (request is spec.identity or not spec.identity.url):
             body = put(body, spec.identity.id, IDENTITY_ID)
             if spec.identity.name:
@@ -226,6 +286,9 @@ class _Rest:
         if credential.place == "url":
             self.place = ""
             return True
+        if credential.place == "sigv4" or credential.place == "oauth1":
+            self.headers.pop("x-amz-security-token", None)
+            return sessions.signed_by(credential, self.headers.pop("authorization", ""), right)
         held: dict[str, Any] = {"header": self.headers, "query": self.query, "body": self.body}[credential.place]
         name = credential.name.lower() if credential.place == "header" else credential.name
         return bool(held.pop(name, None) == fill(credential.value, right))
@@ -234,23 +297,6 @@ class _Rest:
         """The names of secrets that are still there."""
         text = "\n".join([self.place, json.dumps(self.body), *self.query.values(), *self.headers.values()])
         return [name for name, value in right.items() if value.startswith("secret-") and value in text]
-
-
-def fill(template: str, values: Mapping[str, str]) -> str:
-    """``template`` with its fields put in as they are."""
-    return re.sub(r"\{([A-Za-z_][A-Za-z0-9_]*)\*?\}", lambda match: values[match[1]], template)
-
-
-def put(body: Any, path: str, value: Any) -> Any:
-    """Put ``value`` at a dotted ``path`` of ``body``, which may become an array for that; the body."""
-    step, _, rest = path.partition(".")
-    if step.isdigit():
-        body = body if isinstance(body, list) else []
-        body.extend({} for _ in range(int(step) + 1 - len(body)))
-        body[int(step)] = put(body[int(step)], rest, value) if rest else value
-    else:
-        body[step] = put(body.get(step, {}), rest, value) if rest else value
-    return body
 
 
 def heard(method: str, scheme: str, target: str, headers: Mapping[str, str], body: bytes) -> Heard:

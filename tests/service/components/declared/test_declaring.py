@@ -12,6 +12,7 @@ GOOD = """
 [props.title]
 type = "string"
 label = "Title"
+aliases = ["heading"]
 
 [props.color]
 type = "string"
@@ -55,7 +56,27 @@ def test_what_the_catalog_keeps(desk: Desk) -> None:
         "dedupe": None,
         "hooks": [],
         "stash": None,
+        "aliases": [],
+        "prop_aliases": {"heading": "title"},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("component", "prop", "sentence"),
+    [
+        ('["Note It"]', '["a"]', "aliases: the alias Note It must be written in lower case with hyphens, such as"),
+        ('"note"', '["a"]', "aliases: input should be a valid tuple."),
+        ("[]", '["color"]', "props.title.aliases: the alias color is a name of the prop color already."),
+        ("[]", '["two words"]', "props.title.aliases: the alias two words must be of letters, digits and"),
+    ],
+)
+def test_other_names_have_the_form_of_names_and_lead_to_one_prop(
+    desk: Desk, component: str, prop: str, sentence: str
+) -> None:
+    path = desk.write(GOOD.replace('["heading"]', prop))
+    path.write_text(f"aliases = {component}\n{path.read_text()}")
+    (problem,) = declaring.examine(path)[1]
+    assert sentence in problem
 
 
 def test_a_file_is_read_again_when_it_or_what_it_shares_changed(desk: Desk) -> None:

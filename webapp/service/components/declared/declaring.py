@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from webapp.service.components import checker, loader
 from webapp.service.components.declared import facts, problems, source
 from webapp.service.components.declared.form import ActionForm, PropForm
 from webapp.service.components.declared.patterns import Pattern
+from webapp.service.components.declared.problems import APPHOOK
 from webapp.service.components.declared.request_form import Lookup
 from webapp.service.components.declared.source import Mark, Source
-from webapp.service.components.declared.trigger_form import TriggerForm
+from webapp.service.components.declared.trigger_form import AppHook, TriggerForm
 from webapp.service.components.errors import LoadError
 from webapp.service.components.props import Option, Options, Prop
 
@@ -25,13 +26,14 @@ _OWN = {
 }  # fmt: skip
 _COMMON = (
     "label", "description", "optional", "disabled", "read_only", "hidden", "reload_props", "use_query", "with_label",
-    "secret", "format", "min", "max", "default",
+    "secret", "format", "min", "max", "default", "aliases",
 )  # fmt: skip
 _HINTS: Mapping[str, tuple[bool, bool, bool]] = {  # read-only, destructive, idempotent
     "reads": (True, False, True),
     "creates": (False, False, False),
     "sets": (False, False, True),
     "overwrites": (False, True, True),
+    "deletes": (False, True, False),
     "spends": (False, True, False),
 }
 
@@ -81,9 +83,10 @@ def declaration(declared: Declared) -> dict[str, Any]:
     form = declared.form
     kind: dict[str, Any] = {"kind": "source", "annotations": {}, "dedupe": None, "hooks": [], "stash": None}
     if isinstance(form, TriggerForm):
-        kind |= {"dedupe": form.dedupe, "hooks": ["deploy"] if form.poll else ["activate", "deactivate"]}
+        kind |= {"dedupe": form.dedupe, "hooks": _hooks(form)}
     else:
         hints = dict(zip(checker.ANNOTATIONS, (*_HINTS[form.hints], True), strict=True))
+        hints |= {checker.SPENDS: True} if form.hints == "spends" else {}
         kind |= {"kind": "action", "annotations": hints | dict(form.annotations)}
         kind |= {"stash": "optional" if form.file else None}
     return {
@@ -93,7 +96,16 @@ def declaration(declared: Declared) -> dict[str, Any]:
         "app": next((prop.own["app"] for prop in declared.props.values() if prop.type == "app"), None),
         "configurable_props": loader.to_json(declared.props),
         "has_reload": form.reload is not None,
+        **loader.alias_facts(form.aliases, declared.props),
     }
+
+
+def _hooks(form: TriggerForm) -> list[str]:
+    """The methods that it has beside ``run``."""
+    hooks = ["deploy"] if form.poll else []
+    if form.subscription is not None:
+        hooks += ["activate", "deactivate", *(["renew"] if form.subscription.lasts else [])]
+    return hooks
 
 
 def prop(form: PropForm) -> Prop:
@@ -118,19 +130,29 @@ def _remote(_: Any) -> Options:
 
 
 def _examined(read: Source) -> tuple[Declared | None, list[str]]:
-    props = read.fields.get("props")
-    names = list(props) if isinstance(props, dict) else []
+    fields = read.fields.get("props")
+    names = list(fields) if isinstance(fields, dict) else []
     model, without = (TriggerForm, ()) if _is_trigger(read) else (ActionForm, facts.OF_TRIGGERS)
     try:
         form = model.model_validate(read.fields, context={"props": names, "without": without})
     except ValidationError as error:
         return None, problems.of_form(read, error)
-    declared = Declared(form, {name: prop(fields) for name, fields in form.props.items()}, read.marks)
+    props = {name: prop(fields) for name, fields in form.props.items()}
+    if isinstance(form, TriggerForm) and form.apphook is not None:
+        props = _hearing(props, form.apphook)
+    declared = Declared(form, props, read.marks)
     sentences = problems.between_parts(read, form, declared.props)
     return (None if sentences else declared), sentences
+
+
+def _hearing(props: Mapping[str, Prop], apphook: AppHook) -> dict[str, Prop]:
+    """``props`` with what the prop for events is to hear, and with whose account."""
+    account = next((name for name, each in props.items() if each.type == "app"), None)
+    own = {"appProp": account, "eventNames": list(apphook.events)}
+    return {name: replace(each, own=own) if each.type == APPHOOK else each for name, each in props.items()}
 
 
 def _is_trigger(read: Source) -> bool:
     """By its folder; outside any app, by what it says."""
     kinds = [folder.name for folder in read.path.parents if folder.name in source.KINDS]
-    return kinds[0] == "triggers" if kinds else not {"poll", "webhook"}.isdisjoint(read.fields)
+    return kinds[0] == "triggers" if kinds else not {"poll", "webhook", "apphook"}.isdisjoint(read.fields)

@@ -24,8 +24,10 @@ BEFORE = (
     "$secret",
     "$hook",
     "$event",
+    "$until",
+    "$channel",
 )
-OF_TRIGGERS = ("$since", "$endpoint", "$secret", "$hook", "$event")
+OF_TRIGGERS = ("$since", "$endpoint", "$secret", "$hook", "$event", "$until", "$channel")
 """What actions do not have."""
 AFTER = (*BEFORE, "$answer", "$items", "$file")
 EACH = (*AFTER, "$item", "$value")
@@ -60,4 +62,5 @@ OfEachAll = Annotated[Any, AfterValidator(_checked(EACH))]
 Params = Annotated[dict[str, Any], AfterValidator(_checked(BEFORE))]
 
 
+EachParams = Annotated[dict[str, Any], AfterValidator(_checked(EACH))]
 AnsweredFields = Annotated[dict[str, Any], AfterValidator(_checked(AFTER))]

@@ -5,7 +5,6 @@ None stays None but for ``or``. To change a filter's meaning changes every compo
 
 import base64
 import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,14 +14,11 @@ from urllib.parse import quote
 import orjson
 
 from webapp.kit.clock import SECOND, iso, parse_iso
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.components.declared import lists
+from webapp.service.components.declared.currencies import decimals
+from webapp.service.components.declared.numbers import number, plus
 
 MANY = 20
-# ISO 4217 as payment providers write amounts: what has no decimals, and what has three.
-_NO_DECIMALS = frozenset(
-    {"bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"}
-)
-_THREE_DECIMALS = frozenset(["bhd", "jod", "kwd", "omr", "tnd"])
 _MILLISECONDS = 10**11  # a number above it counts milliseconds, not seconds
 
 
@@ -71,6 +67,10 @@ def _if(value: Any, condition: Any) -> Any:
     return None if _not(condition) else value
 
 
+def _unless(value: Any, condition: Any) -> Any:
+    return value if _not(condition) else None
+
+
 def _not(value: Any) -> bool:
     return value in (None, "", [], {}, False)
 
@@ -87,48 +87,28 @@ def _is(value: Any, wanted: Any, then: Any = True, otherwise: Any = None) -> Any
     return then if value == wanted else otherwise
 
 
-def _list(value: Any) -> list[Any]:
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
 def _count(value: Any, noun: str = "", nouns: str = "") -> Any:
     number = value if isinstance(value, int) else len(value) if isinstance(value, list | Mapping | str) else 0
     return f"{number} {noun if number == 1 else nouns or noun + 's'}" if noun else number
 
 
 def _join(value: Any, between: str = ", ") -> str:
-    return str(between).join(as_text(item) for item in _list(value) if item not in (None, ""))
-
-
-def _each(value: Any, path: Any) -> list[Any]:
-    return [at_path(item, str(path)) for item in _list(value)]
-
-
-def _where(value: Any, path: Any, *wanted: Any) -> list[Any]:
-    return [item for item in _list(value) if at_path(item, str(path)) in wanted]
+    return str(between).join(as_text(item) for item in lists.items_of(value) if item not in (None, ""))
 
 
 def _split(value: Any, between: str = ",") -> list[str]:
     return [part.strip() for part in as_text(value).split(str(between)) if part.strip()]
 
 
-def _number(value: Any) -> Any:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return value
-    if not math.isfinite(number):
-        return value
-    return int(number) if number.is_integer() else number
+def _until(value: Any, end: Any) -> str:
+    return as_text(value).rpartition(str(end))[0]
 
 
 def _ms(value: Any) -> int | None:
     """Epoch milliseconds of an ISO 8601 time, or of a number of seconds or milliseconds."""
-    number = _number(value)
-    if isinstance(number, int | float) and not isinstance(number, bool):
-        return int(number if abs(number) > _MILLISECONDS else number * SECOND)
+    moment = number(value)
+    if isinstance(moment, int | float) and not isinstance(moment, bool):
+        return int(moment if abs(moment) > _MILLISECONDS else moment * SECOND)
     try:
         return parse_iso(str(value))
     except ValueError:
@@ -141,11 +121,11 @@ def _iso(value: Any) -> str | None:
 
 
 def _money(value: Any, currency: Any) -> str:
-    name, amount = str(currency or "").lower(), _number(value)
+    name, amount = str(currency or "").lower(), number(value)
     if not isinstance(amount, int | float):
         return as_text(value)
-    decimals = 0 if name in _NO_DECIMALS else 3 if name in _THREE_DECIMALS else 2
-    return f"{amount / 10**decimals:.{decimals}f} {name.upper()}".strip()
+    places = decimals(name)
+    return f"{amount / 10**places:.{places}f} {name.upper()}".strip()
 
 
 def _name(value: Any) -> str:
@@ -161,30 +141,34 @@ def _path(value: Any) -> Encoded:
     return Encoded(quote(as_text(value).strip("/"), safe="/"))
 
 
-def _at(value: Any, place: Any) -> Any:
-    items = _list(value)
-    return items[place] if isinstance(place, int) and -len(items) <= place < len(items) else None
-
-
 FILTERS: Mapping[str, Filter] = {
     "or": Filter(_or, (1, MANY), "the first of the value and the arguments that is not empty", takes_none=True),
     "if": Filter(_if, (1, 1), "the value where the argument is not empty, else nothing"),
+    "unless": Filter(_unless, (1, 1), "the value where the argument is empty, else nothing"),
     "then": Filter(_then, (1, 2), "the first argument where the value is not empty, else the second", takes_none=True),
     "with": Filter(_with, (1, 2), "the value and the first argument, where both are with the second between", True),
     "not": Filter(_not, (0, 0), "true where the value is empty or false, else false", takes_none=True),
     "is": Filter(_is, (1, 3), "the second argument (or true) where the value is the first, else the third", True),
     "text": Filter(as_text, (0, 0), "as text; lists and objects as JSON"),
-    "number": Filter(_number, (0, 0), "text as a number"),
+    "number": Filter(number, (0, 0), "text as a number"),
+    "plus": Filter(plus, (1, 1), "a number and another one together"),
     "lower": Filter(lambda value: as_text(value).lower(), (0, 0), "in lower case"),
     "trim": Filter(_trim, (0, 1), "without spaces, or what is named, around it"),
     "cut": Filter(lambda value, most: as_text(value)[:most], (1, 1), "its first characters"),
     "replace": Filter(lambda value, old, new: as_text(value).replace(old, new), (2, 2), "one text in it by another"),
+    "until": Filter(_until, (1, 1), "what stands before the last of a text in it"),
     "split": Filter(_split, (0, 1), "a text as a list, cut at commas or what is named"),
     "join": Filter(_join, (0, 1), "a list as text, with commas or what is named between"),
     "count": Filter(_count, (0, 2), "how many there are, with a noun: `2 tasks`"),
-    "each": Filter(_each, (1, 1), "of every item the member at a path, in quotes: `each('user.name')`"),
-    "where": Filter(_where, (2, MANY), "the items whose member at a path is one of the values"),
-    "at": Filter(_at, (1, 1), "the item at a place, counted from 0, or from the end by -1"),
+    "each": Filter(lists.each, (1, MANY), "of every item the member at a path, in quotes: `each('user.name')`"),
+    "wrap": Filter(lists.wrap, (1, 1), "each item as an object that has it at a path: `wrap('person.email')`"),
+    "where": Filter(lists.where, (2, MANY), "the items whose member at a path is one of the values"),
+    "holding": Filter(lists.holding, (2, MANY), "the items of which one of the members named is the first argument"),
+    "among": Filter(lists.among, (1, 1), "the items that stand in another list"),
+    "exchange": Filter(lists.exchange, (2, MANY), "each item exchanged for another, by pairs; the rest is left out"),
+    "member": Filter(lists.member, (1, MANY), "the first of the members at paths that is not empty"),
+    "unique": Filter(lists.unique, (1, 1), "each item once, by the member at a path"),
+    "at": Filter(lists.at, (1, 1), "the item at a place, counted from 0, or from the end by -1"),
     "ms": Filter(_ms, (0, 0), "a time as epoch milliseconds"),
     "iso": Filter(_iso, (0, 0), "a time as ISO 8601"),
     "money": Filter(_money, (1, 1), "an amount in the smallest unit of a currency, as people write it"),

@@ -6,7 +6,7 @@ Shape and templates are checked here, all at once; what must hold between the pa
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from webapp.service.components.declared import patterns
 from webapp.service.components.declared.facts import (
@@ -15,12 +15,13 @@ from webapp.service.components.declared.facts import (
     AnsweredFields,
     Asking,
     Facts,
+    OfEachAll,
 )
 from webapp.service.components.declared.facts import Params as AskedFields
 from webapp.service.components.declared.request_form import Listing, Lookup, Reload, Step
 from webapp.service.components.props import PropType
 
-Hints = Literal["creates", "overwrites", "reads", "sets", "spends"]
+Hints = Literal["creates", "deletes", "overwrites", "reads", "sets", "spends"]
 
 
 class Option(Facts):
@@ -40,7 +41,7 @@ Options = Annotated[Listed | Annotated[Lookup, Tag("(request)")], Discriminator(
 
 class PropForm(Facts):
     """A prop, of any type that the contract knows. ``pattern`` is what a text has to match as a whole, else ``advice``
-    is said."""
+    is said. ``aliases`` are other names under which its value may be sent."""
 
     type: PropType
     label: str = ""
@@ -60,6 +61,7 @@ class PropForm(Facts):
     options: Options | None = None
     pattern: str | None = None
     advice: str = ""
+    aliases: tuple[str, ...] = ()
     app: str | None = None
     content: str | None = None
     alert_type: Literal["info", "neutral", "warning", "error"] | None = None
@@ -75,29 +77,32 @@ class PropForm(Facts):
 
     @model_validator(mode="after")
     def _advised(self) -> "PropForm":
-        if (self.pattern is None) != (not self.advice):
-            raise ValueError("pattern and advice belong together")
-        if self.pattern is not None and (problem := patterns.problem(self.pattern)):
-            raise ValueError(problem)
+        patterns.check(self.pattern, self.advice)
         return self
 
 
 class Failing(Facts):
-    """An error in an answer with a good status: the member at ``path`` is ``equals``."""
+    """An error in an answer with a good status: the member at ``path`` is ``equals``, or is ``present`` at all."""
 
     path: str
     equals: Any = False
+    present: bool = False
+
+
+def _listed(failing: Any) -> Any:
+    return [failing] if isinstance(failing, Mapping) else failing
 
 
 class Errors(Facts):
     """How the app tells errors: ``message`` is the path of its own words, ``code`` that of a word for programs.
 
-    ``words`` are sentences by that code or by status; ``other`` is for the rest.
+    ``failing`` may be several, of which one is enough. ``words`` are sentences by that code or by status; ``other`` is
+    for the rest.
     """
 
     message: str = ""
     code: str = ""
-    failing: Failing | None = None
+    failing: Annotated[tuple[Failing, ...], BeforeValidator(_listed)] = ()
     words: dict[str, Answered] = Field(default_factory=dict)
     other: Answered | None = None
 
@@ -110,11 +115,12 @@ class Refuse(Facts):
 
 
 class ComponentForm(Facts):
-    """What actions and triggers share."""
+    """What actions and triggers share. ``aliases`` are other names of the file, under which it is called, too."""
 
     name: Annotated[str, Field(min_length=1)]
     version: Annotated[str, Field(pattern=r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$")]
     description: Annotated[str, Field(min_length=1)]
+    aliases: tuple[str, ...] = ()
     props: dict[str, PropForm] = Field(default_factory=dict)
     reload: Reload | None = None
     errors: Errors | None = None
@@ -126,7 +132,7 @@ class ActionForm(ComponentForm):
     ``values`` are named values between the two, each of which may look at those before it as ``$values``.
 
     ``hints`` names what running it means; ``annotations`` say otherwise of one of them. ``file`` names the file that
-    the answer is kept as.
+    the answer is kept as. ``each`` is what stands for each ``$item`` of a list in what is returned.
     """
 
     hints: Hints
@@ -137,5 +143,6 @@ class ActionForm(ComponentForm):
     refuse: tuple[Refuse, ...] = ()
     request: Listing
     file: Asking | None = None
+    each: OfEachAll = None
     result: AnsweredAll = None
     exports: AnsweredFields = Field(default_factory=dict)

@@ -15,8 +15,8 @@ import orjson
 
 from webapp.service.components import limits
 from webapp.service.components.calls import USER_AGENT, Call, Reply
-from webapp.service.components.declared import declaring, lookups, triggers
-from webapp.service.components.declared.filling import EMPTY, fill, shape
+from webapp.service.components.declared import declaring, lookups, steps, triggers
+from webapp.service.components.declared.filling import fill, shape
 from webapp.service.components.declared.form import ActionForm
 from webapp.service.components.declared.paging import gather
 from webapp.service.components.declared.requests import ask, send
@@ -117,14 +117,11 @@ def _act(session: Session, form: ActionForm) -> Any:
     """Run an action."""
     if form.reload is not None:
         session.scope["$fields"] = lookups.field_values(session, form.reload)
-    for step in form.steps:
-        if step.only_if is None or _holds(session, step.only_if):
-            answer = ask(session, step, session.scope)
-            session.scope["$steps"][step.name] = shape(step.result, session.with_(answer=answer))
+    steps.take(session, form.steps)
     for name, value in form.values.items():
         session.scope["$values"][name] = fill(value, session.scope)
     for reason in form.refuse:
-        if _holds(session, reason.only_if):
+        if steps.holds(session, reason.only_if):
             raise ComponentError(parse(reason.words).text(session.scope))
     more = _answered(session, form)
     scope = session.with_(**more)
@@ -133,11 +130,8 @@ def _act(session: Session, form: ActionForm) -> Any:
     session.send({"export": "$summary", "value": parse(form.summary).text(scope).strip()[:SUMMARY_CHARS]})
     if form.result is not None:
         return shape(form.result, scope)
-    return more.get("file") or (more["items"] if form.request.pages else more["answer"])
-
-
-def _holds(session: Session, condition: str) -> bool:
-    return parse(condition).value(session.scope) not in (*EMPTY, False)
+    is_list = form.request.pages is not None or form.each is not None
+    return more.get("file") or (more["items"] if is_list else more["answer"])
 
 
 def _answered(session: Session, form: ActionForm) -> Mapping[str, Any]:
@@ -146,9 +140,11 @@ def _answered(session: Session, form: ActionForm) -> Mapping[str, Any]:
     if form.file is not None:
         answer = send(session, request, session.scope)
         return {"answer": None, "items": None, "file": _kept(session, form.file, answer)}
-    if request.pages is None and not request.items:
+    if request.pages is None and not request.items and form.each is None:
         return {"answer": ask(session, request, session.scope), "items": None}
     items, body = gather(session, request, session.scope)
+    if form.each is not None:
+        items = [shape(form.each, session.with_(item=item, answer=body)) for item in items]
     return {"answer": body, "items": items}
 
 
