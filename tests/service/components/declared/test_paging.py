@@ -90,6 +90,16 @@ def test_a_cursor_in_the_body(desk: Desk) -> None:
     assert desk.last.json == {"kind": "a", "after": "6"}
 
 
+def test_a_cursor_within_the_body(desk: Desk) -> None:
+    """As GraphQL has it: https://graphql.org/learn/serving-over-http/."""
+    desk.on("POST /graphql", lambda asked: page_of(asked, int(asked.json["variables"].get("after", 0))))
+    pages = '{ by = "cursor", param = "variables.after", next = "next.cursor", place = "json" }'
+    json = '{ query = "q", variables = { kind = "a" } }'
+    text = f'[request]\nmethod = "POST"\nurl = "/graphql"\njson = {json}\nitems = "rows"\npages = {pages}'
+    assert desk.run(text) == ROWS
+    assert desk.last.json == {"query": "q", "variables": {"kind": "a", "after": "6"}}
+
+
 def test_a_list_that_never_ends_does(desk: Desk) -> None:
     desk.on("GET /notes", {"rows": ROWS, "next": {"cursor": "same"}})
     assert len(desk.run(f'{MOST}items = "rows"\npages = {{ {WAYS[0][1]} }}')) == 2 * len(ROWS)

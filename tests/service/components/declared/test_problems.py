@@ -6,6 +6,7 @@ import pytest
 
 from tests.service.components.declared.conftest import ACCOUNT, HEAD, Desk
 from webapp.service.components.declared import declaring
+from webapp.service.components.declared.problems import line_of
 
 WRONG = """
 [props.note]
@@ -93,3 +94,35 @@ def test_an_address_without_an_account_is_whole(tmp_path: Path) -> None:
     assert "there is no prop of type app" in declaring.examine(path)[1][0]
     path.write_text(HEAD + '[request]\nurl = "https://example.com/hello"')
     assert declaring.examine(path)[1] == []
+
+
+TEXT = '''name = "A"  # one
+description = """
+[request]
+title = 3
+"""
+
+[request]
+url = "/a"
+json = { a = [
+  "[[steps]]",
+] }
+headers."X-A" = "b"
+
+[[steps]]
+name = "one"
+[[steps]]
+name = "two"
+
+[props."odd.name".options]
+url = "/b"
+'''
+
+
+def test_the_lines_of_members() -> None:
+    places = [
+        (("name",), 1), (("description",), 2), (("request", "url"), 8), (("request", "json", "a", 0), 9),
+        (("request", "headers", "X-A"), 12), (("steps", 0), 14), (("steps", 1, "name"), 17),
+        (("props", "odd.name", "options", "url"), 20), (("nothing",), 1),
+    ]  # fmt: skip
+    assert [line_of(TEXT, place) for place, _ in places] == [line for _, line in places]

@@ -49,6 +49,8 @@ def test_bodies(desk: Desk) -> None:
     assert desk.last.json == {}
     desk.run(PROPS + 'form = { title = "{title}", meta = "{meta}" }', title="a", meta={"k": "v"})
     assert desk.last.form == {"title": "a", "meta[k]": "v"}
+    desk.run(PROPS + 'form = { meta = { list = "{meta.list}" } }', meta={"list": [{"a": 1}, {"a": 2}]})
+    assert desk.last.form == {"meta[list][0][a]": "1", "meta[list][1][a]": "2"}
     desk.run(PROPS + 'text = "Note: {title}"', title="ä")
     assert (desk.last.body, desk.last.headers["content-type"]) == ("Note: ä".encode(), "text/plain; charset=utf-8")
 
@@ -112,6 +114,14 @@ late = "Come back tomorrow, {$answer.who}."
 429 = "Tiny takes no more for now."
 """
 
+GRAPHQL = '[errors]\nmessage = "errors.0.message"\nfailing = { path = "errors", present = true }'
+
+MUTATION = """
+[errors]
+failing = [{ path = "errors", present = true }, { path = "data.result.userErrors", present = true }]
+other = "{$answer.errors.0.message|or($answer.data.result.userErrors.0.message)}"
+"""
+
 
 @pytest.mark.parametrize(
     ("errors", "status", "body", "sentence"),
@@ -127,6 +137,9 @@ late = "Come back tomorrow, {$answer.who}."
         (ERRORS, 200, {"ok": False, "code": "late", "who": "Ada"}, "Come back tomorrow, Ada."),
         (ERRORS, 400, {"code": "early"}, "Tiny refused with early."),
         (ERRORS, 429, {}, "Tiny takes no more for now."),
+        (GRAPHQL, 200, {"errors": [{"message": "No"}]}, "The app answered with status 200: No"),
+        (MUTATION, 200, {"errors": [{"message": "No"}]}, "No"),
+        (MUTATION, 200, {"data": {"result": {"userErrors": [{"message": "Taken"}]}}}, "Taken"),
         (ERRORS, 400, {}, "Tiny refused with nothing."),
         (ERRORS, 400, b"<html>Bad gateway</html>", "The app answered with status 400."),
         (ERRORS, 502, {"code": "early"}, "The app answered with status 502."),

@@ -6,6 +6,7 @@ import pytest
 
 from tests.service.catalog.components.providers.app_harness import FakeAnswer
 from tests.service.components.declared.conftest import HEAD, TOKEN, Desk
+from webapp.kit.cancellation import Cancellation, cancelling
 from webapp.service.components.calls import Call
 
 TITLE = '[props.title]\ntype = "string"\nlabel = "Title"\npattern = "[a-z]+"\nadvice = "Write it in lower case."\n'
@@ -114,3 +115,11 @@ def test_pages_without_an_account_stay_where_they_began(desk: Desk, led: str, re
         assert reply.error is not None
         assert reply.error.message.startswith(f"other.localhost:{port} is not an address of this app")
         assert len(desk.provider.asked) == 1
+
+
+def test_a_call_that_nobody_wants_any_more_sends_nothing_more(desk: Desk) -> None:
+    work = Cancellation()
+    work.request()
+    with cancelling(work):
+        reply = desk.call('[request]\nurl = "/notes"')
+    assert reply.error is not None and desk.provider.asked == []

@@ -1,4 +1,4 @@
-"""Files of declared components: where their members stand, and what they share."""
+"""Files of declared components: what they hold, and what they share."""
 
 from pathlib import Path
 
@@ -7,40 +7,6 @@ import pytest
 from tests.service.components.declared.conftest import Desk
 from webapp.service.components.declared import source
 from webapp.service.components.errors import LoadError
-
-TEXT = '''name = "A"  # one
-description = """
-[request]
-title = 3
-"""
-
-[request]
-url = "/a"
-json = { a = [
-  "[[steps]]",
-] }
-headers."X-A" = "b"
-
-[[steps]]
-name = "one"
-[[steps]]
-name = "two"
-
-[props."odd.name".options]
-url = "/b"
-'''
-
-
-def test_the_lines_of_members(tmp_path: Path) -> None:
-    path = tmp_path / "a.toml"
-    path.write_text(TEXT)
-    read = source.read(path)
-    places = [
-        (("name",), 1), (("description",), 2), (("request", "url"), 8), (("request", "json", "a", 0), 9),
-        (("request", "headers", "X-A"), 12), (("steps", 0), 14), (("steps", 1, "name"), 17),
-        (("props", "odd.name", "options", "url"), 20), (("nothing",), 1),
-    ]  # fmt: skip
-    assert [read.line(place) for place, _ in places] == [line for _, line in places]
 
 
 def test_what_an_app_shares(desk: Desk) -> None:
@@ -93,7 +59,7 @@ def test_what_is_shared_has_another_shape(desk: Desk, shared: str) -> None:
     desk.share(shared)
     with pytest.raises(LoadError, match=r"shared\.toml"):
         source.read(path)
-    assert source.shared_files(path) == (path,)
+    assert source.shared_files(path) == (path, desk.folder / "tiny" / "shared.toml")
 
 
 @pytest.mark.parametrize("like", ['"tiny/actions/b"', "3", '"../x"', '"tiny/actions/none"', '"\\u0000"'])
@@ -111,3 +77,18 @@ def test_a_file_of_another_shape_is_left_to_its_form(desk: Desk, text: str) -> N
     path.parent.mkdir()
     path.write_text(text)
     assert source.read(path).fields["props" if "props" in text else "errors"]
+
+
+def test_a_push_of_another_app(desk: Desk) -> None:
+    other = desk.folder / "other"
+    other.mkdir()
+    (other / "shared.toml").write_text('[push.news]\nlasts = 60\nvalues = { what = "all" }\n')
+    path = desk.write('[push]\nuse = "other/news"\nvalues = { which = "{a}" }\n')
+    read = source.read(path)
+    assert read.fields["push"] == {"lasts": 60, "values": {"what": "all", "which": "{a}"}}
+    assert source.shared_files(path)[-1] == other / "shared.toml"
+    for use, words in (('"other/old"', "has no"), ('"news"', "names another push"), ("3", "names another push")):
+        with pytest.raises(LoadError, match=words):
+            source.read(desk.write(f"[push]\nuse = {use}\n"))
+    with pytest.raises(LoadError, match="no readable file"):
+        source.read(desk.write('[push]\nuse = "none/news"\n'))

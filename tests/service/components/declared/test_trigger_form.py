@@ -10,13 +10,14 @@ from webapp.service.components.declared.trigger_form import Signature, TriggerFo
 FACTS = {"name": "Note", "version": "1.0.0", "description": "Notes.", "id": "{$item.id}", "summary": "{$item.id}"}
 POLL = {"poll": {"url": "/notes"}}
 WEBHOOK = {"webhook": {"subscribe": {"url": "/hooks"}, "unsubscribe": {"url": "/hooks"}}}
+APPHOOK = {"apphook": {"events": ["note"]}}
 
 
 def test_a_trigger_has_one_way_to_be_set_off() -> None:
-    ways: list[dict[str, Any]] = [POLL, WEBHOOK]
+    ways: list[dict[str, Any]] = [POLL, WEBHOOK, APPHOOK]
     for way in ways:
         TriggerForm.model_validate({**FACTS, **way}, context={"props": []})
-    for wrong in ({}, {**POLL, **WEBHOOK}):
+    for wrong in ({}, {**POLL, **WEBHOOK}, {**WEBHOOK, **APPHOOK}):
         with pytest.raises(ValidationError, match="either"):
             TriggerForm.model_validate({**FACTS, **wrong}, context={"props": []})
 

@@ -13,7 +13,8 @@ from tests.service.catalog.components.trigger_harness import ENDPOINT, TriggerHa
 from tests.service.components.declared.conftest import ACCOUNT, Desk
 from webapp.service.components.calls import Emitted
 from webapp.service.components.declared.declaring import examine
-from webapp.service.components.runner import Executor, Runner
+from webapp.service.components.executor import Executor
+from webapp.service.components.runner import Runner
 
 HEAD = """
 name = "New note"
@@ -56,6 +57,27 @@ url = "/hooks/{$hook}"
 [webhook.signature]
 header = "X-Sig"
 """
+HEARD = """
+[props.hook]
+type = "$.interface.apphook"
+
+[apphook]
+events = ["note.made", "note.changed"]
+accept = { "body.state" = ["new", "open"] }
+"""
+PUSHED = (
+    TIMER
+    + """
+[props.http]
+type = "$.interface.http"
+
+[push]
+lasts = 3600
+token = "{$event.headers.x-token}"
+subscribe = { method = "POST", url = "/hooks" }
+unsubscribe = { method = "DELETE", url = "/hooks/{$hook}" }
+"""
+)
 BY_BODY = HEAD.replace("$item", "$event.body") + 'time = "{$event.body.at}"\nevent = { note = "{$event.body}" }\n'
 
 
@@ -99,6 +121,13 @@ def test_what_is_new_is_emitted_once_and_the_oldest_first(desk: Desk, time: str)
     assert trigger.tick() == []
     if time:
         assert examples[0].ts == 1_893_456_001_000
+
+
+@pytest.mark.parametrize("time", ["", 'time = "{$item.at}"\n'])
+def test_fewer_than_the_first_are_all_examples(desk: Desk, time: str) -> None:
+    trigger = opened(desk, HEAD + time + ACCOUNT + TIMER + "first = 5\n")
+    desk.on("GET /notes", {"notes": notes(1, 2, 3, 4)})
+    assert told(trigger.deploy()) == ["1", "2", "3", "4"]
 
 
 PAGED = 'pages = { by = "page", param = "page", size_param = "size", size = 2 }\n'
@@ -199,21 +228,6 @@ def test_a_webhook_from_its_beginning_to_its_end(desk: Desk) -> None:
     assert len(desk.provider.asked) == count
 
 
-def test_a_secret_that_the_app_makes_and_a_webhook_that_is_renewed(desk: Desk) -> None:
-    renewed = HTTP.replace("[webhook]\n", '[webhook]\nsecret = "{$answer.secret}"\nid = "hook-{$answer.id}"\n')
-    renewed += '[webhook.renew]\nmethod = "PUT"\nurl = "/hooks/{$hook}"\n'
-    renewed += '[props.timer]\ntype = "$.interface.timer"\ndefault = { intervalSeconds = 3600 }\n'
-    trigger = opened(desk, BY_BODY + ACCOUNT + renewed)
-    desk.on("POST /hooks", {"id": 12, "secret": "theirs"})
-    assert trigger.tick() == []
-    assert desk.provider.asked == []
-    trigger.activate()
-    assert (trigger.state["hook"], trigger.state["secret"]) == ("hook-12", "theirs")
-    desk.on("PUT /hooks/hook-12", {})
-    assert trigger.tick() == []
-    assert desk.last.what == "PUT /hooks/hook-12"
-
-
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -221,9 +235,104 @@ def test_a_secret_that_the_app_makes_and_a_webhook_that_is_renewed(desk: Desk) -
         (TIMER.replace('type = "$.interface.timer"', 'type = "integer"\nlabel = "T"'), "a trigger with [poll] needs"),
         (HTTP.replace("$.interface.http", "$.service.db"), "a trigger with [webhook] needs"),
         (TIMER.replace("60", "0"), "intervalSeconds that is not a whole number"),
-        ("", "a trigger has either [poll] or [webhook]"),
+        ("", "a trigger has either [poll], [webhook] or [apphook]"),
+        (PUSHED.replace("[poll]", "[webhook]"), "webhook.subscribe: it is missing"),
+        (PUSHED.replace("$.interface.http", "integer"), "a trigger with [push] needs one prop of the type $.interface"),
+        (HEARD + PUSHED.partition("[push]")[1] + PUSHED.partition("[push]")[2], "so the two belong together"),
+        (PUSHED + 'challenge = { only_if = "a", secret = "b" }\n', "push: a push answers a challenge with a text"),
+        (HTTP + '[webhook.renew]\nurl = "/hooks"\n', "renew and ends need lasts"),
+        (HEARD.replace("$.interface.apphook", "$.service.db"), "a trigger with [apphook] needs one prop of the type"),
     ],
 )
 def test_a_mistake_in_a_trigger(desk: Desk, text: str, sentence: str) -> None:
     problems = examine(write(desk, HEAD + ACCOUNT + text))[1]
     assert sentence in "\n".join(problems)
+
+
+SEVERAL = (
+    HTTP.replace('type = "$.interface.http"', 'type = "$.interface.http"\ncustom_response = true')
+    .replace(
+        "[webhook]",
+        """[webhook]
+items = "{$event.body.changes}"
+challenge = { only_if = "{$event.body.challenge}", answer = "{$event.body.challenge}" }
+""",
+    )
+    .replace(
+        'accept = { "headers.x-kind" = "note", "body.state" = ["new", "open"] }',
+        """
+[[webhook.steps]]
+name = "team"
+url = "/me"
+""",
+    )
+    .replace("/hooks", "/{$steps.team.id}/hooks", 1)
+)
+
+
+def test_several_events_of_one_request_and_a_challenge(desk: Desk) -> None:
+    desk.on("GET /me", {"id": "t1"})
+    desk.on("POST /t1/hooks", {"id": 7})
+    trigger = opened(desk, HEAD + ACCOUNT + SEVERAL)
+    asked = trigger.receive({"challenge": "abc"}, {})
+    assert (asked.response and (asked.response.status, asked.response.body), asked.events) == ((200, "abc"), ())
+    trigger.activate()
+    body = json.dumps({"changes": [{"id": 1, "text": "A"}, {"id": 2, "text": "B"}]})
+    digest = hmac.new(trigger.state["secret"].encode(), body.encode(), hashlib.sha256).hexdigest()
+    reply = trigger.receive(body, {"X-Sig": digest})
+    assert [(event.id, event.summary, event.event["text"]) for event in reply.events] == [
+        ("1", "A", "A"),
+        ("2", "B", "B"),
+    ]
+    assert reply.response and reply.response.status == 200
+    forged = trigger.receive(body, {"X-Sig": "0"})
+    assert (forged.events, forged.response and forged.response.status) == ((), 401)
+    nothing = json.dumps({"changes": None})
+    digest = hmac.new(trigger.state["secret"].encode(), nothing.encode(), hashlib.sha256).hexdigest()
+    assert trigger.receive(nothing, {"X-Sig": digest}).events == ()
+
+
+BROUGHT = SEVERAL.replace(
+    'challenge = { only_if = "{$event.body.challenge}", answer = "{$event.body.challenge}" }',
+    'challenge = { only_if = "{$event.headers.x-secret}", secret = "{$event.headers.x-secret}", '
+    'headers = { X-Secret = "{$event.headers.x-secret}" } }',
+)
+
+
+def test_a_secret_that_comes_with_the_challenge_stays_as_long_as_the_webhook(desk: Desk) -> None:
+    desk.on("GET /me", {"id": "t1"})
+    desk.on("POST /t1/hooks", {"id": 7})
+    trigger = opened(desk, HEAD + ACCOUNT + BROUGHT)
+    tried = trigger.receive({}, {"X-Secret": "theirs"}).response  # before the webhook is answered
+    assert tried and (tried.status, tried.body, tried.headers["X-Secret"]) == (200, "", "theirs")
+    trigger.activate()
+    assert (trigger.state["hook"], trigger.state["secret"]) == ("7", "theirs")
+    assert "secret" not in (desk.last.json or {})
+    forged = trigger.receive({}, {"X-Secret": "forged"})
+    assert forged.response and (forged.response.status, forged.response.headers.get("X-Secret")) == (401, None)
+    again = trigger.receive({}, {"X-Secret": "theirs"}).response
+    assert again and (again.status, trigger.state["secret"]) == (200, "theirs")
+    body = {"changes": [{"id": 1, "text": "A"}]}
+    assert told(list(deliver(trigger, body, secret="forged").events)) == []
+    assert told(list(deliver(trigger, body).events)) == ["1"]
+    desk.on("DELETE /hooks/7", {})
+    trigger.deactivate()
+    anew = trigger.receive({}, {"X-Secret": "next"}).response
+    assert anew and (anew.status, trigger.state["secret"]) == (200, "next")
+
+
+def test_a_challenge_needs_somebody_who_answers(desk: Desk) -> None:
+    (problem,) = examine(write(desk, HEAD + ACCOUNT + SEVERAL.replace("custom_response = true", "")))[1]
+    assert "the prop for requests needs custom_response = true to answer it." in problem
+
+
+def test_events_of_an_app_are_emitted_where_they_are_accepted(desk: Desk) -> None:
+    trigger = opened(desk, BY_BODY + ACCOUNT + HEARD)
+    note = {"id": 7, "text": "Hi", "at": "2030-01-01T00:00:00Z", "state": "open"}
+    (event,) = trigger.receive(note, {}).events
+    assert (event.id, event.summary, event.ts, event.event) == ("7", "Hi", 1_893_456_000_000, {"note": note})
+    assert trigger.receive(note | {"state": "shut"}, {}).events == ()
+    declared = examine(trigger.path)[0] or {}
+    (hook,) = [prop for prop in declared["configurable_props"] if prop["type"] == "$.interface.apphook"]
+    assert (hook["appProp"], hook["eventNames"]) == ("tiny", ["note.made", "note.changed"])
+    assert (declared["hooks"], desk.provider.asked) == ([], [])

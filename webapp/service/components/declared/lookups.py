@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from webapp.service.components import loader
+from webapp.service.components.declared import steps
 from webapp.service.components.declared.cursors import passable
 from webapp.service.components.declared.filling import fill
 from webapp.service.components.declared.paging import gather, page
+from webapp.service.components.declared.patterns import Pattern
 from webapp.service.components.declared.request_form import Kind, Lookup, Reload
 from webapp.service.components.declared.requests import has_values
 from webapp.service.components.declared.session import Session
@@ -28,6 +30,7 @@ def options(session: Session, name: str) -> dict[str, Any]:
     lookup = fields.options if fields else None
     if not isinstance(lookup, Lookup):
         raise ComponentError(f"The prop {name} has no options to look up.")
+    steps.take(session, lookup.steps)
     sought = (session.call.query or "").strip().casefold() if fields and not _app_searches(lookup) else ""
     offers, following = _offers(session, lookup, sought)
     if lookup.label is None:
@@ -47,7 +50,7 @@ def reload(session: Session) -> list[dict[str, Any]]:
 def added_props(session: Session, follow: Reload) -> dict[str, Prop]:
     """The props that follow from a request, by name; none while its address lacks a value. None takes the place of one
     that the component declares itself."""
-    if not any(has_values(url, session.scope) for url in follow.url):
+    if not any(has_values(url, session.scope, but="$steps") for url in follow.url):
         return {}
     added = {str(parse(follow.name).text(scope)): _prop(kind, scope) for kind, scope in _fields(session, follow)}
     return {name: prop for name, prop in added.items() if name not in session.declared.props}
@@ -66,6 +69,8 @@ def field_values(session: Session, follow: Reload) -> dict[str, Any]:
         value = added.get(parse(follow.name).text(scope))
         if value in (None, "", []):
             continue
+        if kind.pattern and isinstance(value, str) and not Pattern(kind.pattern).fullmatch(value.strip()):
+            raise ComponentError(parse(kind.advice).text({**scope, "$value": value}))
         written = value if kind.write is None else fill(kind.write, {**scope, "$value": value})
         values[parse(follow.key).text(scope)] = written
     return values
@@ -74,7 +79,7 @@ def field_values(session: Session, follow: Reload) -> dict[str, Any]:
 def _prefix(follow: Reload) -> str | None:
     """What the names of added props begin with, where their keys are the rest and all are written as they are: then
     nothing has to be asked to tell what was given."""
-    if any(kind.write is not None for kind in follow.kinds.values()) or "|" in follow.name:
+    if any(kind.write is not None or kind.pattern for kind in follow.kinds.values()) or "|" in follow.name:
         return None
     prefix = follow.name.removesuffix(follow.key)
     return prefix if follow.name.endswith(follow.key) and "{" not in prefix else None
@@ -123,6 +128,7 @@ def _numbered(session: Session, lookup: Lookup, sought: str, number: int) -> lis
 
 
 def _matching(session: Session, lookup: Lookup, items: list[Any], sought: str) -> list[Offer]:
+    steps.take(session, lookup.after, items=items)
     offers = (_offer(lookup, session.with_(item=item)) for item in items)
     return [
         (label, value)
@@ -138,6 +144,7 @@ def _offer(lookup: Lookup, scope: Mapping[str, Any]) -> Offer:
 
 def _fields(session: Session, follow: Reload) -> Iterator[tuple[Kind, Mapping[str, Any]]]:
     """The fields that the request tells, each with its kind and its scope; what is of no known kind is left out."""
+    steps.take(session, follow.steps)
     items, _ = gather(session, follow, session.scope)
     for item in items:
         scope = session.with_(item=item)

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin
 
+from webapp.service.components.declared.answers import read
 from webapp.service.components.declared.filling import fill
 from webapp.service.components.declared.request_form import Listing, Pages
 from webapp.service.components.declared.requests import send
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.templates import Scope, parse
+from webapp.service.components.errors import HttpError
 from webapp.service.components.http import HttpResponse
 from webapp.service.outbound.outcomes import at_path
 
@@ -31,12 +33,12 @@ def page(session: Session, listing: Listing, scope: Scope, at: Any = None, left:
     pages = listing.pages
     if pages is None:
         answer = send(session, listing, scope)
-        body = answer.json()
+        body = read(listing, answer)
         return Page(_items(listing, body, scope), body)
     by_address = at if pages.by in ("link", "url") and at else ""
     answer = send(session, listing, scope, _sent(pages, at, left), pages.place, url=by_address)
-    body = answer.json()
-    rows = _rows(listing, body)
+    body = read(listing, answer)
+    rows = _rows(listing, body, scope)
     return Page(_chosen(listing, rows, scope), body, _next(pages, answer, body, rows, at))
 
 
@@ -52,7 +54,13 @@ def gather(session: Session, listing: Listing, scope: Scope) -> tuple[list[Any],
         if current.next is None or (most is not None and len(items) >= most) or str(current.next) in seen:
             break
         seen.add(str(current.next))
-        current = page(session, listing, scope, current.next, None if most is None else most - len(items))
+        try:
+            current = page(session, listing, scope, current.next, None if most is None else most - len(items))
+        except HttpError as error:
+            if pages is None or not pages.partial:
+                raise
+            session.log(f"The app gave no more than the first {len(items)}. {error}")
+            break
     return items[:most], current.answer
 
 
@@ -63,7 +71,7 @@ def _most(pages: Pages, scope: Scope) -> int:
 
 def _sent(pages: Pages, at: Any, left: int | None) -> Mapping[str, Any]:
     """What the page adds to its request. Only pages by cursor may differ in size: others would shift."""
-    size = min(pages.size, left) if left is not None and pages.by == "cursor" else pages.size
+    size = max(pages.least, min(pages.size, left)) if left is not None and pages.by == "cursor" else pages.size
     sized = {pages.size_param: size} if pages.size_param else {}
     if pages.by == "page":
         return {**sized, pages.param: pages.start if at is None else at}
@@ -108,11 +116,12 @@ def _says_next(parameter: str) -> bool:
 
 
 def _items(listing: Listing, body: Any, scope: Scope) -> list[Any]:
-    return _chosen(listing, _rows(listing, body), scope)
+    return _chosen(listing, _rows(listing, body, scope), scope)
 
 
-def _rows(listing: Listing, body: Any) -> list[Any]:
-    rows = at_path(body, listing.items)
+def _rows(listing: Listing, body: Any, scope: Scope) -> list[Any]:
+    items = listing.items
+    rows = parse(items).value({**scope, "$answer": body}) if "{" in items else at_path(body, items)
     return list(rows.values()) if isinstance(rows, Mapping) else rows if isinstance(rows, list) else []
 
 

@@ -32,6 +32,14 @@ class Pattern:
         return re.compile(self.text)
 
 
+def check(pattern: str | None, advice: str) -> None:
+    """Raise ``ValueError`` unless there is advice for a pattern that can be used, or neither."""
+    if (pattern is None) != (not advice):
+        raise ValueError("pattern and advice belong together")
+    if pattern is not None and (sentence := problem(pattern)):
+        raise ValueError(sentence)
+
+
 def problem(text: str) -> str | None:
     """What is wrong with an expression, for its author."""
     try:

@@ -1,5 +1,7 @@
 """Everything that is wrong with the file of a declared component, each with its line, as sentences for its author."""
 
+import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -7,12 +9,19 @@ from pydantic import ValidationError
 
 from webapp.service.components import checker
 from webapp.service.components.declared.form import ActionForm
-from webapp.service.components.declared.request_form import Lookup
-from webapp.service.components.declared.source import Place, Source
+from webapp.service.components.declared.request_form import Lookup, Step
+from webapp.service.components.declared.source import Source
 from webapp.service.components.declared.trigger_form import TriggerForm
 from webapp.service.components.props import Prop
 
+Place = tuple[str | int, ...]
+"""The names and numbers that lead to a member of a file."""
 _TIMER, _HTTP, _DB = "$.interface.timer", "$.interface.http", "$.service.db"
+APPHOOK = "$.interface.apphook"
+_NEEDED = {"poll": (_TIMER, _DB), "webhook": (_HTTP, _DB), "apphook": (APPHOOK, "app")}
+_HEADER = re.compile(r"\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
+_MEMBER = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
+_KEY = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 _TAGS = ("(list)", "(request)")  # steps of pydantic's own in the place of an error
 
 
@@ -41,7 +50,14 @@ def _sentences(read: Source, error: ValidationError) -> Iterator[str]:
 
 def _told(read: Source, place: Place, sentence: str) -> str:
     shown = ".".join(str(step) for step in place)
-    return f"line {read.line(place)}: {shown + ': ' if shown else ''}{sentence}"
+    return f"line {line_of(read.text, place)}: {shown + ': ' if shown else ''}{sentence}"
+
+
+def line_of(text: str, place: Place) -> int:
+    """Where in a file's ``text`` the member at ``place`` stands, or the nearest one around it."""
+    lines = dict(_lines(text))
+    around = (place[:end] for end in range(len(place), 0, -1))
+    return next((lines[part] for part in around if part in lines), 1)
 
 
 def _line(problem: str) -> int:
@@ -51,6 +67,8 @@ def _line(problem: str) -> int:
 def _problems(form: ActionForm | TriggerForm, props: Mapping[str, Prop]) -> Iterator[tuple[Place, str]]:
     for name, sentence in checker.prop_problems(props, polls=isinstance(form, TriggerForm)):
         yield ("props", name), f"it {sentence}"
+    for name, sentence in checker.alias_problems(form.aliases, props):
+        yield (("props", name, "aliases") if name else ("aliases",)), sentence
     reloads = any(prop.reload_props for prop in props.values())
     if reloads != (form.reload is not None):
         yield ("reload",), "a prop with reload_props = true and [reload] belong together."
@@ -67,11 +85,14 @@ def _problems(form: ActionForm | TriggerForm, props: Mapping[str, Prop]) -> Iter
 
 def _by_kind(form: ActionForm | TriggerForm, types: list[str]) -> Iterator[tuple[Place, str]]:
     if isinstance(form, ActionForm):
-        if unknown := [name for name in form.annotations if name not in checker.ANNOTATIONS]:
+        if unknown := [name for name in form.annotations if name not in (*checker.ANNOTATIONS, checker.SPENDS)]:
             yield ("annotations",), f"nobody knows {', '.join(unknown)}."
         return
-    section, needed = ("poll", _TIMER) if form.poll else ("webhook", _HTTP)
-    for type_ in (needed, _DB):
+    section = next(name for name in _NEEDED if getattr(form, name) is not None)
+    if form.webhook is not None and form.webhook.challenge is not None and not form.answers:
+        yield ("webhook", "challenge"), "the prop for requests needs custom_response = true to answer it."
+    needed = [(section, type_) for type_ in _NEEDED[section]] + ([("push", _HTTP)] if form.push is not None else [])
+    for section, type_ in needed:
         if types.count(type_) != 1:
             yield (section,), f"a trigger with [{section}] needs one prop of the type {type_}."
 
@@ -80,15 +101,65 @@ def _requests(form: ActionForm | TriggerForm) -> Iterator[tuple[Place, Any]]:
     """Every request of a component, and where it stands."""
     if isinstance(form, ActionForm):
         yield ("request",), form.request
-        yield from ((("steps", number), step) for number, step in enumerate(form.steps))
+        yield from _steps((), form.steps)
     elif form.poll is not None:
         yield ("poll",), form.poll
-    elif form.webhook is not None:
+        yield from _steps(("poll",), form.poll.steps)
+    if isinstance(form, TriggerForm) and form.subscription is not None:
+        section = "webhook" if form.webhook is not None else "push"
         for name in ("subscribe", "unsubscribe", "renew"):
-            if (request := getattr(form.webhook, name)) is not None:
-                yield ("webhook", name), request
+            if (request := getattr(form.subscription, name)) is not None:
+                yield (section, name), request
+        yield from _steps((section,), form.subscription.steps)
+    if isinstance(form, TriggerForm):
+        for section, told in (("webhook", form.webhook), ("apphook", form.apphook)):
+            yield from _steps((section,), told.details if told else (), "details")
     if form.reload is not None:
         yield ("reload",), form.reload
+        yield from _steps(("reload",), form.reload.steps)
     for name, fields in form.props.items():
         if isinstance(fields.options, Lookup):
-            yield ("props", name, "options"), fields.options
+            place = ("props", name, "options")
+            yield place, fields.options
+            yield from (*_steps(place, fields.options.steps), *_steps(place, fields.options.after, "after"))
+
+
+def _steps(place: Place, steps: tuple[Step, ...], name: str = "steps") -> Iterator[tuple[Place, Any]]:
+    return (((*place, name, number), step) for number, step in enumerate(steps))
+
+
+def _lines(text: str) -> Iterator[tuple[Place, int]]:
+    """The line of every table and of every member that begins a line. The text is valid TOML."""
+    table: Place = ()
+    counts: dict[Place, int] = {}
+    lines = text.splitlines()
+    number = 0
+    while number < len(lines):
+        header, member = _HEADER.match(lines[number]), _MEMBER.match(lines[number])
+        if header and not member:
+            table = _names_in(header[2])
+            if header[1] == "[[":
+                counts[table] = counts.get(table, -1) + 1
+                table = (*table, counts[table])
+            yield table, number + 1
+        elif member:
+            yield (*table, *_names_in(member[1])), number + 1
+            number = _end(lines, number, member.end())
+        number += 1
+
+
+def _end(lines: list[str], number: int, start: int) -> int:
+    """The last line of the value that begins on line ``number`` at ``start``."""
+    value = lines[number][start:]
+    while number + 1 < len(lines):
+        try:
+            tomllib.loads(f"value = {value}")
+            return number
+        except tomllib.TOMLDecodeError:
+            number += 1
+            value += f"\n{lines[number]}"
+    return number
+
+
+def _names_in(keys: str) -> tuple[str, ...]:
+    return tuple(key.strip("\"'") for key in _KEY.findall(keys))

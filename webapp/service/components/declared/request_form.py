@@ -4,8 +4,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from webapp.service.components.declared import patterns
 from webapp.service.components.declared.facts import (
+    Answered,
     AnsweredAll,
+    AnsweredFields,
     Asking,
     AskingAll,
     Facts,
@@ -25,7 +28,8 @@ def _sendable(headers: dict[str, Any]) -> dict[str, Any]:
 
 
 _WITHOUT_BODY = ("GET", "HEAD")
-Addresses = Annotated[tuple[Asking, ...], BeforeValidator(lambda url: url if isinstance(url, list) else [url])]
+SEVERAL = BeforeValidator(lambda url: url if isinstance(url, list) else [url])
+Addresses = Annotated[tuple[Asking, ...], SEVERAL]
 Headers = Annotated[Params, AfterValidator(_sendable)]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -36,7 +40,8 @@ class Pages(Facts):
     ``cursor``: ``param`` is sent with what stands at ``next`` of the answer, or at ``last`` of its last item ·
     ``page``: with the number of the page, from ``start`` on · ``offset``: with how many items are there already ·
     ``link``: the address in the header ``Link`` with rel="next" (RFC 8288) · ``url``: the address at ``next``.
-    There is no further page where the member at ``more`` is not true. ``size`` is sent as ``size_param``.
+    There is no further page where the member at ``more`` is not true. ``size`` is sent as ``size_param``, or ``least``
+    where fewer are wanted than the app takes. ``partial``: what came stands where the app refuses a further page.
     """
 
     by: Literal["cursor", "page", "offset", "link", "url"]
@@ -47,9 +52,11 @@ class Pages(Facts):
     start: int = 1
     size_param: str = ""
     size: int = Field(default=100, ge=1, le=10_000)
+    least: int = Field(default=1, ge=1, le=10_000)
     most: int | Asking = 1000
     cap: int = Field(default=50, ge=1, le=200)
     place: Literal["params", "json", "form"] = "params"
+    partial: bool = False
 
     @model_validator(mode="after")
     def _complete(self) -> "Pages":
@@ -62,12 +69,23 @@ class Pages(Facts):
         return self
 
 
+class Instead(Facts):
+    """How a request is sent once more where the app refuses it with ``code``: with ``fields`` over its own in
+    ``place``, unless they come to nothing."""
+
+    code: Annotated[str, Field(min_length=1)]
+    place: Literal["params", "json", "form"] = "params"
+    fields: AnsweredFields
+
+
 class Request(Facts):
     """One request. ``url`` follows the app's base URL where it begins with ``/``; what a hole in it holds is encoded.
 
     ``url`` may be several, of which the first counts whose holes all have a value.
     At most one of ``json``, ``form``, ``multipart``, ``text`` and ``file`` is the body; what comes to nothing is left
-    out of it, of ``params`` and of ``headers``. ``allow`` are statuses that count as success.
+    out of it, of ``params`` and of ``headers``. ``allow`` are statuses that count as success, and ``instead`` says how
+    the request is sent again where the app refuses it. With ``answer = "xml"``, what the root of an answer holds is
+    looked at as if it were JSON.
     """
 
     method: Method = "GET"
@@ -80,6 +98,8 @@ class Request(Facts):
     text: Asking | None = None
     file: Asking | None = None
     allow: tuple[int, ...] = ()
+    instead: Instead | None = None
+    answer: Literal["json", "xml"] = "json"
 
     @model_validator(mode="after")
     def _one_body(self) -> "Request":
@@ -99,10 +119,17 @@ class Step(Request):
     result: AnsweredAll = "{$answer}"
 
 
-class Listing(Request):
-    """A request whose answer holds a list at ``items``; ``where`` keeps those whose members are as it says."""
+class After(Step):
+    """A step behind a page of options, whose condition may look at its ``$items``."""
 
-    items: str = ""
+    only_if: Answered | None = None
+
+
+class Listing(Request):
+    """A request whose answer holds a list at ``items``, a path or a template; ``where`` keeps those whose members are
+    as it says."""
+
+    items: Answered = ""
     where: Params = Field(default_factory=dict)
     sort: str = ""
     pages: Pages | None = None
@@ -119,15 +146,21 @@ class Listing(Request):
 
 
 class Lookup(Listing):
-    """What a prop offers. Without ``label``, texts are offered as they are. Where the prop has ``use_query`` and no
-    template looks at ``$query``, the labels are searched here."""
+    """What a prop offers. ``steps`` come before it, those of ``after`` behind each page that makes them necessary.
+
+    Without ``label``, texts are offered as they are. Where the prop has ``use_query`` and no template looks at
+    ``$query``, the labels are searched here.
+    """
 
     label: OfEach | None = None
     value: OfEach
+    steps: tuple[Step, ...] = ()
+    after: tuple[After, ...] = ()
 
 
 class Kind(Facts):
-    """A prop for a field of one type; ``write`` is its value as the app takes it."""
+    """A prop for a field of one type; ``write`` is its value as the app takes it, ``pattern`` what a text has to match,
+    else ``advice`` is said."""
 
     type: PropType = "string"
     label: OfEach = ""
@@ -138,15 +171,24 @@ class Kind(Facts):
     option_value: str = ""
     default: OfEachAll = None
     write: OfEachAll = None
+    pattern: str | None = None
+    advice: str = ""
+
+    @model_validator(mode="after")
+    def _advised(self) -> "Kind":
+        patterns.check(self.pattern, self.advice)
+        return self
 
 
 class Reload(Listing):
     """Props that follow from a request: one for each item, named ``name``, by its ``kind`` of ``kinds`` (``*`` is any).
 
     ``{$fields}`` is what was given for them, by ``key``. Nothing is added while a prop that the address needs is empty.
+    ``steps`` come before it.
     """
 
     name: OfEach
     key: OfEach
     kind: OfEach = ""
     kinds: dict[str, Kind]
+    steps: tuple[Step, ...] = ()

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from webapp.service.components.declared.filling import fill
+from webapp.service.components.declared.answers import quietly, read
+from webapp.service.components.declared.filling import EMPTY, fill
 from webapp.service.components.declared.filters import Encoded, as_text
-from webapp.service.components.declared.form import Errors
+from webapp.service.components.declared.form import Errors, Failing
 from webapp.service.components.declared.request_form import Request
 from webapp.service.components.declared.session import Session, file_in
 from webapp.service.components.declared.templates import Hole, Scope, parse
@@ -24,7 +25,7 @@ Sent = Mapping[str, Any]
 def ask(session: Session, request: Request, scope: Scope, more: Sent | None = None, place: str = "params") -> Any:
     """The JSON that ``request`` is answered with; None for a bad status that it allows. Raises ComponentError."""
     answer = send(session, request, scope, more, place)
-    return answer.json() if answer.ok else None
+    return read(request, answer) if answer.ok else None
 
 
 def send(
@@ -54,6 +55,9 @@ def send(
         **body,
     )
     session.count_answer(answer)
+    if again := _instead(session, request, answer, scope):
+        other = request.model_copy(update={"instead": None})
+        return send(session, other, scope, {**(more or {}), **again}, request.instead.place if request.instead else "")
     _judge(session, request, answer)
     return answer
 
@@ -88,19 +92,23 @@ def address_of(session: Session, template: str, scope: Scope) -> str:
 
 
 def flat(fields: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Fields of a query or a form: a list is a name several times, a member of an object is ``name[member]``."""
+    """Fields of a query or a form: a list is a name several times, a member of an object is ``name[member]``, and
+    that of an object in a list ``name[0][member]``."""
     for name, value in fields.items():
         if isinstance(value, Mapping):
             yield from flat({f"{name}[{member}]": inner for member, inner in value.items()})
+        elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+            yield from flat({f"{name.removesuffix('[]')}[{place}]": item for place, item in enumerate(value)})
         elif isinstance(value, list):
             yield name, [item if isinstance(item, str) else as_text(item) for item in value]
         else:
             yield name, value
 
 
-def has_values(template: str, scope: Scope) -> bool:
-    """Whether each hole of the address ``template`` has a value."""
-    return all(part.of(scope) not in (None, "") for part in parse(template).parts if isinstance(part, Hole))
+def has_values(template: str, scope: Scope, but: str = "") -> bool:
+    """Whether each hole of the address ``template`` has a value; those that begin with ``but`` need none."""
+    holes = (part for part in parse(template).parts if isinstance(part, Hole))
+    return all(hole.of(scope) not in (None, "") for hole in holes if hole.path.root != but)
 
 
 def _missing(session: Session, hole: Hole) -> str:
@@ -114,7 +122,7 @@ def _body(
         filled = fill(request.json_, scope)
         if filled is None:
             filled = {} if isinstance(request.json_, Mapping | None) else []
-        return {"json": {**filled, **added["json"]} if isinstance(filled, Mapping) else filled}, None
+        return {"json": _with_members(filled, added["json"]) if isinstance(filled, Mapping) else filled}, None
     if request.form is not None:
         return {"data": dict(flat({**(fill(request.form, scope) or {}), **added["form"]}))}, None
     if request.multipart is not None:
@@ -125,6 +133,16 @@ def _body(
         name = parse(request.file).value(scope)
         return ({"data": file_in(session, name)[1]}, "application/octet-stream") if name else ({}, None)
     return {}, None
+
+
+def _with_members(body: Mapping[str, Any], members: Sent) -> dict[str, Any]:
+    """``body`` with ``members``, each at its dotted path: ``variables.after`` for GraphQL."""
+    placed = dict(body)
+    for path, value in members.items():
+        name, _, rest = path.partition(".")
+        inner = placed.get(name)
+        placed[name] = _with_members(inner if isinstance(inner, Mapping) else {}, {rest: value}) if rest else value
+    return placed
 
 
 def _multipart(session: Session, fields: Mapping[str, Any], scope: Scope) -> tuple[dict[str, Any], str]:
@@ -143,14 +161,25 @@ def _multipart(session: Session, fields: Mapping[str, Any], scope: Scope) -> tup
     return {"data": data}, media_type
 
 
+def _instead(session: Session, request: Request, answer: HttpResponse, scope: Scope) -> Sent:
+    """The fields to send the request with once more; none where that would change nothing."""
+    instead, errors = request.instead, session.form.errors
+    if instead is None or errors is None or not errors.code:
+        return {}
+    body = quietly(request, answer)
+    if str(at_path(body, errors.code)) != instead.code:
+        return {}
+    return fill(instead.fields, {**scope, "$answer": body}) or {}
+
+
 def _judge(session: Session, request: Request, answer: HttpResponse) -> None:
     """Raise :class:`HttpError` where the app refuses, with the most telling sentence that there is."""
     errors = session.form.errors or Errors()
     ok = answer.ok or answer.status in request.allow
-    if ok and errors.failing is None:
+    if ok and not errors.failing:
         return
-    body = _quietly(answer)
-    if ok and (answer.status in request.allow or not _fails(errors, body)):
+    body = quietly(request, answer)
+    if ok and (answer.status in request.allow or not any(_fails(failing, body) for failing in errors.failing)):
         return
     scope = session.with_(answer=body)
     code = at_path(body, errors.code) if errors.code else None
@@ -160,13 +189,6 @@ def _judge(session: Session, request: Request, answer: HttpResponse) -> None:
     raise HttpError(sentence, answer.status, answer.body)
 
 
-def _fails(errors: Errors, body: Any) -> bool:
-    return errors.failing is not None and at_path(body, errors.failing.path) == errors.failing.equals
-
-
-def _quietly(answer: HttpResponse) -> Any:
-    """The JSON of an answer; None where it is none, such as the page of a gateway."""
-    try:
-        return answer.json()
-    except HttpError:
-        return None
+def _fails(failing: Failing, body: Any) -> bool:
+    value = at_path(body, failing.path)
+    return value not in EMPTY if failing.present else value == failing.equals

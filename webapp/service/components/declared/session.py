@@ -7,14 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
+
+from webapp.kit.cancellation import CURRENT
 from webapp.kit.clock import now
 from webapp.service.components import limits
+from webapp.service.components.account_http import AccountHttp, CredentialWatch
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.components.context import REQUEST_S, CredentialWatch, Memory, Send
+from webapp.service.components.context import REQUEST_S, Memory, Send
 from webapp.service.components.declared.declaring import Declared
 from webapp.service.components.declared.form import ActionForm
 from webapp.service.components.errors import ComponentError, ResultError
-from webapp.service.components.http import Http, HttpResponse
+from webapp.service.components.http import HttpResponse
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.urls import HostRules, Url, parse_url
@@ -38,8 +42,8 @@ class Session:
         watch = CredentialWatch(send)
         chosen: tuple[str | None, AccountGrant | None] = next(iter(call.accounts.items()), _NO_ACCOUNT)
         prop, self._grant = chosen
-        self.http = Http(client, self._grant, self._left_s, partial(watch.note, prop))
-        self.open_http = Http(client, None, self._left_s, partial(watch.note, None))
+        self.http = AccountHttp(client, self._grant, self._left_s, partial(watch.note, prop))
+        self.open_http = AccountHttp(client, None, self._left_s, partial(watch.note, None))
         self._bytes_read, self._file_bytes = 0, 0
         self.memory = Memory(call.state, send)
         values = {name: prop.default for name, prop in declared.props.items()} | dict(call.props)
@@ -67,6 +71,13 @@ class Session:
     def emit(self, event: Any, id: str, summary: str, ts: int | None) -> None:
         """Emit ``event`` (JSON) from a trigger; ``ts`` is epoch milliseconds."""
         self.send({"emit": event, "id": id, "summary": summary, "ts": now() if ts is None else ts})
+
+    def respond(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
+        """Answer the request that set a trigger off: text as it is, anything else as JSON, with ``headers``."""
+        is_text = isinstance(body, str)
+        media_type = "text/plain; charset=utf-8" if is_text else "application/json"
+        text = body if is_text else orjson.dumps(body).decode()
+        self.send({"respond": status, "body": text, "headers": {"content-type": media_type, **(headers or {})}})
 
     def check_address(self, url: str, first: str | None = None) -> None:
         """Raise :class:`ComponentError` for a whole address outside the hosts of the account's app; without an
@@ -102,8 +113,9 @@ class Session:
             raise ComponentError(f"The file has {len(content):,} bytes, which is too much. Ask for a smaller one.")
 
     def check_time(self) -> None:
-        """Raise :class:`OutOfTime` where another request has no time left."""
-        if self._left_s() <= 0:
+        """Raise :class:`OutOfTime` where another request has no time left, or nobody wants it any more."""
+        work = CURRENT.get()
+        if self._left_s() <= 0 or (work is not None and work.is_requested):
             raise OutOfTime
 
     def label_of(self, name: str) -> str:

@@ -1,13 +1,15 @@
 """Reading the file of a declared component: its members, the lines on which they stand, and what it shares.
 
 ``use = "name"`` in a prop takes that prop of ``shared.toml`` in the app's folder, with changes; ``[errors]`` there is
-for all of them. ``like = "app/actions/name"`` takes everything from another app's file, with changes.
+for all of them. ``use = "app/name"`` in a push takes that push of an app's ``shared.toml``, with changes, and
+``like = "app/actions/name"`` everything from another app's file.
 """
 
+import functools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,35 +18,28 @@ from webapp.service.components.errors import LoadError
 ENDING = ".toml"
 SHARED = "shared.toml"
 KINDS = ("actions", "triggers")
-_HEADER = re.compile(r"\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
-_MEMBER = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
-_KEY = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _LIKE = re.compile(r"[\w-]+/(?:actions|triggers)/[\w-]+(?:/\d+\.\d+\.\d+)?")
-Place = tuple[str | int, ...]
+_PUSH = re.compile(r"([\w-]+)/([\w-]+)")
+_SAYS_MORE = re.compile(r"""^\s*(?:["']?like\b|["']?use["']?\s*=\s*["'][\w-]+/)""", re.MULTILINE)
 Mark = tuple[int, int] | None
 """When a file changed last, and its size; None for one that is not there."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A file as it was read: ``fields`` with all that it shares; ``marks`` of all files that could have a part in them,
     as they were before they were read."""
 
     path: Path
     fields: dict[str, Any]
-    lines: Mapping[Place, int]
+    text: str = field(repr=False)
     marks: Mapping[Path, Mark]
 
     @property
     def files(self) -> tuple[Path, ...]:
         """All that had a part in it."""
         return tuple(path for path, mark in self.marks.items() if mark is not None)
-
-    def line(self, place: Place) -> int:
-        """Where the member at ``place`` stands, or the nearest one around it."""
-        around = (place[:end] for end in range(len(place), 0, -1))
-        return next((self.lines[part] for part in around if part in self.lines), 1)
 
 
 def is_declared(path: str | Path) -> bool:
@@ -66,9 +61,12 @@ def app_folder(path: Path) -> Path:
 def shared_files(path: Path) -> tuple[Path, ...]:
     """The files that have a part in the component at ``path``; it alone where they cannot be read."""
     try:
-        return read(path).files
+        if _SAYS_MORE.search(_text(path)):
+            return read(path).files
     except LoadError:
         return (path,)
+    shared_file = app_folder(path) / SHARED
+    return (path, shared_file) if shared_file.is_file() else (path,)
 
 
 def mark_of(path: Path) -> Mark:
@@ -90,7 +88,7 @@ def _read(path: Path, followers: tuple[Path, ...]) -> Source:
     if path in followers:
         raise LoadError(f"{path.name} is like itself. Let it be like a file that is like none of these.")
     shared_file = app_folder(path) / SHARED
-    marks = {file: mark_of(file) for file in (path, shared_file)}
+    marks: Mapping[Path, Mark] = {file: mark_of(file) for file in (path, shared_file)}
     text = _text(path)
     fields = _load(text, path)
     like = fields.pop("like", None)
@@ -98,8 +96,28 @@ def _read(path: Path, followers: tuple[Path, ...]) -> Source:
         base = _read(_base_file(path, like), (*followers, path))
         fields, marks = _merged(base.fields, fields), {**marks, **base.marks}
     if marks[shared_file] is not None:
-        fields = _sharing(fields, _shared(shared_file), like is not None)
-    return Source(path, fields, dict(_lines(text)), marks)
+        fields = _sharing(fields, _shared(shared_file, marks[shared_file]), like is not None)
+    fields, marks = _pushing(path, fields, marks)
+    return Source(path, fields, text, marks)
+
+
+def _pushing(
+    path: Path, fields: dict[str, Any], marks: Mapping[Path, Mark]
+) -> tuple[dict[str, Any], Mapping[Path, Mark]]:
+    """``fields`` with the push that theirs uses, and ``marks`` with that of the file where it stands."""
+    push = fields.get("push")
+    if not isinstance(push, dict) or "use" not in push:
+        return fields, marks
+    names = _PUSH.fullmatch(push["use"]) if isinstance(push["use"], str) else None
+    if names is None:
+        raise LoadError(f"{path.name}: use in [push] names another push, such as microsoft_outlook/graph.")
+    shared_file = app_folder(path).parent / names[1] / SHARED
+    mark = mark_of(shared_file)
+    used = _shared(shared_file, mark).get("push", {}).get(names[2])
+    if not isinstance(used, dict):
+        raise LoadError(f"{path.name}: {names[1]}/{SHARED} has no [push.{names[2]}].")
+    changes = {name: value for name, value in push.items() if name != "use"}
+    return {**fields, "push": _merged(used, changes)}, {**marks, shared_file: mark}
 
 
 def _base_file(path: Path, like: object) -> Path:
@@ -108,10 +126,11 @@ def _base_file(path: Path, like: object) -> Path:
     return app_folder(path).parent / f"{like}{ENDING}"
 
 
-def _shared(path: Path) -> dict[str, Any]:
-    """What an app's components share, if its tables are tables."""
+@functools.lru_cache(maxsize=4)
+def _shared(path: Path, mark: Mark) -> dict[str, Any]:
+    """What an app's components share, if its tables are tables; read again when its ``mark`` has changed."""
     shared = _load(_text(path), path)
-    tables: dict[str, Any] = {name: shared[name] for name in ("props", "errors") if name in shared}
+    tables: dict[str, Any] = {name: shared[name] for name in ("props", "errors", "push") if name in shared}
     props = tables.get("props")
     tables |= {f"props.{name}": prop for name, prop in props.items()} if isinstance(props, dict) else {}
     for name, table in tables.items():
@@ -160,40 +179,3 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
         deep = isinstance(value, dict) and isinstance(inner, dict) and name != "options"
         merged[name] = _merged(inner, value) if deep and isinstance(inner, dict) else value
     return merged
-
-
-def _lines(text: str) -> Iterator[tuple[Place, int]]:
-    """The line of every table and of every member that begins a line. The text is valid TOML."""
-    table: Place = ()
-    counts: dict[Place, int] = {}
-    lines = text.splitlines()
-    number = 0
-    while number < len(lines):
-        header, member = _HEADER.match(lines[number]), _MEMBER.match(lines[number])
-        if header and not member:
-            table = _steps(header[2])
-            if header[1] == "[[":
-                counts[table] = counts.get(table, -1) + 1
-                table = (*table, counts[table])
-            yield table, number + 1
-        elif member:
-            yield (*table, *_steps(member[1])), number + 1
-            number = _end(lines, number, member.end())
-        number += 1
-
-
-def _end(lines: list[str], number: int, start: int) -> int:
-    """The last line of the value that begins on line ``number`` at ``start``."""
-    value = lines[number][start:]
-    while number + 1 < len(lines):
-        try:
-            tomllib.loads(f"value = {value}")
-            return number
-        except tomllib.TOMLDecodeError:
-            number += 1
-            value += f"\n{lines[number]}"
-    return number
-
-
-def _steps(keys: str) -> tuple[str, ...]:
-    return tuple(key.strip("\"'") for key in _KEY.findall(keys))

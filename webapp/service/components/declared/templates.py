@@ -23,6 +23,7 @@ _TOKEN = re.compile(
 _STEP = re.compile(r'\.(?:(?P<plain>[\w$@:-]+)|"(?P<quoted>[^"]+)")')
 _HOLE = re.compile(r"""\{\{|\}\}|\{((?:[^{}'"]|'[^']*'|"[^"]*")*)\}|[{}]""")
 _NOTHING = (None, "")
+_CONSTANTS = {"true": True, "false": False}
 
 
 class TemplateMistake(ValueError):
@@ -169,7 +170,10 @@ def _arguments(text: str, at: int) -> tuple[tuple[Path | str | int, ...], int]:
     arguments: list[Path | str | int] = []
     at = opening.end()
     while token := _TOKEN.match(text, at):
-        if token["name"]:
+        if token["name"] in _CONSTANTS:
+            arguments.append(_CONSTANTS[token["name"]])
+            at = token.end()
+        elif token["name"]:
             path, at = _path(text, at)
             arguments.append(path)
         elif not token["mark"]:

@@ -1,41 +1,45 @@
-"""Declared triggers: looking at a list for what is new, or being told by a webhook.
+"""Declared triggers: looking at a list for what is new, being told by a webhook, or hearing the events of an app.
 
-What they remember has the names that triggers in code have (``mark``, ``hook``, ``secret``), so that one that was code
-and is data now goes on where it was.
+What they remember has the names that triggers in code have, so that one that was code and is data now goes on where it
+was. What is made at the app is :mod:`watching.subscriptions`'s.
 """
 
-import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from webapp.service.components.declared import steps
 from webapp.service.components.declared.filling import fill, shape
 from webapp.service.components.declared.filters import FILTERS, as_text
 from webapp.service.components.declared.paging import gather, page
-from webapp.service.components.declared.requests import ask, send
 from webapp.service.components.declared.session import Session
 from webapp.service.components.declared.signatures import fits
 from webapp.service.components.declared.templates import Scope, parse
-from webapp.service.components.declared.trigger_form import MAKE, Poll, TriggerForm, Webhook
-from webapp.service.components.errors import ComponentError, HttpError
-from webapp.service.outbound.outcomes import at_path
+from webapp.service.components.declared.trigger_form import AppHook, Challenge, Poll, TriggerForm, Webhook
+from webapp.service.components.declared.watching import changes, subscriptions
+from webapp.service.components.declared.watching.subscriptions import SECRET
+from webapp.service.components.errors import ComponentError
 
 REMEMBERED = 5_000
 """How many ids a trigger remembers whose list has no times; all of its list, where that is longer."""
-_MARK, _SEEN, _HOOK, _SECRET = "mark", "seen", "hook", "secret"
-_GONE = (404, 410)
+_MARK, _SEEN = "mark", "seen"
 
 
 def perform(session: Session, form: TriggerForm, method: str) -> None:
     """Call ``method`` of the trigger. Raises :class:`ComponentError`."""
-    if form.poll is not None:
-        _look(session, form, form.poll, first=method == "deploy")
+    if form.subscription is not None and method in subscriptions.METHODS:
+        subscriptions.METHODS[method](session, form.subscription)
+    elif form.poll is not None:
+        (_look_at_changes if form.poll.sync else _look)(session, form, form.poll, first=method == "deploy")
     elif form.webhook is not None:
-        _HOOKS.get(method, _receive)(session, form, form.webhook)
+        _receive(session, form, form.webhook)
+    elif form.apphook is not None and method == "run":
+        _hear(session, form, form.apphook)
 
 
 def _look(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:
     """Emit what is new, the oldest first, and remember it; of what is there already, a few as examples."""
     mark = session.memory.get(_MARK) or {"at": "", "ids": []}
+    steps.take(session, poll.steps)
     scope = session.with_(since=mark["at"] or None)
     newest_at_once = first and form.time is not None and poll.order == "newest"
     items = page(session, poll, scope).items if newest_at_once else gather(session, poll, scope)[0]
@@ -43,7 +47,7 @@ def _look(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> No
     rows = [session.with_(item=item) for item in reversed(newest_first)]
     seen = session.memory.get(_SEEN, [])
     new = list(_later(form, rows, mark) if form.time else _unseen(form, rows, seen))
-    for row in new[len(new) - poll.first :] if first else new:
+    for row in new[max(0, len(new) - poll.first) :] if first else new:
         _emit(session, form, row, row["$item"])
     if not new:
         return
@@ -53,6 +57,14 @@ def _look(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> No
     newest = _time(form, new[-1])
     ids = [_id(form, row) for row in new if _time(form, row) == newest]
     session.memory.set(_MARK, {"at": newest, "ids": ids + (mark["ids"] if newest == mark["at"] else [])})
+
+
+def _look_at_changes(session: Session, form: TriggerForm, poll: Poll, *, first: bool) -> None:
+    """Emit what changed since the look before; at the first, a few of what changed lately as examples."""
+    steps.take(session, poll.steps)
+    items = changes.since_last_look(session, poll, first=first)
+    for item in items[max(0, len(items) - poll.first) :] if first else items:
+        _emit(session, form, session.with_(item=item), item)
 
 
 def _later(form: TriggerForm, rows: list[Scope], mark: Mapping[str, Any]) -> list[Scope]:
@@ -91,56 +103,66 @@ def _emit(session: Session, form: TriggerForm, scope: Scope, event: Any) -> None
     session.emit(emitted, _id(form, scope), parse(form.summary).text(scope).strip(), moment)
 
 
-def _subscribe(session: Session, form: TriggerForm, webhook: Webhook) -> None:
-    secret = secrets.token_urlsafe(32) if webhook.secret == MAKE else None
-    answer = ask(session, webhook.subscribe, session.with_(secret=secret))
-    scope = session.with_(answer=answer, secret=secret)
-    hook = parse(webhook.id).value(scope)
-    session.memory.set(_HOOK, None if hook is None else as_text(hook))
-    session.memory.set(_SECRET, secret or as_text(parse(webhook.secret).value(scope) or ""))
-
-
-def _unsubscribe(session: Session, form: TriggerForm, webhook: Webhook) -> None:
-    """Take the webhook back, which may be gone already."""
-    hook = session.memory.get(_HOOK)
-    if hook is not None:
-        gone = webhook.unsubscribe.model_copy(update={"allow": (*webhook.unsubscribe.allow, *_GONE)})
-        try:
-            send(session, gone, session.with_(hook=hook, secret=session.memory.get(_SECRET)))
-        except HttpError as error:
-            if error.status is None:
-                raise
-            sentence = f"The webhook could not be removed: the app answered with status {error.status}."
-            raise HttpError(sentence, error.status, error.body) from None
-    session.memory.set(_HOOK, None)
-    session.memory.set(_SECRET, None)
-
-
 def _receive(session: Session, form: TriggerForm, webhook: Webhook) -> None:
-    """Emit what a request tells; on a tick, keep the webhook alive."""
+    """Emit what a request tells, and answer it where that is ours."""
     event = session.call.event or {}
-    secret = session.memory.get(_SECRET)
     if "headers" not in event:
-        if webhook.renew is not None and session.memory.get(_HOOK) is not None:
-            send(session, webhook.renew, session.with_(hook=session.memory.get(_HOOK), secret=secret))
-        return
-    if webhook.signature is not None:
-        if not secret:
-            raise ComponentError("A request came before the webhook was in place. It is tried again.")
-        if not fits(webhook.signature, secret, event):
-            by = webhook.signature.by
-            session.log(f"A request was ignored: its signature is not the one of {by}, or the secret has changed.")
-            return
+        return  # a tick
     scope = session.with_(event=event)
-    if all(_is_accepted(event, path, fill(wanted, scope)) for path, wanted in webhook.accept.items()):
-        _emit(session, form, scope, event.get("body"))
+    if webhook.challenge is not None and steps.holds(session, webhook.challenge.only_if, event=event):
+        _meet(session, webhook.challenge, scope)
+        return
+    if not _is_signed(session, webhook, event):
+        if form.answers:
+            session.respond(401, "The signature does not fit.")
+        return
+    if steps.is_as_wanted(event, webhook.accept, scope):
+        for row in steps.with_details(session, webhook.details, _told(webhook, scope)):
+            _emit(session, form, row, row.get("$item", event.get("body")))
+    if form.answers:
+        session.respond(200, "")
 
 
-def _is_accepted(event: Any, path: str, wanted: Any) -> bool:
-    """Whether the member is what is wanted, or one of it; nothing is wanted where a template comes to nothing."""
-    if wanted in (None, "", []):
+def _meet(session: Session, challenge: Challenge, scope: Scope) -> None:
+    """Answer the question whether the address is ours, and keep the secret that it brings where there is none."""
+    if challenge.secret:
+        secret = as_text(parse(challenge.secret).value(scope) or "")
+        known = session.memory.get(SECRET)
+        if not secret or known not in (None, "", secret):
+            session.log("A request was refused: it brings another secret than the webhook has.")
+            session.respond(401, "This address has another secret.")
+            return
+        session.memory.set(SECRET, secret)
+    headers = {name: as_text(value) for name, value in (fill(challenge.headers, scope) or {}).items()}
+    session.respond(200, fill(challenge.answer, scope), headers)
+
+
+def _is_signed(session: Session, webhook: Webhook, event: Mapping[str, Any]) -> bool:
+    """Whether the request bears the signature that is asked for; the log tells of one that does not."""
+    if webhook.signature is None:
         return True
-    return at_path(event, path) in (wanted if isinstance(wanted, list) else [wanted])
+    secret = session.memory.get(SECRET)
+    if not secret:
+        raise ComponentError("A request came before the webhook was in place. It is tried again.")
+    if fits(webhook.signature, secret, event):
+        return True
+    by = webhook.signature.by
+    session.log(f"A request was ignored: its signature is not the one of {by}, or the secret has changed.")
+    return False
 
 
-_HOOKS = {"activate": _subscribe, "deactivate": _unsubscribe}
+def _told(webhook: Webhook, scope: Scope) -> list[Scope]:
+    """What each of the things is said of that a request tells."""
+    if not webhook.items:
+        return [scope]
+    items = parse(webhook.items).value(scope)
+    return [{**scope, "$item": item} for item in (items if isinstance(items, list) else [])]
+
+
+def _hear(session: Session, form: TriggerForm, apphook: AppHook) -> None:
+    """Emit an event of the app; who sent it and who may see it was asked before."""
+    event = session.call.event or {}
+    scope = session.with_(event=event)
+    if steps.is_as_wanted(event, apphook.accept, scope):
+        for row in steps.with_details(session, apphook.details, [scope]):
+            _emit(session, form, row, event.get("body"))

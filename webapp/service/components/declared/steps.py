@@ -1,0 +1,60 @@
+"""Steps: requests beside the main one, whose results templates look at as ``$steps``; those that say more of what a
+trigger is told are details."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from webapp.service.components.declared.filling import EMPTY, fill, shape
+from webapp.service.components.declared.request_form import Step
+from webapp.service.components.declared.requests import ask
+from webapp.service.components.declared.session import Session
+from webapp.service.components.declared.templates import Scope, parse
+from webapp.service.components.declared.trigger_form import Detail
+from webapp.service.outbound.outcomes import at_path
+
+
+def take(session: Session, steps: Sequence[Step], **more: Any) -> None:
+    """Send those of ``steps`` whose condition holds and that have no result yet; conditions may look at ``more``."""
+    for step in steps:
+        known = session.scope["$steps"]
+        if step.name not in known and (step.only_if is None or holds(session, step.only_if, **more)):
+            answer = ask(session, step, session.scope)
+            known[step.name] = shape(step.result, session.with_(answer=answer))
+
+
+def holds(session: Session, condition: str, **more: Any) -> bool:
+    """Whether ``condition`` comes to something."""
+    return _comes_to_something(condition, session.with_(**more))
+
+
+def with_details(session: Session, details: Sequence[Detail], rows: Iterable[Scope]) -> Iterator[Scope]:
+    """Those of ``rows`` that are there and as they are wanted, each with its own details as ``$steps``."""
+    for row in rows:
+        known = dict(row["$steps"])
+        detailed = {**row, "$steps": known}
+        if all(_is_there(session, detail, detailed, known) for detail in details):
+            yield detailed
+
+
+def is_as_wanted(value: Any, members: Mapping[str, Any], scope: Scope) -> bool:
+    """Whether each of the ``members`` of ``value``, by its path, is what is wanted, or one of it; a template that comes
+    to nothing wants nothing."""
+    for path, template in members.items():
+        wanted = fill(template, scope)
+        if wanted in (None, "", []):
+            continue
+        if at_path(value, path) not in (wanted if isinstance(wanted, list) else [wanted]):
+            return False
+    return True
+
+
+def _is_there(session: Session, detail: Detail, row: Scope, known: dict[str, Any]) -> bool:
+    if detail.only_if is not None and not _comes_to_something(detail.only_if, row):
+        return True
+    answer = ask(session, detail, row)
+    result = known[detail.name] = shape(detail.result, {**row, "$answer": answer})
+    return result not in EMPTY and is_as_wanted(result, detail.where, row)
+
+
+def _comes_to_something(condition: str, scope: Scope) -> bool:
+    return parse(condition).value(scope) not in (*EMPTY, False)
