@@ -32,6 +32,7 @@ class CreateTask(Action):
     description = "Adds a task."
     annotations = dict(readOnlyHint=False, destructiveHint=False, idempotentHint=False, openWorldHint=True)
 
+    reads_secrets = True
     account = app("tiny")
     project_id = project
     name_ = string(label="Name")
@@ -123,9 +124,10 @@ def test_run_gets_values_defaults_extra_values_labels_and_its_account(runner: Ru
 
 def test_a_call_sees_the_accounts_that_it_was_given_and_no_other(run: Run) -> None:
     given = {"one": AccountGrant({"key": "first-key"})}
-    assert run("return {name: dict(one.auth) for name, one in ctx.accounts.items()}", accounts=given).value == {
-        "one": {"key": "first-key"}
-    }
+    body = (
+        "reads_secrets = True\ndef run(self, ctx): return {name: dict(one.auth) for name, one in ctx.accounts.items()}"
+    )
+    assert run(body, accounts=given).value == {"one": {"key": "first-key"}}
     none = run("return ctx.auth['key']")
     assert none.error is not None
     assert none.error.message == "This needs a connected account; choose one."
@@ -134,9 +136,18 @@ def test_a_call_sees_the_accounts_that_it_was_given_and_no_other(run: Run) -> No
     assert "has several accounts" in both.error.message
 
 
+def test_a_secret_is_not_there_unless_the_component_declares_it(run: Run, tiny: Any) -> None:
+    grant = {"a": tiny.grant()}
+    reply = run("return ctx.auth['key']", accounts=grant)
+    assert reply.error is not None and "says reads_secrets = True" in reply.error.message
+    sent = run("return ctx.http.get('/x').json()['headers']['X-Key']", accounts=grant, allow_hosts=(tiny.netloc,))
+    assert sent.value == tiny.grant().values["key"]
+
+
 def test_secrets_are_masked_in_logs_prints_messages_and_stacks(run: Run) -> None:
     reply = run(
         """
+        reads_secrets = True
         def run(self, ctx):
             import base64
             key = ctx.auth["key"]

@@ -5,12 +5,11 @@ from typing import Any
 import pytest
 
 from webapp.service.components.authoring import boolean, http_interface, string
-from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.components.context import Context, CredentialWatch, Memory, Secrets
+from webapp.service.components.brokering.brokered_http import BrokerLine
+from webapp.service.components.child_calls import AccountFields, ChildCall
+from webapp.service.components.context import Context, Memory, Secrets
 from webapp.service.components.errors import ComponentError
 from webapp.service.components.props import Prop
-from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.guard import Guard
 
 
 class Bench:
@@ -20,8 +19,7 @@ class Bench:
         self.sent: list[dict[str, Any]] = []
 
     def context(self, declared: dict[str, Prop] | None = None, **fields: Any) -> Context:
-        client = OutboundClient(Guard(), user_agent="Patchbay-Test")
-        return Context(Call(path="thing.py", **fields), declared or {}, client, self.sent.append)
+        return Context(ChildCall(path="thing.py", **fields), declared or {}, BrokerLine(-1), self.sent.append)
 
 
 @pytest.fixture
@@ -45,16 +43,19 @@ def test_values_have_defaults_and_the_undeclared_stand_apart(bench: Bench) -> No
 
 
 def test_secrets_are_read_and_never_printed(bench: Bench) -> None:
-    context = bench.context(accounts={"app": AccountGrant({"key": "canary"})})
+    context = bench.context(accounts={"app": AccountFields(("key", "token"), {"key": "canary"})})
     assert context.auth["key"] == "canary"
-    assert repr(context.auth) == str(Secrets({"key": "x"})) == "Secrets(key)"
+    assert repr(context.auth) == str(Secrets(AccountFields(("key", "token")))) == "Secrets(key, token)"
+    assert (list(context.auth), context.auth.get("other")) == (["key", "token"], None)
+    with pytest.raises(ComponentError, match="says reads_secrets = True"):
+        context.auth.get("token")
     assert "canary" not in f"{context.auth} {context.accounts}"
 
 
 def test_the_account_must_be_the_only_one(bench: Bench) -> None:
     with pytest.raises(ComponentError, match="choose one"):
         _ = bench.context().account
-    two = bench.context(accounts={"a": AccountGrant(), "b": AccountGrant()})
+    two = bench.context(accounts={"a": AccountFields(), "b": AccountFields()})
     with pytest.raises(ComponentError, match="several accounts"):
         _ = two.account
     assert two.accounts["a"].http is not two.accounts["b"].http
@@ -98,17 +99,3 @@ def test_an_answer_that_is_none_is_refused(
     with pytest.raises(ComponentError):
         answering.respond(status, "", headers)
     assert bench.sent == []
-
-
-def test_a_refused_credential_is_told_and_whether_anything_may_have_changed_before(bench: Bench) -> None:
-    watch = CredentialWatch(bench.sent.append)
-    watch.note("app", "GET", True)
-    watch.note(None, "GET", True)
-    watch.note("app", "POST", True)
-    watch.note(None, "POST", False)
-    watch.note("app", "HEAD", True)
-    assert bench.sent == [
-        {"refused": "app", "repeatable": True},
-        {"refused": "app", "repeatable": True},
-        {"refused": "app", "repeatable": False},
-    ]

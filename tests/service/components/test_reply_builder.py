@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from webapp.kit.clock import now
 from webapp.service.components.calls import AccountGrant, Call
-from webapp.service.components.reply_builder import MAX_LINE, MAX_LINES, ReplyBuilder
+from webapp.service.components.reply_builder import LATEST, MAX_LINE, MAX_LINES, ReplyBuilder
 
 
 def heard(*messages: dict[str, Any]) -> ReplyBuilder:
@@ -28,6 +29,12 @@ def test_long_lines_and_many_lines_are_cut() -> None:
     assert len(lines) == MAX_LINES + 1
     assert len(lines[0].msg or "") == MAX_LINE
     assert lines[-1].msg == "(only the first 2,000 lines are kept)"
+
+
+@pytest.mark.parametrize("ts", [LATEST + 1, -LATEST - 1, 2**63])
+def test_what_no_date_can_hold_happened_now(ts: int) -> None:
+    reply = heard({"log": "x", "ts": ts}, {"emit": 1, "id": None, "summary": None, "ts": ts}).reply()
+    assert abs(reply.observations[0].ts - now()) < 60_000 and abs(reply.events[0].ts - now()) < 60_000
 
 
 @pytest.mark.parametrize(
@@ -75,3 +82,8 @@ def test_refused_accounts_are_named_and_a_call_that_emitted_is_not_repeatable() 
     assert (hearing.reply().refused, hearing.reply().repeatable) == (("slack",), True)
     hearing.take({"emit": 1, "id": None, "summary": None, "ts": 1})
     assert hearing.reply().repeatable is False
+
+
+def test_when_what_a_trigger_made_ends() -> None:
+    assert heard({"ends": 5}, {"value": None}).reply().ends_at == 5
+    assert [heard({"ends": at}).reply().ends_at for at in (-1, "5", 10**20)] == [None, None, None]

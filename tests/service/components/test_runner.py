@@ -15,8 +15,12 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import CountedPlace
+from webapp.kit.cancellation import Cancellation, cancelling
 from webapp.service.components.calls import Call, Reply
-from webapp.service.components.runner import Executor, Runner
+from webapp.service.components.child_calls import for_child
+from webapp.service.components.executor import CANCELLED, Executor
+from webapp.service.components.runner import Runner
 from webapp.service.components.wire import Line, encode
 
 Run = Callable[..., Reply]
@@ -142,6 +146,11 @@ def test_many_calls_that_wait_run_side_by_side(runner: Runner, thing: Thing, tin
     assert took < 16  # a second each, were it one after another: 64
 
 
+def test_others_compute_while_a_call_runs(runner: Runner, thing: Thing, place: CountedPlace) -> None:
+    assert runner.call(Call(path=str(thing("return 7")))).value == 7
+    assert (place.left, place.back) == (1, 1)
+
+
 def test_more_calls_than_may_run_at_once_wait_for_their_turn(thing: Thing) -> None:
     path = str(thing("time.sleep(0.05)"))
     with Runner.start() as runner, ThreadPoolExecutor(150) as pool:
@@ -149,10 +158,9 @@ def test_more_calls_than_may_run_at_once_wait_for_their_turn(thing: Thing) -> No
     assert [one.error for one in replies] == [None] * 150
 
 
-def test_nothing_that_it_starts_outlives_the_call(run: Run, tmp_path: Path) -> None:
-    pids = tmp_path / "pids"
+def test_nothing_that_it_starts_outlives_the_call(run: Run) -> None:
     reply = run(
-        f"""
+        """
         def run(self, ctx):
             started = [subprocess.Popen(["sleep", "600"], start_new_session=away).pid for away in (False, True) * 5]
             reading, writing = os.pipe()
@@ -163,14 +171,12 @@ def test_nothing_that_it_starts_outlives_the_call(run: Run, tmp_path: Path) -> N
                     time.sleep(600)
                 os._exit(0)
             started.append(int(os.read(reading, 99)))
-            open({str(pids)!r}, "w").write(" ".join(map(str, started)))
-            return os.getpid()
+            return [*started, os.getpid()]
         """
     )
-    started = [int(one) for one in pids.read_text().split()]
-    assert reply.ok and len(started) == 11
+    assert reply.ok and len(reply.value) == 12
     deadline = time.monotonic() + 5
-    while any(map(lives, [*started, reply.value])):
+    while any(map(lives, reply.value)):
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
@@ -190,11 +196,10 @@ def test_a_component_sees_no_setting_of_ours_and_no_descriptor(thing: Thing, mon
     with Runner.start() as runner:
         body = "return [dict(os.environ), sorted(map(int, os.listdir('/proc/self/fd')))]"
         environment, descriptors = runner.call(Call(path=str(thing(body)))).value
-        above = "return open(f'/proc/{os.getppid()}/environ').read()"
-        inherited = runner.call(Call(path=str(thing(above)))).value
+        inherited = runner.call(Call(path=str(thing("return open(f'/proc/{os.getpid()}/environ').read()")))).value
     assert not [name for name in environment if name.startswith("PATCHBAY_")]
     assert "canary" not in inherited
-    assert descriptors[:4] == [0, 1, 2, 3] and len(descriptors) == 5  # the fifth lists them
+    assert descriptors[:5] == [0, 1, 2, 3, 4] and len(descriptors) == 6  # the last lists them
 
 
 def test_a_runner_that_died_is_noticed_and_begun_again(good: Path, thing: Thing) -> None:
@@ -214,20 +219,16 @@ def test_a_runner_that_died_is_noticed_and_begun_again(good: Path, thing: Thing)
     assert lost.error.message == "The runner ended while the component was working. Run it again."
 
 
-def test_closing_ends_the_runner_and_what_it_runs(thing: Thing, tmp_path: Path) -> None:
+def test_closing_ends_the_runner_and_what_it_runs(thing: Thing) -> None:
     runner = Runner.start()
-    told = tmp_path / "pid"
-    path = str(thing(f"open({str(told)!r}, 'w').write(f'{{os.getpid()}} {{os.getppid()}}'); time.sleep(60)"))
+    path = str(thing("time.sleep(60)"))
     with ThreadPoolExecutor(1) as pool:
         working = pool.submit(runner.call, Call(path=path))
-        deadline = time.monotonic() + 10
-        while not (told.exists() and " " in told.read_text()):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        pids = [child_of(runner), process_of(runner)]
         runner.close()
         reply = working.result()
     assert reply.error is not None and reply.error.kind == "runner"
-    for pid in map(int, told.read_text().split()):
+    for pid in pids:
         wait_for_end(pid)
     again = runner.call(Call(path=path))
     assert again.error is not None
@@ -247,21 +248,36 @@ def test_a_runner_of_somebody_elses_is_asked_by_its_address(good: Path) -> None:
         assert own.call(Call(path=str(good), props={"n": 6})).value == {"n": 6}
 
 
-def test_an_asker_that_hangs_up_ends_the_call(runner: Runner, thing: Thing, tmp_path: Path) -> None:
-    told = tmp_path / "pid"
-    path = str(thing(f"open({str(told)!r}, 'w').write(f'{{os.getpid()}} '); time.sleep(60)"))
+def test_an_asker_that_hangs_up_ends_the_call(runner: Runner, thing: Thing) -> None:
+    path = str(thing("time.sleep(60)"))
     address = runner._address()
     assert address is not None
     runner.call(Call(path=path, method="declare"))
     line = Line.open(address, time.monotonic() + 10)
     call = Call(path=path)
-    line.send(encode({"deadline_s": 60}) + encode(call.to_json()))
-    deadline = time.monotonic() + 10
-    while not (told.exists() and " " in told.read_text()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    line.send(encode({"deadline_s": 60}) + encode(for_child(call)))
+    pid = child_of(runner)
     line.close()
-    wait_for_end(int(told.read_text()))
+    wait_for_end(pid)
+
+
+def test_a_call_that_nobody_wants_any_more_is_stopped(runner: Runner, thing: Thing) -> None:
+    work, replies = Cancellation(), list[Reply]()
+    call = Call(path=str(thing("time.sleep(60)")))
+
+    def make() -> None:
+        with cancelling(work):
+            replies.append(Executor(runner).call(call))
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    pid = child_of(runner)
+    work.request()
+    thread.join(5)
+    (reply,) = replies
+    assert reply.error is not None and reply.error.message == CANCELLED
+    assert reply.observations[-1].err == reply.error
+    wait_for_end(pid)
 
 
 @pytest.mark.parametrize("rubbish", [b"\xff" * 64, b"\0\0\0\2{}\0\0\0\2{}", b"GET / HTTP/1.1\r\n\r\n"])
@@ -296,6 +312,25 @@ def test_no_descriptor_stays_open_in_the_runner(runner: Runner, run: Run, good: 
     assert len(list(Path(f"/proc/{pid}/fd").iterdir())) <= before
 
 
+def process_of(runner: Runner) -> int:
+    process = runner._process
+    assert process is not None
+    return process.pid
+
+
+def child_of(runner: Runner) -> int:
+    """The process of the only call that runs, once there is one."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if runner._process is not None:
+            pid = process_of(runner)
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            if len(children) > 1:  # the first one forks
+                return int(children[1])
+        time.sleep(0.02)
+    raise AssertionError("no call runs")
+
+
 def lives(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -322,25 +357,3 @@ def test_a_folder_that_somebody_removed_is_let_go_of(monkeypatch: pytest.MonkeyP
     assert not folder._finalizer.alive, "it would warn when it is forgotten"  # type: ignore[attr-defined]
     runner.close()
     assert not second.parent.exists()
-
-
-class Asked(Runner):
-    """A runner that only remembers."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-        self.paths: list[str] = []
-
-    def call(self, call: Call) -> Reply:
-        self.paths.append(call.path)
-        return Reply("code")
-
-
-def test_code_goes_to_the_runner_and_data_does_not(tmp_path: Path) -> None:
-    runner = Asked()
-    with Executor(runner) as executor:
-        assert executor.call(Call(str(tmp_path / "1.0.0.py"))).value == "code"
-        reply = executor.call(Call(str(tmp_path / "a.toml")))
-    assert reply.error is not None
-    assert reply.error.kind == "load"
-    assert runner.paths == [str(tmp_path / "1.0.0.py")]

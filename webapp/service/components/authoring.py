@@ -45,10 +45,16 @@ from webapp.service.components.props import Prop as Prop
 
 
 class Component:
-    """What actions and triggers share."""
+    """What actions and triggers share. ``aliases`` are other names of the file, under which it is called, too.
+
+    ``reads_secrets = True`` stands in a component that needs the secret fields of its account itself, such as for a
+    database's driver; to others ``ctx.auth`` gives the open ones alone.
+    """
 
     name: ClassVar[str] = ""
     description: ClassVar[str] = ""
+    aliases: ClassVar[tuple[str, ...]] = ()
+    reads_secrets: ClassVar[bool] = False
 
     def reload(self, ctx: Context) -> Mapping[str, Prop]:
         """The props that follow from the values so far (``ctx.props``): added after the component's own.
@@ -67,8 +73,8 @@ class Action(Component):
     """Something to do, once, for a person: its result goes back to the caller.
 
     ``annotations`` say what running it means: ``readOnlyHint``, ``destructiveHint``, ``idempotentHint`` and
-    ``openWorldHint``, each true or false. ``stash = "optional"`` tells callers that what it writes is kept where they
-    send a ``stash_id``.
+    ``openWorldHint``, each true or false; ``spendsHint`` where it cannot be taken back. ``stash = "optional"`` tells
+    callers that what it writes is kept where they send a ``stash_id``.
     """
 
     annotations: ClassVar[Mapping[str, bool | str]] = {}

@@ -1,16 +1,16 @@
 """What goes to the runner and what comes back, as values: :class:`Call` and :class:`Reply`.
 
-Both travel between processes as JSON. A failing component is part of a Reply, never an exception.
+What of a Call travels to its process is ``child_calls``'s. A failing component is part of a Reply, never an exception.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from webapp.service.outbound.probe import BodyRule, RefusalRules
+from webapp.service.outbound.probe import RefusalRules
 from webapp.service.outbound.templates import Placement
 
-Method = Literal["declare", "options", "reload", "run", "deploy", "activate", "deactivate"]
+Method = Literal["declare", "options", "reload", "run", "deploy", "activate", "deactivate", "renew", "handshake"]
 ErrorKind = Literal[
     "exception",  # the component raised
     "http",  # a request of it got no good answer; see status
@@ -30,7 +30,7 @@ USER_AGENT = "Patchbay/0.1"
 @dataclass(frozen=True, slots=True)
 class AccountGrant:
     """The account given to one app prop, with all that a request to its app needs. Every template is filled but
-    those of ``placements``.
+    those of ``placements``. ``app`` is the slug of its app.
 
     ``secrets`` names the members of ``values`` to mask in logs; None masks all of them.
     """
@@ -42,6 +42,7 @@ class AccountGrant:
     allowed_hosts: tuple[str, ...] = ()
     secrets: tuple[str, ...] | None = None
     refusals: RefusalRules = field(default_factory=RefusalRules)
+    app: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class Call:
     is what a trigger remembers, ``event`` what set it off, ``endpoint`` its own URL. ``mask`` holds further values to
     mask in logs, such as those of secret props. ``allow_hosts`` are private targets (``host[:port]``) that this call
     may reach. ``files`` stand in the call's folder before it begins, by name and as base64; ``stash``: what it writes
-    by ``ctx.files`` is wanted.
+    by ``ctx.files`` is wanted. For a piece, ``user`` is a key of the external user for whom it is ("" for nobody's),
+    and ``hosts`` are the rules of what it may reach.
     """
 
     path: str
@@ -74,16 +76,17 @@ class Call:
     mask: tuple[str, ...] = field(default=(), repr=False)
     deadline_s: float = RUN_S
     allow_hosts: tuple[str, ...] = ()
+    user: str = ""
+    hosts: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """As it travels."""
-        return asdict(self)
 
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> "Call":
-        """The inverse of :meth:`to_json`."""
-        accounts = {name: _grant(account) for name, account in fields["accounts"].items()}
-        return cls(**{**fields, "accounts": accounts})
+@dataclass(frozen=True, slots=True)
+class PieceBounds:
+    """What processes for pieces may take: how many, how much memory each, and how long one waits for its user."""
+
+    processes: int = 8
+    memory_mb: int = 256
+    idle_s: float = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +162,9 @@ class Reply:
     A failed call ends its ``observations`` with the error. ``state`` holds what a trigger changed in its memory;
     ``response`` is its answer to the request that set it off, if it gave one; ``files`` are what it wrote, where that
     is wanted and it did not fail. ``refused`` names the app props whose credential the provider refused;
-    ``repeatable``: until then nothing was changed anywhere, so that the call may be made again.
+    ``repeatable``: until then nothing was changed anywhere, so that the call may be made again. ``ends_at`` (epoch
+    milliseconds) is when what the trigger made at its app ends, and has to be renewed. ``refused_hosts`` are those that
+    a piece asked for and may not reach.
     """
 
     value: Any = field(repr=False)
@@ -173,15 +178,10 @@ class Reply:
     files: tuple[WrittenFile, ...] = ()
     refused: tuple[str, ...] = ()
     repeatable: bool = True
+    ends_at: int | None = None
+    refused_hosts: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Whether the component did what it was asked."""
         return self.error is None
-
-
-def _grant(fields: Mapping[str, Any]) -> AccountGrant:
-    placements = tuple(Placement(**placement) for placement in fields["placements"])
-    rules = fields["refusals"]
-    refusals = RefusalRules(rules["statuses"], BodyRule(**rules["body"]) if rules["body"] else None)
-    return AccountGrant(**{**fields, "placements": placements, "refusals": refusals})

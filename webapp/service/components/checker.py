@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from webapp.service.components.authoring import Action, Component, Trigger
@@ -14,9 +14,10 @@ from webapp.service.components.loader import props_of
 from webapp.service.components.props import Prop
 
 ANNOTATIONS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+SPENDS = "spendsHint"  # cannot be taken back, and takes nothing away
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-_PROP = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
+PROP = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,99}")
 _DEFAULTS: dict[str, type | tuple[type, ...]] = {
     "string": str, "string[]": list, "integer": int, "integer[]": list, "boolean": bool, "object": dict, "sql": dict,
     "http_request": dict, "$.interface.timer": dict,
@@ -44,6 +45,7 @@ def problems(component: type[Component]) -> list[str]:
     sentences = [*_facts(component), *_annotations(component), *_emitter(component, props)]
     polls = issubclass(component, Trigger)
     sentences += [f"the prop {name} {sentence}" for name, sentence in prop_problems(props, polls=polls)]
+    sentences += [sentence for _, sentence in alias_problems(component.aliases, props)]
     reloads = any(prop.reload_props for prop in props.values())
     if component.reload is not Component.reload and not reloads:
         sentences.append("it has reload(), but no prop says reload_props=True, so that nothing would call it.")
@@ -58,6 +60,21 @@ def prop_problems(props: Mapping[str, Prop], *, polls: bool = False) -> Iterator
     for name, prop in props.items():
         timed = _timer(prop) if polls and prop.type == _TIMER else ()
         yield from ((name, sentence) for sentence in (*_prop(name, prop), *_pointers(prop, props), *timed))
+
+
+def alias_problems(aliases: Iterable[str], props: Mapping[str, Prop]) -> Iterator[tuple[str, str]]:
+    """What is wrong with other names of a component (by "") and of its props (by their names), each a sentence."""
+    for alias in aliases:
+        if not NAME.fullmatch(alias):
+            yield "", f"the alias {alias} must be written in lower case with hyphens, such as create-task."
+    taken = {name: name for name in props}
+    for name, prop in props.items():
+        for alias in prop.aliases:
+            holder = taken.setdefault(alias, name)
+            if holder != name or alias == name:
+                yield name, f"the alias {alias} is a name of the prop {holder} already."
+            elif not PROP.fullmatch(alias):
+                yield name, f"the alias {alias} must be of letters, digits and underscores, beginning with a letter."
 
 
 def _names(path: Path) -> Iterator[str]:
@@ -91,7 +108,7 @@ def _annotations(component: type[Component]) -> Iterator[str]:
     missing = [annotation for annotation in ANNOTATIONS if not isinstance(annotations.get(annotation), bool)]
     if missing:
         yield f"annotations must say {', '.join(missing)}, each True or False."
-    if unknown := [annotation for annotation in annotations if annotation not in (*ANNOTATIONS, "title")]:
+    if unknown := [annotation for annotation in annotations if annotation not in (*ANNOTATIONS, SPENDS, "title")]:
         yield f"annotations has {', '.join(unknown)}, which nobody knows."
 
 
@@ -125,7 +142,7 @@ def _timer(prop: Prop) -> Iterator[str]:
 
 
 def _prop(name: str, prop: Prop) -> Iterator[str]:
-    if not _PROP.fullmatch(name):
+    if not PROP.fullmatch(name):
         yield "must be named by letters, digits and underscores, beginning with a letter."
     if not prop.label and prop.type not in _SELF_EXPLAINING and not prop.type.startswith(("$.interface", "$.service")):
         yield "needs a label."

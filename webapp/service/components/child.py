@@ -1,16 +1,16 @@
-"""The process of one call: forked from the runner, it loads the component, calls one method, reports, and ends.
+"""The process of one call: forked for the runner, it loads the component, calls one method, reports, and ends.
 
 It writes messages to one pipe as things happen (``log``, ``export``, ``emit``, ``set``), and at last ``value`` or
-``error``. What it prints goes through a second pipe. However it ends, nothing outside of it is affected.
+``error``. What it prints goes through a second pipe, its HTTP requests over a socket to whoever asked. However it ends,
+nothing outside of it is affected.
 """
 
 import os
-import signal
 import sys
-import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -18,18 +18,19 @@ import orjson
 
 from webapp.service.components import limits
 from webapp.service.components.authoring import Component
-from webapp.service.components.calls import USER_AGENT, Call
+from webapp.service.components.brokering.brokered_http import BrokerLine
 from webapp.service.components.checker import problems
+from webapp.service.components.child_calls import ChildCall
+from webapp.service.components.children.settling import BROKER, MESSAGES, Pipes, received, settle
+from webapp.service.components.confinement import reach
+from webapp.service.components.confinement.confinement import Confinement
+from webapp.service.components.confinement.places import Place
 from webapp.service.components.context import Context
 from webapp.service.components.errors import ComponentError, ResultError, describe
 from webapp.service.components.loader import declaration, load, props_of, to_json
 from webapp.service.components.props import Option, Options, Prop
 from webapp.service.components.wire import frame
-from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.guard import Guard
 
-_MESSAGES = 3  # the descriptor of the pipe for messages
-_DESCRIPTORS = 65_536
 _OUT_OF_MEMORY = orjson.dumps(
     {"error": {"kind": "memory", "name": "MemoryError", "message": (
         f"The component needed more than {limits.MEMORY_BYTES // 2**20} MiB of memory, so it was stopped. "
@@ -38,14 +39,34 @@ _OUT_OF_MEMORY = orjson.dumps(
 )  # fmt: skip
 
 
-def live(request: bytes, messages: int, prints: int, folder: Path, parent: int) -> NoReturn:
-    """Be the process of one call: ``request`` is a Call as JSON, ``messages`` and ``prints`` are pipes to write to."""
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where one call lives: its ``place``, the runner's process, and what confines it. ``relay``: it may have
+    connections from its broker."""
+
+    place: Place
+    runner: int
+    confinement: Confinement
+    relay: bool
+
+
+def live(pipes: Pipes, home: Home) -> NoReturn:
+    """Be the process of one call, which comes by ``pipes``."""
     code = 70
     try:
-        limits.die_with_parent(parent)
-        _settle(messages, prints, folder)
+        limits.die_with_parent(home.runner)
+        confinement, relay = home.confinement, home.relay
+        restriction = confinement.restriction(None, home.place.folder, relay=relay)
+        settle(pipes, home.place.folder, restriction)
         limits.bind()
-        _answer(request)
+        confinement.change_user(home.place.number, relay=relay)
+        limits.die_with_parent(home.runner)  # another user has forgotten it
+        call = ChildCall.from_json(orjson.loads(received()))
+        limits.bind_computing(call.deadline_s)
+        if restriction is not None:
+            restriction.extend(reach.of_component(Path(call.path)))
+        confinement.seal(restriction, relay=relay)
+        _answer(call)
         code = 0
     except BaseException:
         traceback.print_exc()
@@ -53,42 +74,17 @@ def live(request: bytes, messages: int, prints: int, folder: Path, parent: int) 
         os._exit(code)
 
 
-def _settle(messages: int, prints: int, folder: Path) -> None:
-    """Keep these descriptors alone, in a session and a folder of its own, with signals as a new process has them."""
-    os.setsid()
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
-        signal.signal(number, signal.SIG_DFL)
-    messages, prints = _above(messages), _above(prints)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (prints, 1), (prints, 2), (messages, _MESSAGES)):
-        os.dup2(source, target, inheritable=target != _MESSAGES)
-    os.closerange(_MESSAGES + 1, _DESCRIPTORS)
-    sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115  # lives as long as we do
-    sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
-    os.chdir(folder)
-    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
-
-
-def _above(descriptor: int) -> int:
-    """A copy of ``descriptor`` that none of those we are about to set can overwrite."""
-    copy = descriptor
-    while copy <= _MESSAGES:
-        copy = os.dup(copy)
-    return copy
-
-
-def _answer(request: bytes) -> None:
+def _answer(call: ChildCall) -> None:
     message: bytes | None = None
     try:
-        message = _last_message(Call.from_json(orjson.loads(request)))
+        message = _last_message(call)
     except MemoryError:
         limits.spare_memory()  # the frames that held the memory are gone by the next line
     _send_bytes(message or _OUT_OF_MEMORY)
     _flush()
 
 
-def _last_message(call: Call) -> bytes:
+def _last_message(call: ChildCall) -> bytes:
     """The message that ends the call, as JSON: its value, or its error."""
     try:
         return _encoded("its result", {"value": _perform(call)})
@@ -98,13 +94,12 @@ def _last_message(call: Call) -> bytes:
         return orjson.dumps({"error": describe(error, Path(call.path))})
 
 
-def _perform(call: Call) -> Any:
+def _perform(call: ChildCall) -> Any:
     component_type = load(Path(call.path))
     if call.method == "declare":
         return {**declaration(component_type), "problems": problems(component_type)}
     component, declared = component_type(), props_of(component_type)
-    client = OutboundClient(Guard(call.allow_hosts), user_agent=USER_AGENT)
-    ctx = Context(call, declared, client, _send)
+    ctx = Context(call, declared, BrokerLine(BROKER), _send)
     if call.method == "options":
         return _options(component, declared, call.prop or "", ctx)
     if call.method == "reload":
@@ -162,7 +157,7 @@ def _send_bytes(payload: bytes) -> None:
     rest = memoryview(frame(payload))
     with _one_at_a_time:
         while rest:
-            rest = rest[os.write(_MESSAGES, rest) :]
+            rest = rest[os.write(MESSAGES, rest) :]
 
 
 def _flush() -> None:

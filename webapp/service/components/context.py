@@ -7,18 +7,19 @@ to ``send`` as it happens, so that it survives whatever becomes of the component
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import orjson
 
 from webapp.kit.clock import now
-from webapp.service.components.calls import AccountGrant, Call
+from webapp.service.components.brokering.brokered_http import BrokeredHttp, BrokerLine
+from webapp.service.components.brokering.relay import RelayGuard
+from webapp.service.components.child_calls import DECLARATION, AccountFields, ChildCall
 from webapp.service.components.errors import ComponentError
 from webapp.service.components.files import Files
 from webapp.service.components.http import Http
 from webapp.service.components.props import Prop
-from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.guard import Guard
 
 REQUEST_S = 20.0
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")  # RFC 9110 section 5.6.2
@@ -48,29 +49,37 @@ class Props(Mapping[str, Any]):
 
 
 class Secrets(Mapping[str, str]):
-    """The fields of an account. Printing them shows their names alone."""
+    """The fields of an account. Printing them shows their names alone.
 
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = dict(values)
+    A secret one is given only to a component that declares ``reads_secrets = True``.
+    """
+
+    def __init__(self, fields: AccountFields) -> None:
+        self._names, self._values = fields.names, fields.values
 
     def __getitem__(self, name: str) -> str:
+        if name in self._names and name not in self._values:
+            raise ComponentError(
+                f"{name} is a secret of the account, which ctx.http sends by itself. A component that must read it "
+                f"says {DECLARATION} = True."
+            )
         return self._values[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._names)
 
     def __repr__(self) -> str:
-        return f"Secrets({', '.join(self._values)})"
+        return f"Secrets({', '.join(self._names)})"
 
 
 class Account:
-    """A connected account: ``auth`` are its fields, ``http`` its app."""
+    """A connected account: ``auth`` are its fields, ``http`` its app, whose slug is ``app``."""
 
-    def __init__(self, grant: AccountGrant, http: Http) -> None:
-        self.auth, self.http, self.base_url = Secrets(grant.values), http, grant.base_url
+    def __init__(self, fields: AccountFields, http: Http) -> None:
+        self.auth, self.http, self.base_url, self.app = Secrets(fields), http, fields.base_url, fields.app
 
 
 class Memory:
@@ -89,40 +98,24 @@ class Memory:
         self._send({"set": key, "value": value})
 
 
-class CredentialWatch:
-    """Tells ``send`` when a credential was refused, and whether anything may have been changed before."""
-
-    def __init__(self, send: Send) -> None:
-        self._send, self._changed = send, False
-
-    def note(self, prop: str | None, method: str, refused: bool) -> None:
-        """A request of ``method`` was answered, made with the account of the app prop ``prop`` or with none."""
-        if refused and prop is not None:
-            self._send({"refused": prop, "repeatable": not self._changed})
-        elif method not in ("GET", "HEAD"):
-            self._changed = True
-
-
 class Context:
     """One call. ``page``, ``query`` (empty without one) and ``previous`` are for functions that find options;
     ``event``, ``endpoint`` (its own URL), ``db``, :meth:`emit` and :meth:`respond` for triggers."""
 
-    def __init__(self, call: Call, declared: Mapping[str, Prop], client: OutboundClient, send: Send) -> None:
+    def __init__(self, call: ChildCall, declared: Mapping[str, Prop], broker: BrokerLine, send: Send) -> None:
         self._send, self._labels = send, dict(call.labels)
         self._ends = time.monotonic() + call.deadline_s
         self.props = Props({name: prop.default for name, prop in declared.items()} | dict(call.props))
         self.extra = {name: value for name, value in call.props.items() if name not in declared}
-        self._watch = CredentialWatch(send)
         self.accounts = {
-            name: Account(grant, Http(client, grant, self._left_s, partial(self._watch.note, name)))
-            for name, grant in call.accounts.items()
+            name: Account(fields, BrokeredHttp(broker, name, self._left_s)) for name, fields in call.accounts.items()
         }
-        self._plain = Http(client, None, self._left_s, partial(self._watch.note, None))
+        self._plain = BrokeredHttp(broker, None, self._left_s)
         self.page, self.query, self.previous = call.page, call.query or "", dict(call.previous)
         self.event, self.files, self.db = call.event, Files(call.files), Memory(call.state, send)
         self.endpoint: str | None = call.endpoint
         self._answers = any(prop.own.get("customResponse") for prop in declared.values())
-        self.guard = client.guard
+        self.guard: Guard = RelayGuard(broker)
 
     @property
     def account(self) -> Account:

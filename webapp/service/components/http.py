@@ -1,23 +1,20 @@
-"""The HTTP client of a component: an account's app by relative addresses, anything else through the same guard.
+"""The HTTP client of a component: an account's app by relative addresses, anything else by whole ones.
 
-The credential and the app's own headers go to the hosts that the app declares, and nowhere else. A bad answer is
-raised as an :class:`HttpError` with the provider's own message, unless ``check=False`` asks for the answer as it is.
+It makes a request of what a component says and judges the answer: a bad one is raised as an :class:`HttpError` with the
+provider's own message, unless ``check=False`` asks for it as it is. Who sends is another's matter: ``account_http``
+where the credential is, ``brokered_http`` in the process of a call.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import json as json_codec
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
 
 from webapp.kit.sentences import marked
-from webapp.service.components.calls import AccountGrant
 from webapp.service.components.errors import HttpError
-from webapp.service.outbound.client import MAX_BYTES, OutboundClient
 from webapp.service.outbound.outcomes import Failure, Response, at_path, parse_json
-from webapp.service.outbound.templates import Applied, TemplateError, apply
-from webapp.service.outbound.urls import HostRules
 
-HOPS = 3
 _MESSAGES = (
     "error.message",
     "message",
@@ -29,7 +26,6 @@ _MESSAGES = (
     "0.message",  # Salesforce answers with an array of errors
     "title",
 )
-_DETAIL = "errors.0.message"
 
 Params = Mapping[str, Any]
 
@@ -53,18 +49,24 @@ class HttpResponse(Response):
         return parsed.value
 
 
-class Http:
-    """Sends requests for one account, or for none. ``left_s`` tells how many seconds the call has left."""
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """One request as a component asks for it. ``url`` may be relative to the app. A ``body`` is JSON where ``is_json``;
+    a ``form`` stands in its place. ``max_bytes`` cuts the answer."""
 
-    def __init__(
-        self,
-        client: OutboundClient,
-        grant: AccountGrant | None,
-        left_s: Callable[[], float],
-        note: Callable[[str, bool], None] = lambda method, refused: None,
-    ) -> None:
-        """``note`` is told the method of each request, and whether its answer refused the credential."""
-        self._client, self._grant, self._left_s, self._note = client, grant or AccountGrant(), left_s, note
+    method: str
+    url: str = field(repr=False)
+    params: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes | None = field(default=None, repr=False)
+    is_json: bool = False
+    form: Mapping[str, tuple[str, ...]] | None = field(default=None, repr=False)
+    auth: tuple[str, str] | None = field(default=None, repr=False)
+    max_bytes: int | None = None
+
+
+class Http:
+    """Sends requests for one account, or for none."""
 
     def get(self, url: str, **options: Any) -> HttpResponse:
         """GET; takes the options of :meth:`request`, as its neighbours do."""
@@ -105,51 +107,23 @@ class Http:
         (``data``) that are None are left out; a list is sent as one name several times. ``auth`` is user and
         password for Basic, where no account gives a credential.
         """
-        whole = self.absolute(url)
-        ours = self._hosts_of(whole)
-        credential = self._credential() if ours else Applied()
-        sent = {**(self._grant.headers if ours else {}), **(headers or {}), **credential.headers}
-        if isinstance(data, Mapping) and not any(name.lower() == "content-type" for name in sent):
-            sent["Content-Type"] = "application/x-www-form-urlencoded"
-        outcome = self._client.request(
+        is_form = isinstance(data, Mapping) and json is None
+        request = HttpRequest(
             method,
-            _with_query(whole, params or {}),
-            headers=sent,
-            params=credential.params,
-            json={**json, **credential.body} if isinstance(json, Mapping) else json,
-            data=urlencode(_pairs({**data, **credential.body})).encode("ascii") if isinstance(data, Mapping) else data,
-            auth=None if ours and credential.headers else auth,
-            deadline_s=max(0.1, self._left_s()),
-            allow_redirects=HOPS if method in ("GET", "HEAD") else 0,
-            allowed_hosts=ours,
-            max_bytes=MAX_BYTES if max_bytes is None else max_bytes,
-            cut=max_bytes is not None,
+            url,
+            params=tuple((name, text) for name, texts in _texts(params or {}).items() for text in texts),
+            headers=headers or {},
+            body=json_codec.dumps(json, separators=(",", ":")).encode() if json is not None else _raw(data),
+            is_json=json is not None,
+            form=_texts(data) if is_form and isinstance(data, Mapping) else None,
+            auth=auth,
+            max_bytes=max_bytes,
         )
-        self._note(method, ours is not None and self._refused(outcome))
-        return _judged(outcome, check)
+        return _judged(self.exchange(request), check)
 
-    def absolute(self, url: str) -> str:
-        """``url`` as a whole address. Raises :class:`HttpError` for a relative one where no account gives the rest."""
-        if "://" in url:
-            return url
-        if not self._grant.base_url:
-            raise HttpError(f"{url} is not a whole address, and the account gives none. Begin it with https://.")
-        return f"{self._grant.base_url.rstrip('/')}/{url.lstrip('/')}"
-
-    def _refused(self, outcome: Response | Failure) -> bool:
-        return isinstance(outcome, Response) and self._grant.refusals.refuse_use(outcome)
-
-    def _hosts_of(self, url: str) -> HostRules | None:
-        """The hosts within which a request with the credential stays; None for a request that goes without."""
-        rules = HostRules.of(*self._grant.allowed_hosts)
-        checked = self._client.guard.check(url)
-        return rules if not isinstance(checked, Failure) and rules.admit(checked) else None
-
-    def _credential(self) -> Applied:
-        try:
-            return apply(self._grant.placements, self._grant.values)
-        except TemplateError as error:
-            raise HttpError(str(error)) from None
+    @abstractmethod
+    def exchange(self, request: HttpRequest) -> Response | Failure:
+        """Send ``request`` and give back what came of it. Raises :class:`HttpError` for one that cannot be sent."""
 
 
 def _judged(outcome: Response | Failure, check: bool) -> HttpResponse:
@@ -175,19 +149,18 @@ def _provider_message(body: bytes, path: str) -> str:
         return ""
     candidates = (at_path(parsed.value, candidate) for candidate in ((path,) if path else _MESSAGES))
     message = next((text.strip() for text in candidates if isinstance(text, str) and text.strip()), "")
-    detail = at_path(parsed.value, _DETAIL)
+    detail = at_path(parsed.value, "errors.0.message")
     if not path and isinstance(detail, str) and detail.strip() not in message:
         message = f"{message}: {detail.strip()}"  # such as "Validation Failed", which alone helps nobody
     return message[:500]
 
 
-def _with_query(url: str, params: Params) -> str:
-    query = urlencode(_pairs(params))
-    return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
+def _raw(data: bytes | Params | None) -> bytes | None:
+    return None if isinstance(data, Mapping) else data
 
 
-def _pairs(fields: Params) -> list[tuple[str, str]]:
-    return [(name, _text(value)) for name, values in fields.items() for value in _values(values)]
+def _texts(fields: Params) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(map(_text, _values(values))) for name, values in fields.items()}
 
 
 def _values(value: Any) -> Sequence[Any]:

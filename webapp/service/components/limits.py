@@ -6,6 +6,8 @@ import resource
 import signal
 import sys
 from contextlib import suppress
+from functools import cache
+from math import ceil
 from pathlib import Path
 
 MEMORY_BYTES = 512 * 1024 * 1024
@@ -13,11 +15,18 @@ SPARE_BYTES = 64 * 1024 * 1024
 OUTPUT_BYTES = 6 * 1024 * 1024
 STASH_BYTES = 10 * 1024 * 1024
 STASH_FILES = 50
+BODY_BYTES = 32 * 1024 * 1024  # of one HTTP request or its answer
 FILE_BYTES = 256 * 1024 * 1024
 FILES = 256
-PROCESSES = 4096
+CALL_MEMORY_BYTES = 1024 * 1024 * 1024  # of all processes of a call together
+CALL_FOLDER_BYTES = 512 * 1024 * 1024
+WATCH_S = 0.5  # how often those two are looked at
+PROCESSES = 64
 CALLS = 128
+HOSTS = 64  # processes for pieces, which wait for their users between calls
+HOST_WAIT_S = 25.0  # that a call waits for one of them at most, beside its deadline
 NICE = 5
+_NO_CORE = 1  # byte, for which Linux writes none and asks no program to take one, as it does for 0 (core(5))
 _PDEATHSIG, _SUBREAPER = 1, 36  # linux/prctl.h
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -27,9 +36,14 @@ def output_bytes(stash: bool) -> int:
     return OUTPUT_BYTES + (STASH_BYTES * 4 // 3 + STASH_FILES * 1024 if stash else 0)
 
 
-def adopt_orphans() -> None:
-    """Become the parent of every process below whose own parent ends, so that none escapes."""
-    _prctl(_SUBREAPER, 1)
+def host_wait_s(deadline_s: float) -> float:
+    """For how many seconds a call of a piece waits for its process: no longer than it may work."""
+    return min(HOST_WAIT_S, deadline_s)
+
+
+def adopt_orphans(*, yes: bool = True) -> None:
+    """Become the parent of every process below whose own parent ends, so that none escapes; or do so no more."""
+    _prctl(_SUBREAPER, int(yes))
 
 
 def die_with_parent(parent: int) -> None:
@@ -39,15 +53,39 @@ def die_with_parent(parent: int) -> None:
         os._exit(1)
 
 
+@cache
+def own_bytes() -> int:
+    """The memory that this process has taken, when it was first asked; its children begin with as much."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _libc else 0
+
+
 def bind() -> None:
-    """Limit memory, files and processes of this process; ``MEMORY_BYTES`` come on top of what it has already."""
-    has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _libc else 0
+    """Limit memory and files of this process; ``MEMORY_BYTES`` come on top of what it has already."""
+    has = own_bytes()
     _limit(resource.RLIMIT_AS, has + MEMORY_BYTES, has + MEMORY_BYTES + SPARE_BYTES)
     _limit(resource.RLIMIT_FSIZE, FILE_BYTES, FILE_BYTES)
     _limit(resource.RLIMIT_NOFILE, FILES, FILES)
-    _limit(resource.RLIMIT_NPROC, PROCESSES, PROCESSES)
-    _limit(resource.RLIMIT_CORE, 0, 0)
+    _limit(resource.RLIMIT_CORE, _NO_CORE, _NO_CORE)
     os.nice(NICE)
+
+
+def bind_computing(seconds: float) -> None:
+    """Limit what this process computes to ``seconds``."""
+    _limit(resource.RLIMIT_CPU, ceil(seconds) + 1, ceil(seconds) + 1)
+
+
+def bind_host(memory_bytes: int) -> None:
+    """Limit memory and files of this process, which becomes Node; what it only reserves is not counted."""
+    _limit(resource.RLIMIT_DATA, memory_bytes, memory_bytes)
+    _limit(resource.RLIMIT_FSIZE, FILE_BYTES, FILE_BYTES)
+    _limit(resource.RLIMIT_NOFILE, FILES, FILES)
+    _limit(resource.RLIMIT_CORE, _NO_CORE, _NO_CORE)
+    os.nice(NICE)
+
+
+def bind_processes() -> None:
+    """Limit how many processes and threads the user of this process has."""
+    _limit(resource.RLIMIT_NPROC, PROCESSES, PROCESSES)
 
 
 def spare_memory() -> None:

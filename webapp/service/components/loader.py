@@ -9,7 +9,7 @@ import importlib.util
 import itertools
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -53,6 +53,12 @@ def to_json(props: Mapping[str, Prop]) -> list[dict[str, Any]]:
     return [prop.to_json(name) for name, prop in props.items()]
 
 
+def alias_facts(aliases: Iterable[str], props: Mapping[str, Prop]) -> dict[str, Any]:
+    """What a declaration says of other names: the component's ``aliases``, and its props by theirs."""
+    by_alias = {alias: name for name, prop in props.items() for alias in prop.aliases}
+    return {"aliases": list(aliases), "prop_aliases": by_alias}
+
+
 def declaration(component: type[Component]) -> dict[str, Any]:
     """What the catalog keeps of a component; ``app`` is the slug of its first app prop.
 
@@ -70,6 +76,7 @@ def declaration(component: type[Component]) -> dict[str, Any]:
         "dedupe": component.dedupe if issubclass(component, Trigger) else None,
         "hooks": [name for name in hooks if getattr(component, name) is not getattr(Trigger, name)],
         "stash": component.stash if issubclass(component, Action) else None,
+        **alias_facts(component.aliases, props),
     }
 
 

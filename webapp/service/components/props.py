@@ -54,6 +54,7 @@ class Common(TypedDict, total=False):
     read_only: bool
     hidden: bool
     reload_props: bool
+    aliases: tuple[str, ...]
 
 
 class Choosing(Common, total=False):
@@ -80,7 +81,10 @@ class Number(Choosing, total=False):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prop:
-    """One prop of a component. Made by the constructors of ``prop_types``; ``own`` are its type's own fields."""
+    """One prop of a component. Made by the constructors of ``prop_types``; ``own`` are its type's own fields.
+
+    ``aliases`` are other names under which callers may send its value.
+    """
 
     type: str
     label: str | None = None
@@ -98,6 +102,7 @@ class Prop:
     min: int | None = None
     max: int | None = None
     default: Any = None
+    aliases: tuple[str, ...] = ()
     own: Mapping[str, Any] = field(default_factory=dict)
 
     @property

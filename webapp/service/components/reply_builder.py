@@ -25,6 +25,7 @@ MAX_LINE = 8_000
 MAX_LINES = 2_000
 LATEST = 8_640_000_000_000_000  # milliseconds that a date can hold (ECMA-262, time values)
 _NOTHING = object()
+_CUTS = ("timeout", "output", "memory", "disk")
 
 
 class ReplyBuilder:
@@ -43,6 +44,7 @@ class ReplyBuilder:
         self._error: ErrorInfo | None = None
         self._refused: dict[str, bool] = {}
         self._ended = False
+        self._ends_at: int | None = None
 
     @functools.cached_property
     def _mask(self) -> Mask:
@@ -54,12 +56,17 @@ class ReplyBuilder:
         """Whether the last message has come."""
         return self._ended
 
+    def take_from_child(self, message: dict[str, Any]) -> None:
+        """Take in one message that came from the runner; whose credential was refused is not a component's to say."""
+        if "refused" not in message:
+            self.take(message)
+
     def take(self, message: dict[str, Any]) -> None:
-        """Take in one message of the child or of the runner. A message of no known shape is ignored."""
+        """Take in one message of the child, the runner or the broker. One of no known shape is ignored."""
         match message:
             case {"log": str(text), "ts": int(ts)}:
                 self._flush()
-                self._add(text, ts)
+                self._add(text, _moment(ts))
             case {"print": str(text), "ts": int(ts)}:
                 self._print(text, ts)
             case {"export": str(name), "value": value}:
@@ -67,11 +74,13 @@ class ReplyBuilder:
             case {"set": str(name), "value": value}:
                 self._state[name] = value
             case {"emit": event, "id": (str() | None) as id, "summary": (str() | None) as summary, "ts": int(ts)}:
-                self._events.append(Emitted(event, id, summary, ts if abs(ts) <= LATEST else now()))
+                self._events.append(Emitted(event, id, summary, _moment(ts)))
             case {"respond": int(status), "body": str(body), "headers": dict(headers)}:
                 self._response = HttpAnswer(status, body, {str(name): str(field) for name, field in headers.items()})
             case {"file": str(name), "content": str(content)} if self._call.stash:
                 self._keep(name, content)
+            case {"ends": int(at)} if 0 <= at <= LATEST:
+                self._ends_at = at
             case {"refused": str(name), "repeatable": bool(repeatable)} if name in self._call.accounts:
                 self._refused[name] = repeatable
             case {"value": value}:
@@ -80,7 +89,7 @@ class ReplyBuilder:
                 self._error = self._info(fields)
             case {"end": reason, "code": int(code)}:
                 self._ended = True
-                if reason in ("timeout", "output") or (self._value is _NOTHING and self._error is None):
+                if reason in _CUTS or (self._value is _NOTHING and self._error is None):
                     self._error = self._cut_off(reason, code)
 
     def fail(self, message: str) -> Reply:
@@ -107,6 +116,7 @@ class ReplyBuilder:
             files=() if error else tuple(WrittenFile(name, content) for name, content in self._files.items()),
             refused=tuple(self._refused),
             repeatable=all(self._refused.values()) and not self._events,
+            ends_at=self._ends_at,
         )
 
     def _keep(self, name: str, content: str) -> None:
@@ -161,9 +171,20 @@ class ReplyBuilder:
         if reason == "output":
             message = "The component gave more than 6 MiB of results and logs, so it was stopped. Ask for less."
             return ErrorInfo("output", "TooMuchOutput", message)
+        if reason == "memory":
+            message = "The component's processes needed more than 1 GiB of memory, so they were stopped. Ask for less."
+            return ErrorInfo("memory", "MemoryError", message)
+        if reason == "disk":
+            message = "The component wrote more than 512 MiB, so it was stopped. Ask for less at once."
+            return ErrorInfo("output", "TooMuchOutput", message)
         manner = marked(f"it was ended by {_signal(-code)}") if code < 0 else marked(f"it exited with code {code}")
         message = f"The component's process ended without a result: {manner}. Try again, or tell its author."
         return ErrorInfo("crash", "Crash", message)
+
+
+def _moment(ts: int) -> int:
+    """``ts``, or now where no date can hold it."""
+    return ts if abs(ts) <= LATEST else now()
 
 
 def _signal(number: int) -> str:
