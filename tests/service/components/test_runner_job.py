@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from webapp.service.components.confinement.confinement import Confinement
+from webapp.service.components.confinement.places import Places
 from webapp.service.components.runner_job import REQUEST_S, Job, Jobs
 from webapp.service.components.wire import MAX_MESSAGE, encode, frame
 
 
 @pytest.fixture
 def jobs(tmp_path: Path) -> Iterator[Jobs]:
-    made = Jobs(tmp_path / "calls")
+    made = Jobs(Places(tmp_path, Confinement()))
     yield made
     for job in list(made.open):
         job.close()
@@ -32,6 +34,7 @@ def asker(jobs: Jobs) -> Iterator[socket.socket]:
 
 def job_of(jobs: Jobs) -> Job:
     (job,) = jobs.open
+    assert isinstance(job, Job)
     return job
 
 

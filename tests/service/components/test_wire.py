@@ -1,8 +1,11 @@
 """The runner from outside: its program gets nothing of ours and ends with its lifeline; messages to it stay whole."""
 
+import os
+import socket
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,3 +76,23 @@ def test_the_program_ends_when_its_lifeline_closes(tmp_path: Path) -> None:
         assert runner.stdin is not None
         runner.stdin.close()
         assert runner.wait(30) == 0
+
+
+def test_who_answers_at_once_and_hangs_up_has_been_asked() -> None:
+    near, far = socket.socketpair()
+    line, descriptor = Line(near, time.monotonic() + 5), os.open(os.devnull, os.O_RDONLY)
+
+    class Answered(socket.socket):
+        """The asker's end, which gets no further in time before the answer is there."""
+
+        def sendmsg(self, *arguments: Any) -> int:
+            count = super().sendmsg(*arguments)
+            far.sendall(encode({"value": 1}))
+            far.close()
+            return count
+
+    with Answered(fileno=near.detach()) as connection:
+        line._connection = connection
+        line.send(encode({}), descriptor)
+        assert line.receive() == {"value": 1}
+    os.close(descriptor)

@@ -3,20 +3,22 @@
 A runner is either another process's (:meth:`Runner.connect`: the supervisor keeps it alive, and calls wait a moment
 while it starts again) or this process's own (:meth:`Runner.start`: started at the first call and again if it dies,
 ended by :meth:`Runner.close`). A failure is part of the Reply, never an exception.
-
-Whoever calls a component asks an :class:`Executor`: what is data runs in this thread, what is code by the runner.
 """
 
 import subprocess
 import tempfile
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 
+from webapp.kit.cancellation import CURRENT
+from webapp.kit.places import HERE
+from webapp.service.components.brokering.broker import Broker
 from webapp.service.components.calls import Call, Reply
-from webapp.service.components.declared.interpreter import Interpreter
-from webapp.service.components.declared.source import ENDING
+from webapp.service.components.child_calls import for_child, reads_secrets
+from webapp.service.components.confinement.confinement import Measure
 from webapp.service.components.reply_builder import ReplyBuilder
 from webapp.service.components.wire import FOLDER, MAX_MESSAGE, SOCKET, Line, command, encode
 
@@ -51,25 +53,49 @@ class Runner:
         """Run ``call`` and wait for what comes of it; at the latest a little after its deadline."""
         builder = ReplyBuilder(call)
         try:
-            request = encode({"deadline_s": call.deadline_s, "stash": call.stash}) + encode(call.to_json())
+            relay = call.method != "declare" and reads_secrets(Path(call.path))
+            head = {"deadline_s": call.deadline_s, "stash": call.stash, "relay": relay}
+            request = encode(head) + encode(for_child(call))
         except TypeError:
             return builder.fail("The values given hold something that JSON cannot carry. Check them.")
         if len(request) > MAX_MESSAGE:
             return builder.fail("The values given are too large. Send less.")
-        line = self._line(time.monotonic() + call.deadline_s + GRACE_S)
+        with HERE.away:
+            return self._asked(call, builder, request)
+
+    def _asked(self, call: Call, builder: ReplyBuilder, request: bytes) -> Reply:
+        line = self.line(time.monotonic() + call.deadline_s + GRACE_S)
         if line is None:
             return builder.fail(_NOT_RUNNING)
+        broker = Broker(call, builder.take)
         try:
-            line.send(request)
-            while not builder.ended:
-                builder.take(line.receive())
+            line.send(request, broker.far.fileno())
+            broker.far.close()
+            work = CURRENT.get()
+            with work.stopping(line.stop) if work else nullcontext():
+                while not builder.ended:
+                    builder.take_from_child(line.receive(broker))
         except TimeoutError:
             return builder.fail(_STUCK)
         except OSError:
             return builder.fail(LOST)
         finally:
             line.close()
+            broker.close()
         return builder.reply()
+
+    def confinement(self) -> list[Measure]:
+        """What confines the code of components on this machine; empty where no runner has begun. Raises ``OSError``."""
+        if self._own and self._process is None:
+            return []
+        line = self.line(time.monotonic() + START_S)
+        if line is None:
+            raise OSError(_NOT_RUNNING)
+        try:
+            line.send(encode({"deadline_s": START_S, "report": True}))
+            return [Measure(**fields) for fields in line.receive()["confinement"]]
+        finally:
+            line.close()
 
     def close(self) -> None:
         """End a runner of our own, with all that it runs; leave somebody else's alone. Calls after it fail."""
@@ -86,7 +112,7 @@ class Runner:
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         self.close()
 
-    def _line(self, deadline: float) -> Line | None:
+    def line(self, deadline: float) -> Line | None:
         """A connection to a runner that may be starting just now; None when it does not come up."""
         gives_up = time.monotonic() + START_S
         while time.monotonic() < gives_up:
@@ -135,29 +161,3 @@ class Runner:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-class Executor:
-    """Makes calls of components of either kind. Threads may share one."""
-
-    def __init__(self, runner: Runner) -> None:
-        self._runner, self._interpreter = runner, Interpreter()
-
-    @classmethod
-    def start(cls) -> "Executor":
-        """One with a runner of this process's own, which costs nothing until the first call of code."""
-        return cls(Runner.start())
-
-    def call(self, call: Call) -> Reply:
-        """Make ``call`` and wait for what comes of it. A failure is part of the Reply, never an exception."""
-        return self._interpreter.call(call) if call.path.endswith(ENDING) else self._runner.call(call)
-
-    def close(self) -> None:
-        """End a runner of our own."""
-        self._runner.close()
-
-    def __enter__(self) -> "Executor":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()

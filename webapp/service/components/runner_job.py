@@ -8,53 +8,80 @@ the last byte. It registers its descriptors with the loop's selector; when to st
 import codecs
 import os
 import selectors
-import shutil
 import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
 from webapp.kit.clock import now
-from webapp.service.components import child, limits
+from webapp.service.components import limits
+from webapp.service.components.children.forking import Finishing, Forks
+from webapp.service.components.confinement import usage
+from webapp.service.components.confinement.places import Place, Places
+from webapp.service.components.runner_connection import RunnerConnection
 from webapp.service.components.wire import BLOCK, Broken, encode, frame, take
+
+if TYPE_CHECKING:
+    from webapp.service.components.pieces.hosts import Pool
 
 REQUEST_S = 10.0
 
 
+class Open(Protocol):
+    """What the loop watches: a connection with a deadline in monotonic seconds, and what it may use."""
+
+    ends_at: float
+
+    def end_late(self) -> None: ...
+
+    def look_at_use(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 @dataclass(slots=True)
 class Jobs:
-    """What the loop and its jobs share: open connections, children not waited for yet, and where call folders stand."""
+    """What the loop and its jobs share: open connections, children not waited for yet, and the places of calls."""
 
-    folder: Path
+    places: Places
     selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
-    open: set["Job"] = field(default_factory=set)
-    by_pid: dict[int, "Job"] = field(default_factory=dict)
-    pid: int = field(default_factory=os.getpid)
-    count: int = 0
+    open: set[Open] = field(default_factory=set)
+    by_pid: dict[int, Finishing] = field(default_factory=dict)
+    pool: "Pool | None" = None
+    forks: Forks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.forks = Forks(self.places, self.by_pid)
 
     def begin(self, connection: socket.socket) -> None:
         """A job for a connection that was just accepted; it has :data:`REQUEST_S` seconds to send its request."""
-        connection.setblocking(False)
-        self.count += 1
-        job = Job(self, connection, self.folder / str(self.count))
-        self.open.add(job)
-        self.selector.register(connection, selectors.EVENT_READ, job.receive)
+        self.open.add(Job(self, connection))
+
+    def lend(self, connection: RunnerConnection, head: dict[str, Any]) -> None:
+        """A process of Node for ``connection``. Nothing of pieces is loaded before one is wanted."""
+        if self.pool is None:
+            from webapp.service.components.pieces.hosts import Pool
+
+            self.pool = Pool(self)
+        self.pool.lease(connection, head)
 
 
 class Job:
     """One connection, and the child that works for it once its request is whole. ``ends_at`` is monotonic seconds."""
 
-    def __init__(self, jobs: Jobs, connection: socket.socket, folder: Path) -> None:
-        self._jobs, self._connection, self._folder = jobs, connection, folder
+    def __init__(self, jobs: Jobs, connection: socket.socket) -> None:
+        self._jobs = jobs
+        self._place: Place | None = None
+        self._connection = RunnerConnection(jobs.selector, connection, self.receive)
         self.ends_at = time.monotonic() + REQUEST_S
-        self._inbox, self._outbox, self._messages = bytearray(), bytearray(), bytearray()
+        self._messages = bytearray()
         self._deadline_s: float | None = None
         self._output_limit, self._received = limits.OUTPUT_BYTES, 0
-        self._pid = 0
+        self._pid, self._relay = 0, False
         self._pipes: dict[int, Callable[[bytes], None]] = {}
         self._reason: str | None = None
         self._is_over = False
@@ -62,20 +89,11 @@ class Job:
 
     def receive(self) -> None:
         """Read of the request, or notice that nobody waits for the answer any more; write what waits to be written."""
-        try:
-            block = self._connection.recv(BLOCK)
-        except BlockingIOError:
-            self._push()
+        if not self._connection.heard(self._push, self.close):
             return
-        except OSError:
-            block = b""
-        if not block:
-            self.close()
-            return
-        self._inbox += block
         try:
             self._read_request()
-        except (Broken, ValueError, TypeError, KeyError):
+        except (OSError, ValueError, TypeError, KeyError):  # also that no process can be had
             self.close()
 
     def end_late(self) -> None:
@@ -86,10 +104,17 @@ class Job:
         else:
             self.close()
 
+    def look_at_use(self) -> None:
+        """End a child that takes more of the machine than a call may."""
+        if self._place is not None and self._pid in self._jobs.by_pid:
+            reason = usage.excess(self._pid, self._place.folder)
+            if reason is not None:
+                self.kill(reason)
+
     def kill(self, reason: str) -> None:
         """End the child and all below it; the loop notices its death as any other."""
         self._reason = self._reason or reason
-        limits.kill_group(self._pid)
+        usage.end(self._pid)
 
     def finish(self, code: int) -> None:
         """The child has ended with ``code``: read what it left in its pipes, and send the last message."""
@@ -97,10 +122,11 @@ class Job:
             while self._reason is None and self._read_pipe(descriptor):
                 pass
             self._close_pipe(descriptor)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._place is not None:
+            self._jobs.places.leave(self._place)
         if self not in self._jobs.open:
             return
-        self._outbox += encode({"end": self._reason, "code": code})
+        self._connection.outbox += encode({"end": self._reason, "code": code})
         self._is_over = True
         self.ends_at = time.monotonic() + REQUEST_S  # for the asker to read the answer
         self._push()
@@ -110,38 +136,48 @@ class Job:
         if self not in self._jobs.open:
             return
         self._jobs.open.remove(self)
-        self._jobs.selector.unregister(self._connection)
         self._connection.close()
         if self._pid in self._jobs.by_pid:
             self.kill("gone")
 
     def _read_request(self) -> None:
         if self._deadline_s is None:
-            payload = take(self._inbox)
+            payload = take(self._connection.inbox)
             if payload is None:
                 return
             head = orjson.loads(payload)
+            if "piece" in head:
+                self._jobs.lend(self._connection, head)
+                self._jobs.open.remove(self)
+                return
             self._deadline_s = float(head["deadline_s"])
             self._output_limit = limits.output_bytes(bool(head.get("stash")))
-        request = None if self._pid else take(self._inbox)
+            self._relay = bool(head.get("relay"))
+            if head.get("report"):
+                self._report()
+                return
+        request = None if self._pid else take(self._connection.inbox)
         if request is not None:
             self._fork(request, self._deadline_s)
 
     def _fork(self, request: bytes, deadline_s: float) -> None:
-        messages, child_messages = os.pipe()
-        prints, child_prints = os.pipe()
-        self._folder.mkdir()
-        self._pid = os.fork()
-        if self._pid == 0:
-            child.live(request, child_messages, child_prints, self._folder, self._jobs.pid)
-        os.close(child_messages)
-        os.close(child_prints)
-        self._jobs.by_pid[self._pid] = self
+        jobs = self._jobs
+        begun = jobs.forks.begin(request, self._connection.broker, relay=self._relay)
+        self._place, self._pid = begun.place, begun.pid
+        self._connection.close_broker()
+        jobs.by_pid[begun.pid] = self
         self.ends_at = time.monotonic() + deadline_s
-        self._pipes = {messages: self._pass_messages, prints: self._pass_print}
+        self._pipes = {begun.messages: self._pass_messages, begun.prints: self._pass_print}
         for descriptor in self._pipes:
             os.set_blocking(descriptor, False)
-            self._jobs.selector.register(descriptor, selectors.EVENT_READ, partial(self._read_pipe, descriptor))
+            jobs.selector.register(descriptor, selectors.EVENT_READ, partial(self._read_pipe, descriptor))
+        if len(jobs.open) < limits.CALLS:
+            jobs.forks.keep_spare()
+
+    def _report(self) -> None:
+        self._connection.outbox += encode({"confinement": self._jobs.places.confinement.report()})
+        self._is_over = True
+        self._push()
 
     def _read_pipe(self, descriptor: int) -> bool:
         """Take one block from a pipe of the child; whether there may be more."""
@@ -167,32 +203,20 @@ class Job:
         self._messages += block
         try:
             while (payload := take(self._messages)) is not None:
-                self._outbox += frame(payload)
+                self._connection.outbox += frame(payload)
         except Broken:
             self.kill("crash")
         self._push()
 
     def _pass_print(self, block: bytes) -> None:
-        self._outbox += encode({"print": self._decoder.decode(block), "ts": now()})
+        self._connection.outbox += encode({"print": self._decoder.decode(block), "ts": now()})
         self._push()
 
     def _push(self) -> None:
-        """Write what the connection takes now, and the rest when it takes more; close it after the last byte."""
-        try:
-            while self._outbox:
-                del self._outbox[: self._connection.send(self._outbox[:BLOCK])]
-        except BlockingIOError:
-            pass
-        except OSError:
+        """Write what waits; close the connection after the last byte."""
+        stands = self._connection.push()
+        if not stands or (self._is_over and not self._connection.outbox):
             self.close()
-            return
-        if self._is_over and not self._outbox:
-            self.close()
-            return
-        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._outbox else 0)
-        key = self._jobs.selector.get_key(self._connection)
-        if key.events != events:
-            self._jobs.selector.modify(self._connection, events, key.data)
 
     def _close_pipe(self, descriptor: int) -> None:
         if self._pipes.pop(descriptor, None) is not None:

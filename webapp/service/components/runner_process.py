@@ -1,4 +1,4 @@
-"""The runner: a small, single-threaded process that has loaded all a component needs and forks one child per call.
+"""The runner: a small, single-threaded process that has loaded all a component needs and has one child per call forked.
 
 It never opens the store. Its loop accepts connections, waits for what happens to any of them, and ends a child, with
 every process below it, at its deadline, at its limit of output, or when the asker is gone. What is done for one
@@ -6,36 +6,37 @@ connection is ``runner_job``'s. ``runner`` starts it and asks it.
 """
 
 import gc
-import importlib
 import os
 import selectors
-import shutil
 import signal
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from webapp.kit.scratch import LOCK, hold, sweep
+from webapp.kit.scratch import LOCK, Scratch, hold, sweep
 from webapp.service.components import limits
-from webapp.service.components.calls import USER_AGENT
+from webapp.service.components.confinement import usage
+from webapp.service.components.confinement.confinement import Confinement
+from webapp.service.components.confinement.places import Places
 from webapp.service.components.runner_job import Jobs
+from webapp.service.components.warming import FEEDS, preload, warm_up
 from webapp.service.components.wire import FOLDER, listen
-from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.guard import Guard
 
 GRACE_S = 8.0
-_PRELOADED = ("webapp.service.outbound.postgres_query", "feedparser")  # slow to import, used by some components
+SCRATCH = "patchbay-calls-"
+"""How the folder begins in which each call has one."""
 
 
 def main(path: str, lifeline: int) -> None:
     """Serve until SIGTERM, or until ``lifeline`` closes because the process that holds its other end is gone."""
-    OutboundClient(Guard(), user_agent=USER_AGENT)  # reads the certificate authorities once, for all children
-    for name in _PRELOADED:
-        with suppress(ImportError):
-            importlib.import_module(name)
+    preload(FEEDS)
     limits.adopt_orphans()
-    with RunnerProcess(Path(path), lifeline) as process:
+    confinement = Confinement.begin()
+    with RunnerProcess(Path(path), lifeline, confinement) as process:
+        with suppress(OSError):
+            warm_up(process.scratch)
         gc.collect()
+        limits.own_bytes()
         gc.freeze()  # the children share these pages as long as nobody counts on them
         process.serve()
 
@@ -43,12 +44,20 @@ def main(path: str, lifeline: int) -> None:
 class RunnerProcess:
     """The loop. Use it as a context manager: leaving it ends every child."""
 
-    def __init__(self, path: Path, lifeline: int) -> None:
+    def __init__(self, path: Path, lifeline: int, confinement: Confinement) -> None:
         self._path, self._lifeline = path, lifeline
-        self._jobs = Jobs(path.with_name("calls"))
+        self._scratch = Scratch(SCRATCH)
+        self._scratch.path.chmod(0o711)  # each call's folder is its user's alone
+        self._jobs = Jobs(Places(self._scratch.path, confinement))
         self._stops_at: float | None = None
+        self._looks_at = 0.0
         self._is_accepting = False
         self._is_orphaned = False
+
+    @property
+    def scratch(self) -> Path:
+        """The folder below which each call has its own."""
+        return self._scratch.path
 
     def __enter__(self) -> "RunnerProcess":
         self._wakeup, written_by_signals = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -62,14 +71,15 @@ class RunnerProcess:
         self._jobs.selector.register(self._lifeline, selectors.EVENT_READ, self._stop_at_once)
         hold(self._path.parent)
         sweep(self._path.parent.parent, FOLDER)
-        shutil.rmtree(self._jobs.folder, ignore_errors=True)  # left by one that was killed
-        self._jobs.folder.mkdir()
         self._listener = listen(self._path)
         return self
 
     def __exit__(self, *_: object) -> None:
         for job in list(self._jobs.open):
             job.close()
+        if self._jobs.pool is not None:
+            self._jobs.pool.close()
+        self._jobs.forks.close()
         while self._jobs.by_pid:
             self._reap()
             time.sleep(0.005)
@@ -77,7 +87,7 @@ class RunnerProcess:
         self._listener.close()
         self._jobs.selector.close()
         self._path.unlink(missing_ok=True)
-        shutil.rmtree(self._jobs.folder, ignore_errors=True)
+        self._scratch.close()
         if self._is_orphaned:  # whoever made the folder cannot remove it any more
             with suppress(OSError):
                 self._path.with_name(LOCK).unlink(missing_ok=True)
@@ -85,12 +95,17 @@ class RunnerProcess:
 
     def serve(self) -> None:
         """Work until SIGTERM; then finish what has begun, for at most :data:`GRACE_S` seconds."""
+        self._jobs.forks.start(self._listener)
         while self._stops_at is None or (self._jobs.open and time.monotonic() < self._stops_at):
             self._watch_listener()
             for key, _ in self._jobs.selector.select(self._pause_s()):
                 key.data()
             for job in [job for job in self._jobs.open if job.ends_at <= time.monotonic()]:
                 job.end_late()
+            self._look_at_use()
+            self._jobs.forks.tend()
+            if self._jobs.pool is not None:
+                self._jobs.pool.tend()
 
     def _stop(self) -> None:
         self._stops_at = time.monotonic() + GRACE_S
@@ -106,7 +121,8 @@ class RunnerProcess:
 
     def _watch_listener(self) -> None:
         """Accept connections only while there is room; the others wait in the queue of the socket."""
-        has_room = self._stops_at is None and len(self._jobs.open) < limits.CALLS
+        waiting = self._jobs.pool.waiting if self._jobs.pool is not None else 0
+        has_room = self._stops_at is None and len(self._jobs.open) - waiting < limits.CALLS
         if has_room and not self._is_accepting:
             self._jobs.selector.register(self._listener, selectors.EVENT_READ, self._accept)
         elif self._is_accepting and not has_room:
@@ -115,8 +131,22 @@ class RunnerProcess:
         if self._stops_at is not None:
             self._listener.close()
 
+    def _look_at_use(self) -> None:
+        if self._looks_at > time.monotonic():
+            return
+        for job in list(self._jobs.open):
+            job.look_at_use()
+        self._looks_at = time.monotonic() + limits.WATCH_S
+
     def _pause_s(self) -> float | None:
         ends = [job.ends_at for job in self._jobs.open]
+        if ends:
+            ends.append(self._looks_at)
+        spare_ends_at = self._jobs.forks.next_at()
+        if spare_ends_at is not None:
+            ends.append(spare_ends_at)
+        if self._jobs.pool is not None:
+            ends.extend(self._jobs.pool.next_at())
         if self._stops_at is not None:
             ends.append(self._stops_at)
         return max(0.0, min(ends) - time.monotonic()) if ends else None
@@ -139,7 +169,7 @@ class RunnerProcess:
             if job is not None:
                 job.finish(os.waitstatus_to_exitcode(status))
         for stray in set(limits.children()) - set(by_pid):
-            limits.kill_group(stray)
+            usage.end(stray)
 
 
 def _ended_pid() -> int | None:

@@ -7,12 +7,13 @@ process which only starts the runner does not need.
 
 import contextlib
 import os
+import select
 import socket
 import struct
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -21,7 +22,7 @@ FOLDER = "patchbay-runner-"
 """How the private folders begin in which runners of a process's own listen; a runner holds its own."""
 MAX_MESSAGE = 16 * 1024 * 1024
 BLOCK = 64 * 1024
-_LENGTH = struct.Struct(">I")
+LENGTH = struct.Struct(">I")
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
@@ -49,20 +50,20 @@ def encode(message: Any) -> bytes:
 
 def frame(payload: bytes) -> bytes:
     """``payload`` with its length in front."""
-    return _LENGTH.pack(len(payload)) + payload
+    return LENGTH.pack(len(payload)) + payload
 
 
 def take(inbox: bytearray) -> bytes | None:
     """The first whole payload in ``inbox``, taken out; None when more has to come. Raises :class:`Broken`."""
-    if len(inbox) < _LENGTH.size:
+    if len(inbox) < LENGTH.size:
         return None
-    (length,) = _LENGTH.unpack_from(inbox)
+    (length,) = LENGTH.unpack_from(inbox)
     if length > MAX_MESSAGE:
         raise Broken(f"a message of {length} bytes")
-    end = _LENGTH.size + length
+    end = LENGTH.size + length
     if len(inbox) < end:
         return None
-    payload = bytes(inbox[_LENGTH.size : end])
+    payload = bytes(inbox[LENGTH.size : end])
     del inbox[:end]
     return payload
 
@@ -80,6 +81,21 @@ def listen(path: Path) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+def receive_descriptor(connection: int, size: int) -> tuple[bytes, int | None]:
+    """At most ``size`` bytes from the Unix socket ``connection``, and a descriptor that came with them."""
+    with socket.socket(fileno=os.dup(connection)) as copy:
+        content, descriptors, _, _ = socket.recv_fds(copy, size, 1)
+    return content, descriptors[0] if descriptors else None
+
+
+class Beside(Protocol):
+    """What else is waited for while a Line waits: another conversation of the same call."""
+
+    def fileno(self) -> int: ...
+
+    def answer(self, deadline: float) -> None: ...
 
 
 class Line:
@@ -100,14 +116,18 @@ class Line:
             raise
         return cls(connection, deadline)
 
-    def send(self, message: bytes) -> None:
-        """Send bytes that :func:`encode` or :func:`frame` made. Raises ``OSError``."""
+    def send(self, message: bytes, descriptor: int | None = None) -> None:
+        """Send bytes that :func:`encode` or :func:`frame` made, and a ``descriptor`` with them. Raises ``OSError``."""
         self._connection.settimeout(_left(self._deadline))
-        self._connection.sendall(message)
+        count = 0 if descriptor is None else socket.send_fds(self._connection, [message], [descriptor])
+        if count < len(message):  # else the other end may have answered already, and hung up
+            self._connection.sendall(memoryview(message)[count:])
 
-    def receive(self) -> Any:
-        """The next message. Raises ``OSError``, :class:`Broken`."""
+    def receive(self, beside: Beside | None = None) -> Any:
+        """The next message; what comes for ``beside`` is answered meanwhile. Raises ``OSError``, :class:`Broken`."""
         while (payload := take(self._inbox)) is None:
+            if beside is not None:
+                self._wait(beside)
             self._connection.settimeout(_left(self._deadline))
             block = self._connection.recv(BLOCK)
             if not block:
@@ -117,6 +137,44 @@ class Line:
             return orjson.loads(payload)
         except ValueError as error:
             raise Broken("not JSON") from error
+
+    def receive_descriptor(self) -> tuple[Any, int | None]:
+        """The next message, which is short, and a descriptor that came with it. Raises as :meth:`receive` does."""
+        self._connection.settimeout(_left(self._deadline))
+        block, descriptors, _, _ = socket.recv_fds(self._connection, BLOCK, 1)
+        self._inbox += block
+        descriptor = descriptors[0] if descriptors else None
+        try:
+            return self.receive(), descriptor
+        except BaseException:
+            if descriptor is not None:
+                os.close(descriptor)
+            raise
+
+    def shorten(self, seconds: float) -> None:
+        """Take at most so many ``seconds`` from now on."""
+        self._deadline = min(self._deadline, time.monotonic() + seconds)
+
+    def fileno(self) -> int:
+        """The descriptor to wait for; below 0 when it was closed."""
+        return self._connection.fileno()
+
+    def _wait(self, beside: Beside) -> None:
+        """Until something can be received."""
+        while beside.fileno() >= 0:
+            poll = select.poll()
+            poll.register(self._connection, select.POLLIN)
+            poll.register(beside.fileno(), select.POLLIN)
+            ready = {number for number, _ in poll.poll(_left(self._deadline) * 1000)}
+            if self._connection.fileno() in ready:
+                return
+            if ready:
+                beside.answer(self._deadline)
+
+    def stop(self) -> None:
+        """End the conversation from another thread; whoever waits for a message gets an ``OSError``."""
+        with contextlib.suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Hang up."""

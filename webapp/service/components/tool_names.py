@@ -1,0 +1,58 @@
+"""The names under which agents know actions (contract "Agents"): the key with ``_``, as strict clients take names.
+
+A name holds letters, digits and ``_``, at most 64 of them. Where two keys would share one, or a key is too long, the
+name ends with a hash of the key, which stays the same for as long as the key does.
+"""
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+MAX_NAME = 64
+SEARCH, RUN, OPTIONS, CONFIGURATION = "search_tools", "run_tool", "list_options", "begin_configuration"
+RESERVED = frozenset({SEARCH, RUN, OPTIONS, CONFIGURATION})
+"""The tools beside the actions."""
+_HASH = 6
+_OTHERS = re.compile("[^a-zA-Z0-9_]")
+
+
+class NamedAction(NamedTuple):
+    """An action by the name that agents know; ``app`` is the slug of its app."""
+
+    name: str
+    key: str
+    app: str | None
+
+
+class ToolNames:
+    """The names of ``actions``, which are pairs of a key and a slug. Those of ``unlisted`` keys stand in no list.
+
+    Nothing in it changes.
+    """
+
+    def __init__(self, actions: Iterable[tuple[str, str | None]], unlisted: Collection[str] = ()) -> None:
+        self.by_name: dict[str, NamedAction] = {}
+        self.by_key: dict[str, NamedAction] = {}
+        apps = defaultdict[str | None, list[NamedAction]](list)
+        for key, app in sorted(actions, key=lambda action: action[0]):  # an operator's own, which begin with ~, last
+            action = NamedAction(self._free(key), key, app)
+            self.by_name[action.name] = self.by_key[key] = action
+            if key not in unlisted:
+                apps[app].append(action)
+        self._by_app = {app: sorted(actions) for app, actions in apps.items()}
+        self.without_app: Sequence[NamedAction] = self._by_app.get(None, ())
+        self._sorted = sorted(action for action in self.by_name.values() if action.key not in unlisted)
+
+    def of_apps(self, slugs: Sequence[str]) -> list[NamedAction]:
+        """The actions of these apps by name; without any, all of them."""
+        if not slugs:
+            return self._sorted
+        return sorted(action for slug in dict.fromkeys(slugs) for action in self._by_app.get(slug, ()))
+
+    def _free(self, key: str) -> str:
+        name = _OTHERS.sub("_", key).strip("_") or "action"
+        if len(name) <= MAX_NAME and name not in self.by_name and name not in RESERVED:
+            return name
+        return f"{name[: MAX_NAME - _HASH - 1]}_{hashlib.sha256(key.encode()).hexdigest()[:_HASH]}"
