@@ -22,6 +22,7 @@ class Registry:
     clients: dict[str, dict[str, Any]] = field(default_factory=dict)
     overrides: dict[str, dict[str, Any]] = field(default_factory=dict)
     secrets: dict[str, str] = field(default_factory=dict)
+    events_secrets: dict[str, str] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
     verdict: dict[str, str] = field(default_factory=lambda: {"verdict": "known", "sentence": "It knows this client."})
     refusal: tuple[int, str] | None = None
@@ -86,13 +87,20 @@ def install(fake: Any) -> Registry:
             if refused := registry.checked(known | body):
                 return refused
             registry.secrets[oauth_app_id] = body.pop("client_secret", "") or registry.secrets.get(oauth_app_id, "")
+            registry.events_secrets[oauth_app_id] = body.pop("events_secret", "")
             check = body.pop("check", False)
             known |= body
             return jsonify(known | ({"check": registry.verdict} if check else {}))
         return jsonify(known)
 
-    @app.post(f"{CLIENTS}/<oauth_app_id>/<any(check, share):verb>")
+    @app.post(f"{CLIENTS}/<oauth_app_id>/<any(check, share, events_secret):verb>")
     def care(oauth_app_id: str, verb: str) -> Response:
+        if verb == "events_secret":
+            events = registry.clients[oauth_app_id]["patchbay"]["events"]
+            if events["secret_sent_at"] is None:
+                return _problem(409, "The provider has sent nothing yet.")
+            events |= {"has_secret": True, "secret_sent_at": None}
+            return jsonify(events_secret="canary-sent")
         if verb == "check":
             return jsonify(registry.verdict)
         if registry.share_refusal:

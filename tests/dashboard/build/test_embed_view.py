@@ -1,5 +1,7 @@
 """What the Embed page shows of the apps, and of a service that lacks something."""
 
+import pytest
+
 from tests.dashboard.conftest import Stage
 from webapp.dashboard.build import embed_view
 
@@ -9,6 +11,14 @@ def test_apps_that_are_ready_come_first_and_those_without_accounts_not_at_all(st
         names = [name for _, name in embed_view._app_choices("")]
         unknown = embed_view._app_choices("gone")[-1]
     assert names == ["Let the user choose", "GitHub", "Stripe", "Slack (needs setup)"] and unknown == ("gone", "gone")
+
+
+def test_every_app_can_be_chosen_however_many_there_are(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed_view, "_AT_ONCE", 2)
+    for number in range(7):
+        stage.connect.add_app(f"app{number}", f"App {number}", "keys")
+    with stage.request():
+        assert len(embed_view._app_choices("")) == 11
 
 
 def test_a_service_that_is_down_leaves_the_form(stage: Stage) -> None:

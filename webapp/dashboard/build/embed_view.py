@@ -13,11 +13,11 @@ from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.build.embedding import EmbedClient
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.embedding import EmbedCheck, RefusedOrigin, Validity
-from webapp.dashboard.dashboard import dashboard, if_up, offers, service, viewer
+from webapp.dashboard.dashboard import dashboard, if_up, known_apps, offers, viewer
 from webapp.dashboard.pages import fragment
 from webapp.kit.translation import gettext
 
-_MOST_APPS = 100
+_AT_ONCE, _MOST_APPS = 100, 1_000  # of a request, and in the list
 _MOST_REFUSED = 3
 
 
@@ -89,11 +89,20 @@ def _can_check() -> EmbedCheck | None:
 
 def _app_choices(chosen: str) -> list[tuple[str, str]]:
     """The apps that can be connected, those that are ready first, and leaving it to the user."""
-    listed = if_up(lambda: service().apps(AppFilter(sort_key="name", sort_direction="asc"), limit=_MOST_APPS))
-    apps = [app for app in listed.items if app.auth_type != "none"] if listed else []
+    apps = [app for app in if_up(_every_app) or () if app.auth_type != "none"]
     apps.sort(key=lambda app: not app.ready)
     choices = [("", gettext("Let the user choose")), *((app.slug, _name(app)) for app in apps)]
     return choices if chosen in dict(choices) else [*choices, (chosen, chosen)]
+
+
+def _every_app() -> list[App]:
+    apps, after = list[App](), ""
+    while len(apps) < _MOST_APPS:
+        page = known_apps(AppFilter(sort_key="name", sort_direction="asc"), limit=_AT_ONCE, after=after)
+        apps += page.items
+        if not (after := page.end_cursor):
+            break
+    return apps
 
 
 def _name(app: App) -> str:

@@ -28,6 +28,23 @@ def test_a_client_is_changed_and_its_secret_goes_in_alone(stage: Any, registry: 
     assert "is changed." in browser.get("/build/apps").text
 
 
+def test_a_client_whose_provider_tells_events_shows_where_and_takes_their_secret(
+    stage: Any, registry: Registry, github: Any
+) -> None:
+    uri = "https://connect.example.com/h/app/slack/oa_1"
+    events = {"uri": uri, "address_name": "Request URL", "secret_name": "Signing Secret", "has_secret": False}
+    slack = registry.add("slack", "sl-id", events=events)
+    browser, one = stage.signed_in(), f"/build/apps/{slack['id']}"
+    page = browser.get(one).text
+    assert uri in page and "Signing Secret" in page and "Request URL" in page
+    browser.send(one, {"name": "Ours", "client_id": "sl-id", "events_secret": " canary-events "})
+    assert registry.events_secrets[slack["id"]] == "canary-events"
+    events["has_secret"] = True
+    page = browser.get(one).text
+    assert "New Signing Secret" in page and "canary" not in page
+    assert "Events for triggers" not in browser.get(f"/build/apps/{github['id']}").text
+
+
 def test_a_secret_that_could_not_be_checked_is_a_warning(stage: Any, registry: Registry, github: Any) -> None:
     registry.verdict = {"verdict": "unchecked", "sentence": "The client could not be checked."}
     browser, form = stage.signed_in(), {"name": "Ours", "client_id": "gh-id", "client_secret": "canary-new"}

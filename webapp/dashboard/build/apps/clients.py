@@ -8,7 +8,7 @@ from typing import Any
 from flask import flash, make_response, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
-from webapp.dashboard.build.apps import frame, setup
+from webapp.dashboard.build.apps import frame, sent, setup
 from webapp.dashboard.build.apps.frame import blueprint
 from webapp.dashboard.build.page import by_field
 from webapp.dashboard.client.build.oauth_apps import OAuthApp, OAuthApps, Verdict
@@ -17,7 +17,8 @@ from webapp.dashboard.pages import go
 from webapp.errors import Conflict, Invalid
 from webapp.kit.translation import gettext, ngettext
 
-_FIELDS = ("name", "client_id", "client_secret", "scopes")
+_FIELDS = ("name", "client_id", "client_secret", "events_secret", "scopes")
+_TEXTS = ("name", "client_id", "client_secret", "events_secret")
 _TONES = {"known": "ok", "unchecked": "warn"}
 
 
@@ -84,7 +85,7 @@ def _clients() -> OAuthApps:
 
 def _changes() -> dict[str, Any]:
     """What the form says; an empty secret stays as it is."""
-    texts = {name: request.form.get(name, "").strip() for name in ("name", "client_id", "client_secret")}
+    texts = {name: request.form.get(name, "").strip() for name in _TEXTS}
     changes: dict[str, Any] = {name: text for name, text in texts.items() if text}
     return {**changes, "scopes": request.form.get("scopes", "").split()}
 
@@ -110,5 +111,7 @@ def _in_use(known: OAuthApp) -> str:
 
 def _page(known: OAuthApp, errors: dict[str, str], code: int = 200) -> AnyResponse:
     entered = request.form if errors else {}
-    page = render_template("dashboard/build/apps/client.html", client=known, entered=entered, errors=errors)
+    page = render_template(
+        "dashboard/build/apps/client.html", client=known, entered=entered, errors=errors, sent=sent.shown_now(known.id)
+    )
     return make_response(page, code)

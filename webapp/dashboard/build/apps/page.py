@@ -1,15 +1,16 @@
-"""Build → App setup: a project's own OAuth clients, the apps that people wait for, and presets of fields."""
+"""Build → App setup: a project's own OAuth clients, the apps that people wait for, presets, and imported APIs."""
 
 from flask import render_template
 
-from webapp.dashboard.build.apps import clients, frame, overrides
+from webapp.dashboard.build.apps import clients, frame, imports, overrides
 from webapp.dashboard.client.build.app_overrides import AppOverrides
+from webapp.dashboard.client.build.imported_apps import ImportedApps
 from webapp.dashboard.client.build.oauth_apps import OAuthApps
 from webapp.dashboard.dashboard import app_of, dashboard, viewer
 from webapp.people import setup_requests
 
 blueprint = frame.blueprint
-__all__ = ["blueprint", "clients", "overrides"]
+__all__ = ["blueprint", "clients", "imports", "overrides"]
 
 
 @blueprint.get("")
@@ -20,6 +21,7 @@ def page() -> str:
         "dashboard/build/apps/page.html",
         clients=OAuthApps(client).list(),
         overrides=AppOverrides(client).list(),
+        imports=ImportedApps(client).list(),
         wanted=_wanted(),
     )
 

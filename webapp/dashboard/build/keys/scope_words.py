@@ -16,6 +16,8 @@ WORDS: Mapping[str, str] = {
     "connect:triggers:*": _("Start watching for events"),
     "connect:deployed_triggers:read": _("See triggers and their events"),
     "connect:deployed_triggers:write": _("Change and remove triggers"),
+    "connect:agents:read": _("See what agents may do"),
+    "connect:agents:write": _("Decide what agents may do"),
     "connect:workflow:invoke": _("Start workflows"),
     "connect:users:read": _("See users"),
     "connect:users:write": _("Remove users"),

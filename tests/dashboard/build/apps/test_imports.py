@@ -1,0 +1,112 @@
+"""An API is uploaded, looked at, imported and removed, step by step and without scripts."""
+
+import io
+import json
+import re
+from typing import Any
+
+import pytest
+
+from tests.dashboard.embedded import Browser, Embedded
+from tests.fakes.openapi_documents import root
+from webapp.service.domain.instance import opening
+
+PATHS: dict[str, Any] = {
+    "/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "post": {"tags": ["Pets"], "deprecated": True}},
+    "/xml": {"post": {"requestBody": {"content": {"application/xml": {}}}}},
+}
+PREVIEW, IMPORT = "/build/apps/imports/preview", "/build/apps/imports"
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The catalog is not built anew, which takes seconds."""
+    monkeypatch.setattr(opening, "update_catalog", lambda service: None)
+
+
+def upload(browser: Browser, paths: dict[str, Any], **form: Any) -> Any:
+    file = (io.BytesIO(json.dumps(root(paths)).encode()), "acme.json")
+    return browser.send(PREVIEW, {"document": file, "slug": "acme", **form})
+
+
+def draft_of(page: str) -> str:
+    return str(re.findall(r'name="draft" value="([^"]+)"', page)[0])
+
+
+def checked(page: str) -> list[str]:
+    return re.findall(r'name="only" value="([^"]+)" checked', page)
+
+
+def test_an_api_is_looked_at_imported_and_removed(office: Embedded) -> None:
+    browser = office.browser()
+    assert "Any API that has an OpenAPI document" in browser.get("/build/apps")
+    preview = upload(browser, PATHS)
+    assert preview.status_code == 200
+    assert checked(preview.text) == ["GET /me", "GET /pets"]
+    for text in (
+        'value="POST /pets">',
+        "Deprecated",
+        "Its body is application/xml",
+        "Credentials go to api.acme.example",
+    ):
+        assert text in preview.text
+    draft = {"draft": draft_of(preview.text), "slug": "acme"}
+
+    narrowed = browser.send(
+        PREVIEW, {**draft, "tags": ["Pets"], "auth": "bearer", "test": "GET /me", "name": "Ours"}
+    ).text
+    assert checked(narrowed) == ["GET /pets"]
+    assert '<option value="bearer" selected' in narrowed and 'value="Ours"' in narrowed
+
+    assert "Choose at least one operation." in browser.send(IMPORT, draft).text
+    page = browser.follow(IMPORT, {**draft, "only": ["GET /pets", "POST /pets"], "name": "Ours"})
+    assert "Ours is imported with 2 actions." in page
+    assert "acme.json" in page and "/build/apps/imports/new?slug=acme" in page
+    assert "is not kept any more" in browser.send(PREVIEW, draft).text
+
+    again = upload(browser, {"/pets": {"get": {"operationId": "listPets", "summary": "All pets", "tags": ["Pets"]}}})
+    assert "Changed" in again.text and "post-pets is removed." in again.text
+
+    assert "Remove acme?" in browser.get(f"{IMPORT}/acme/removal")
+    assert "acme is removed." in browser.follow(f"{IMPORT}/acme/removal")
+    assert browser.send(f"{IMPORT}/acme/removal").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("form", "told"),
+    [
+        ({"slug": "acme"}, "Choose a file, or enter an address."),
+        ({"slug": "github", "draft": ""}, "built-in app"),
+        ({"slug": "A B"}, "lower case with underscores"),
+        ({"slug": ""}, "lower case with underscores"),
+        ({"slug": "acme", "url": "http://127.0.0.1:1/x"}, "127.0.0.1"),
+    ],
+)
+def test_what_cannot_be_looked_at_is_told_at_its_field(office: Embedded, form: dict[str, str], told: str) -> None:
+    browser = office.browser()
+    has_file = form["slug"] != "acme"
+    answer = upload(browser, PATHS, **form) if has_file else browser.send(PREVIEW, form)
+    assert answer.status_code == 422
+    assert told in answer.text
+    assert ("acme.json was read." in answer.text) is has_file
+
+
+def test_what_the_document_lacks_is_asked_for(office: Embedded) -> None:
+    browser = office.browser()
+    answer = upload(browser, {"/me": {"post": {}}})
+    assert "Name a path of the API that can" in answer.text and 'name="test"' in answer.text
+    form = {"draft": draft_of(answer.text), "slug": "acme", "test": "/ping"}
+    assert checked(browser.send(PREVIEW, form).text) == ["POST /me"]
+
+
+def test_owners_alone_import(office: Embedded) -> None:
+    for role in ("developer", "member"):
+        browser = office.browser(role)
+        browser.get(f"{IMPORT}/new", code=404)
+        assert browser.send(PREVIEW, {"slug": "acme"}).status_code == 404
+        assert browser.send(IMPORT, {"slug": "acme"}).status_code == 404
+
+
+def test_an_address_is_filled_in_for_the_next_time(office: Embedded) -> None:
+    page = office.browser().get(f"{IMPORT}/new?slug=acme&url=https://acme.example/openapi.json")
+    assert 'value="https://acme.example/openapi.json"' in page and 'value="acme"' in page

@@ -1,0 +1,175 @@
+"""Importing an API by its OpenAPI document: a file or an address, a look at what comes of it, and the import.
+
+What was uploaded is a draft until it is imported; a document at an address is asked for again.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import flash, make_response, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from webapp.dashboard.build.apps import frame, setup
+from webapp.dashboard.build.apps.drafts import MOST_BYTES, Drafts
+from webapp.dashboard.build.apps.frame import blueprint
+from webapp.dashboard.build.page import by_field
+from webapp.dashboard.client.build.imported_apps import Document, ImportedApps, ImportOperation, ImportReport
+from webapp.dashboard.dashboard import dashboard, viewer
+from webapp.errors import Conflict, Invalid
+from webapp.kit.translation import gettext, ngettext
+
+_TEXTS = ("auth", "server", "test", "name")
+MOST_TESTS = 100
+_FIELDS = ("slug", "url", "document", "only", *_TEXTS)
+
+
+@blueprint.get("/imports/new")
+def new_import() -> AnyResponse:
+    """Ask for the document, and what the app is called in addresses."""
+    return _ask({})
+
+
+@blueprint.post("/imports/preview")
+def preview_import() -> AnyResponse:
+    """Show what would come of it, with what may be chosen."""
+    document = None
+    try:
+        document = _document()
+        report = _imported_apps().bring(_slug(), document, _options("tags"), preview=True)
+    except (Invalid, Conflict) as error:
+        return _refused(error, document)
+    return _show(report, _kept(document))
+
+
+@blueprint.post("/imports")
+def create_import() -> AnyResponse:
+    """Import what was chosen."""
+    document = None
+    try:
+        document = _document()
+        report = _imported_apps().bring(_slug(), document, _chosen(), preview=False)
+    except (Invalid, Conflict) as error:
+        return _refused(error, document)
+    _drafts().drop(request.form.get("draft", ""))
+    setup.changed()
+    flash(_imported(report), "ok")
+    return frame.back("imports")
+
+
+@blueprint.get("/imports/<slug>/removal")
+def ask_import_removal(slug: str) -> str:
+    """Ask before it is removed, and say what stops."""
+    return frame.question(
+        heading=gettext("Remove {app}?").format(app=slug),
+        text=gettext("Its actions are removed with it. It can be imported again."),
+        stops=[gettext("Whoever runs its actions gets an error.")],
+        blocked="",
+        button=gettext("Remove"),
+        confirm_url=url_for("dashboard.build_apps.delete_import", slug=slug),
+    )
+
+
+@blueprint.post("/imports/<slug>/removal")
+def delete_import(slug: str) -> AnyResponse:
+    """Remove it, unless accounts of it are connected."""
+    try:
+        _imported_apps().remove(slug)
+    except Conflict as error:
+        flash(error.message, "bad")
+        return frame.back("imports")
+    setup.changed()
+    flash(gettext("{app} is removed.").format(app=slug), "ok")
+    return frame.back("imports")
+
+
+def _imported_apps() -> ImportedApps:
+    return ImportedApps(viewer().client)
+
+
+def _drafts() -> Drafts:
+    return Drafts(dashboard().settings.data)
+
+
+def _slug() -> str:
+    return request.form.get("slug", "").strip() or "-"  # which the service refuses with what is right
+
+
+def _document() -> Document:
+    """What was uploaded now or before, or named by its address. Raises :class:`Invalid`."""
+    if draft := request.form.get("draft"):
+        document = _drafts().get(draft)
+        if document is None:
+            raise Invalid.of("document", gettext("The document is not kept any more. Choose it again."))
+        return document
+    sent = request.files.get("document")
+    content = sent.stream.read(MOST_BYTES + 1) if sent else b""
+    url = request.form.get("url", "").strip()
+    if sent and content:
+        return Document(content, (sent.filename or "")[-200:].replace("\n", " "))
+    if not url:
+        raise Invalid.of("document", gettext("Choose a file, or enter an address."))
+    return Document(url=url)
+
+
+def _kept(document: Document) -> dict[str, str]:
+    """What the next page needs to find the document again."""
+    if document.url:
+        return {"url": document.url}
+    return {"draft": request.form.get("draft") or _drafts().put(document)}
+
+
+def _chosen() -> dict[str, Any]:
+    """What was chosen, operation by operation. Raises :class:`Invalid`."""
+    options = _options("only")
+    if not options["only"]:
+        raise Invalid.of("only", gettext("Choose at least one operation."))
+    return options
+
+
+def _options(ticked: str) -> dict[str, Any]:
+    """What was chosen; ``ticked`` is the name of the boxes that say of which operations."""
+    texts = {name: request.form.get(name, "").strip() for name in _TEXTS}
+    return {"only": request.form.getlist(ticked), **texts}
+
+
+def _imported(report: ImportReport) -> str:
+    count = len(report.added) + len(report.changed) + len(report.same)
+    sentence = ngettext("{app} is imported with {count} action.", "{app} is imported with {count} actions.", count)
+    return sentence.format(app=report.name, count=count)
+
+
+def _refused(error: Invalid | Conflict, document: Document | None) -> AnyResponse:
+    """The first form again, with whatever was chosen on the second one; a file that was sent need not be sent again."""
+    errors = {"slug": error.message} if isinstance(error, Conflict) else by_field(error, _FIELDS)
+    kept = _kept(document) if document and "document" not in errors else {}
+    return _ask(errors, kept.get("draft", ""), document.name if document else "")
+
+
+def _ask(errors: Mapping[str, str], draft: str = "", file: str = "") -> AnyResponse:
+    entered = request.form if errors else request.args
+    told = [errors[name] for name in ("only", "name", "") if name in errors]
+    context = {"entered": entered, "errors": errors, "told": told, "draft": draft, "file": file}
+    return make_response(render_template("dashboard/build/apps/import.html", **context), 422 if errors else 200)
+
+
+def _show(report: ImportReport, document: Mapping[str, str]) -> AnyResponse:
+    tags = request.form.getlist("tags")
+    groups: dict[str, list[ImportOperation]] = {}
+    for operation in report.operations:
+        tag = next((tag for tag in operation.tags if not tags or tag in tags), None)
+        if tag is not None:
+            groups.setdefault(tag, []).append(operation)
+    by_hand = [("bearer", gettext("A token")), ("basic", gettext("User name and password"))]
+    context = {
+        "ways": [*_pairs(report.auth, report.auth_choices), *(way for way in by_hand if way[0] != report.auth)],
+        "tests": _pairs(report.test, report.test_choices[:MOST_TESTS]),
+        "servers": _pairs("", report.server_choices),
+        "server": request.form.get("server", ""),
+    }
+    page = "dashboard/build/apps/preview.html"
+    return make_response(render_template(page, report=report, document=document, tags=tags, groups=groups, **context))
+
+
+def _pairs(chosen: str, choices: Sequence[str]) -> list[tuple[str, str]]:
+    """Choices of a list, with what is chosen among them."""
+    return [(choice, choice) for choice in dict.fromkeys([*choices, *([chosen] if chosen else [])])]
