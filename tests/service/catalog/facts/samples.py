@@ -52,6 +52,17 @@ url = "/me"
 source = "https://docs.acme.example/me"
 """
 
+TOKEN = """
+[[fields]]
+name = "token"
+label = "Token"
+secret = true
+
+[[credentials]]
+place = "bearer"
+value = "{token}"
+"""
+
 OAUTH = """
 slug = "globex"
 name = "Globex"
@@ -137,3 +148,18 @@ def write_component(folder: Path, place: str, base: str = "Action", name: str = 
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(DO.format(base=base, name=name), "utf-8")
     return file
+
+
+def write(path: Path, text: str) -> None:
+    """``text`` at ``path``, with the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def write_two_apps(folder: Path) -> Path:
+    """Two apps in ``folder``, one with a component, and the categories."""
+    for slug, text in (("acme", KEYS), ("globex", OAUTH)):
+        write(folder / slug / "app.toml", text)
+    write(folder / "acme" / "actions" / "do-it" / "1.0.0.py", "1")
+    write(folder / "categories.toml", CATEGORIES)
+    return folder

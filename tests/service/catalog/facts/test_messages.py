@@ -1,6 +1,6 @@
 from io import BytesIO
 
-from webapp.service.catalog.messages import components, declared, facts, refusals
+from webapp.service.catalog.facts.messages import components, declared, facts, refusals
 
 FACTS = b"""
 name = "Acme"
@@ -67,7 +67,7 @@ def test_what_a_component_that_is_data_refuses_with_is_a_message() -> None:
     text = b"""
 props.to = { label = "To", pattern = "a", advice = "Write an a." }
 refuse = [{ only_if = "{to}", words = "{$label.to|or(to)} is full." }]
-errors = { other = "Refused with {$answer.error.code}.", words = { late = "Come back." } }
+errors = { other = "Refused with {$answer.error.code}.", words = { late = "Come back.", own = "{$answer.message}" } }
 """
     assert said(refusals, text) == [
         "Write an a.", "{label_to} is full.", "Refused with {answer_error_code}.", "Come back.",

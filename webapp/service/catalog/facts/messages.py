@@ -52,8 +52,9 @@ def refusals(file: BinaryIO, keywords: object, comments: Collection[str], option
     Raises :class:`tomllib.TOMLDecodeError`.
     """
     for text in dict.fromkeys(_refusals_in(tomllib.loads(file.read().decode("utf-8")))):
-        parts = (part if isinstance(part, str) else f"{{{_place(part)}}}" for part in parse(text).parts)
-        yield 1, "", "".join(parts), []
+        parts = parse(text).parts
+        if any(isinstance(part, str) and part.strip() for part in parts):  # else it says what the app says
+            yield 1, "", "".join(part if isinstance(part, str) else f"{{{_place(part)}}}" for part in parts), []
 
 
 def _refusals_in(value: Any) -> Iterator[str]:
