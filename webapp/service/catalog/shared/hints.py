@@ -25,8 +25,10 @@ SETS: Final = _hints(reads=False, destroys=False, repeats=True)
 """Brings something into a state, and takes nothing away; running it twice is the same as once."""
 OVERWRITES: Final = _hints(reads=False, destroys=True, repeats=True)
 """What was there before is gone; running it twice is the same as once."""
-SPENDS: Final = _hints(reads=False, destroys=True, repeats=False)
-"""Cannot be taken back, and running it twice does it twice."""
+DELETES: Final = _hints(reads=False, destroys=True, repeats=False)
+"""What was there is gone, or may be, and running it twice may take something else away."""
+SPENDS: Final = {**DELETES, "spendsHint": True}
+"""Sends or costs something that cannot be taken back, and running it twice does it twice. Nothing is taken away."""
 
 
 def counted(items: Sized | int, noun: str) -> str:
