@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from webapp.service.catalog.shared.hints import SPENDS
+from webapp.service.catalog.shared.hints import DELETES
 from webapp.service.components.authoring import Action, ComponentError, Context, HttpResponse, boolean, http_request
 
 FORM = "application/x-www-form-urlencoded"
@@ -17,9 +17,12 @@ class SendRequest(Action):
         "Send an HTTP request to any public address and get back status, headers and body. "
         "[See the documentation](https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Methods)"
     )
-    annotations = SPENDS
+    aliases = ("custom-request",)
+    annotations = DELETES
 
-    request = http_request(label="Request", default={"method": "GET", "url": "", "headers": [], "params": []})
+    request = http_request(
+        label="Request", aliases=("httpRequest",), default={"method": "GET", "url": "", "headers": [], "params": []}
+    )
     fail = boolean(label="Fail on an error status", description="A status from 400 on is an error.", default=True)
 
     def run(self, ctx: Context) -> Any:
