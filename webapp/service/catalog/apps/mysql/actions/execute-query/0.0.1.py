@@ -1,0 +1,17 @@
+"""Run SQL of one's own."""
+
+from webapp.service.catalog.shared import database_actions
+from webapp.service.components.authoring import sql
+
+from .. import common
+
+
+class ExecuteQuery(database_actions.ExecuteQuery, common.MysqlAccount):
+    reads_secrets = True  # for the driver
+    description = (
+        "Run an SQL statement and get its rows, at most 1,000. "
+        "[See the documentation](https://dev.mysql.com/doc/refman/8.4/en/sql-statements.html)"
+    )
+    aliases = ("execute-raw-query",)
+
+    sql_ = sql("mysql", label="Query", description="Parameters stand in it as question marks.")

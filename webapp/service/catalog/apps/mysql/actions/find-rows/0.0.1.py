@@ -1,0 +1,13 @@
+"""Find rows of a table by the value of one column."""
+
+from webapp.service.catalog.shared import database_actions
+
+from .. import common
+
+
+class FindRows(database_actions.FindRows, common.MysqlAccount):
+    reads_secrets = True  # for the driver
+    description = (
+        "Find the rows of a table whose column has a value. "
+        "[See the documentation](https://dev.mysql.com/doc/refman/8.4/en/select.html)"
+    )

@@ -1,0 +1,14 @@
+"""Add a row to a table, whose columns become the fields of the form."""
+
+from webapp.service.catalog.shared import database_actions
+
+from .. import common
+
+
+class InsertRow(database_actions.InsertRow, common.MysqlAccount):
+    reads_secrets = True  # for the driver
+    description = (
+        "Add a row to a table; what is left empty gets the column's default. "
+        "[See the documentation](https://dev.mysql.com/doc/refman/8.4/en/insert.html)"
+    )
+    aliases = ("create-row",)
