@@ -17,9 +17,9 @@ class CreatePage(Action):
     annotations = CREATES
 
     notion = account
-    parent_id = page_prop.but(label="Parent page")
+    parent_id = page_prop.but(label="Parent page", aliases=("parent",))
     title = string(label="Title")
-    content = content_prop.but(optional=True)
+    content = content_prop.but(optional=True, aliases=("pageContent",))
 
     def run(self, ctx: Context) -> Any:
         text = blocks(ctx.props.content or "")

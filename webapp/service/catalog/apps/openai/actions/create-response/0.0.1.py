@@ -17,11 +17,12 @@ class CreateResponse(Action):
         "Send a text to a model and get its answer. "
         "[See the documentation](https://platform.openai.com/docs/api-reference/responses/create)"
     )
+    aliases = ("chat",)
     annotations = CREATES
 
     account = app("openai")
-    model = string(label="Model", options=common.find_models, use_query=True)
-    input = string(label="Input", description="What to ask.")
+    model = string(label="Model", aliases=("modelId",), options=common.find_models, use_query=True)
+    input = string(label="Input", aliases=("userMessage",), description="What to ask.")
     instructions = string(label="Instructions", description="How the model should answer.", optional=True)
     max_output_tokens = integer(
         label="Longest answer", description="In tokens, those of its reasoning included.", min=16, optional=True
