@@ -1,0 +1,13 @@
+"""Delete the rows that are found by the value of one column."""
+
+from webapp.service.catalog.shared import database_actions
+
+from .. import common
+
+
+class DeleteRows(database_actions.DeleteRows, common.PostgresqlAccount):
+    reads_secrets = True  # for the driver
+    description = (
+        "Delete the rows of a table whose column has a value. "
+        "[See the documentation](https://www.postgresql.org/docs/current/sql-delete.html)"
+    )

@@ -1,0 +1,13 @@
+"""Change columns of the rows that are found by one of them."""
+
+from webapp.service.catalog.shared import database_actions
+
+from .. import common
+
+
+class UpdateRows(database_actions.UpdateRows, common.PostgresqlAccount):
+    reads_secrets = True  # for the driver
+    description = (
+        "Change the rows of a table whose column has a value; what is left empty stays as it is. "
+        "[See the documentation](https://www.postgresql.org/docs/current/sql-update.html)"
+    )

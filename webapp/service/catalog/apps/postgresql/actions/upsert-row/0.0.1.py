@@ -1,0 +1,13 @@
+"""Add a row, or change the one with the same primary key."""
+
+from webapp.service.catalog.shared import database_actions
+
+from .. import common
+
+
+class UpsertRow(database_actions.UpsertRow, common.PostgresqlAccount):
+    reads_secrets = True  # for the driver
+    description = (
+        "Add a row to a table, or change the one with the same primary key. "
+        "[See the documentation](https://www.postgresql.org/docs/current/sql-insert.html)"
+    )
