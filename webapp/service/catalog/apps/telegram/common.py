@@ -1,8 +1,8 @@
-"""What Telegram's components share: calling a method of the Bot API, choosing a chat, and the bot's webhook."""
+"""What Telegram's trigger needs: calling a method of the Bot API, choosing a chat, and the bot's webhook."""
 
 from typing import Any
 
-from webapp.service.components.authoring import ComponentError, Context, Option, Options, app, boolean, string
+from webapp.service.components.authoring import ComponentError, Context, Option, Options, app, string
 
 _SOURCES = ("message", "edited_message", "channel_post", "edited_channel_post", "my_chat_member", "chat_member")
 
@@ -51,4 +51,3 @@ chat_prop = string(
     options=find_chats,
     use_query=True,
 )
-silent_prop = boolean(label="Without a sound", optional=True)
