@@ -11,7 +11,7 @@ from webapp.service.catalog.app import placement
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.calls import AccountGrant, Call, Reply
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 
 @dataclass(frozen=True)
@@ -90,4 +90,5 @@ def grant(slug: str, origin: str, fields: Mapping[str, str]) -> AccountGrant:
         headers=spec.headers,
         placements=tuple(placement(credential) for credential in spec.credentials if credential.place != "url"),
         allowed_hosts=(urlsplit(origin).netloc,) if origin else (),
+        app=slug,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 
 @pytest.fixture(scope="session")

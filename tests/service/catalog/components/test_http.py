@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from tests.fakes.provider_api import Api, serving
 from tests.service.catalog.components.action_harness import ActionHarness
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 
 @pytest.fixture(scope="module")

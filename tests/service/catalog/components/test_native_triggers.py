@@ -7,7 +7,7 @@ import pytest
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.calls import Call
 from webapp.service.components.checker import check
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 from webapp.service.domain.triggers.configuration import NATIVE
 
 FILES = {

@@ -10,7 +10,7 @@ from tests.service.catalog.components.test_sandbox import Action, action, served
 from webapp.service.catalog import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import BUILT_IN, Places
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 __all__ = ["action", "served"]  # fixtures
 

@@ -21,20 +21,22 @@ from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.calls import AccountGrant, Call
 from webapp.service.components.declared.declaring import examine
 from webapp.service.components.declared.filters import FILTERS
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 __all__ = ["action", "served"]  # fixtures
 
-BLOCKS = re.findall(r"```toml\n(.*?)```", MANUAL, re.DOTALL)
+BLOCKS = [block for block in re.findall(r"```toml\n(.*?)```", MANUAL, re.DOTALL) if "[[calls]]" not in block]
 WHOLE = next(block for block in BLOCKS if block.startswith('name = "Rename task"'))
 SHARED = next(block for block in BLOCKS if block.startswith("# shared.toml"))
 TRIGGERS = [block for block in BLOCKS if "[poll]" in block or "[webhook]" in block]
-PARTS = [block for block in BLOCKS if not block.startswith(("name = ", "# shared.toml"))]
+PARTS = [block for block in BLOCKS if not block.startswith(("name = ", "# shared.toml", "[[webhook."))]
+OF_WEBHOOKS = [block for block in BLOCKS if block.startswith("[[webhook.")]
 TEST = re.search(r"```python\n(def test_rename_task.*?)```", MANUAL, re.DOTALL)
 HEAD = 'name = "Do it"\nversion = "0.0.1"\ndescription = "Does it."\nhints = "reads"\nsummary = "Did it"\n'
 ACCOUNT = '[props.account]\ntype = "app"\napp = "tiny"\n'
 ROW = {"state": "open", "id": 1, "title": "Tea", "created_at": "2030-01-01T00:00:00Z"}
 ANSWER: dict[str, Any] = {
+    "id": 1, "next_sync_token": "t",
     "results": [ROW], "note": {"id": 1, "words": ["a"], "url": "/n"}, "ok": True, "version": 2,
     "columns": [{"id": "a-b", "type": "choice", "name": "A", "choices": ["x"]}, {"id": "c", "type": "?", "name": "C"}],
 }  # fmt: skip
@@ -78,8 +80,8 @@ def test_each_example_runs(tmp_path: Path, runner: Executor, host: str, part: st
     path = tmp_path / "tiny" / "actions" / "do-it.toml"
     path.parent.mkdir(parents=True)
     (tmp_path / "tiny" / "shared.toml").write_text(SHARED)
-    first, _, rest = part.partition("[") if not part.startswith("[") else ("", "", part[1:])
-    path.write_text(f"{HEAD}{first}{ACCOUNT}[{rest}")
+    first, _, rest = f"\n{part}".partition("\n[")
+    path.write_text(f"{HEAD}{first}\n{ACCOUNT}[{rest}")
     assert examine(path)[1] == []
 
     grant = AccountGrant(base_url=f"http://{host}", allowed_hosts=(host,))
@@ -100,6 +102,11 @@ def test_each_trigger_runs(tmp_path: Path, runner: Executor, host: str, text: st
     trigger = TriggerHarness(runner, path, {}, {"account": grant}, (host,))
     if "[poll]" in text:
         assert len(trigger.deploy()) == 1
+        if "[push]" in text:
+            trigger.activate()
+            for method in ("renew", "renew", "deactivate"):
+                assert trigger.call(method).ok
+            assert trigger.state["hook"] is None
         return
     trigger.activate()
     assert trigger.state["hook"] == "1"
@@ -108,6 +115,14 @@ def test_each_trigger_runs(tmp_path: Path, runner: Executor, host: str, text: st
     headers = {"X-Event": "note", "X-Delivery": "d1", "X-Signature": f"sha256={digest}"}
     assert [(event.id, event.event) for event in trigger.receive(note, headers).events] == [("d1", {"title": "Tea"})]
     trigger.deactivate()
+
+
+@pytest.mark.parametrize("part", OF_WEBHOOKS, ids=range(len(OF_WEBHOOKS)))
+def test_each_part_of_a_webhook_is_sound(tmp_path: Path, part: str) -> None:
+    path = tmp_path / "tiny" / "triggers" / "do-it.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(next(text for text in TRIGGERS if "[webhook]" in text) + part)
+    assert examine(path)[1] == []
 
 
 def test_the_filters_are_those_that_there_are() -> None:

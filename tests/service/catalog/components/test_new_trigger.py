@@ -14,7 +14,7 @@ from webapp.service.catalog import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.authoring import Trigger
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 __all__ = ["action", "served", "watching"]  # fixtures
 

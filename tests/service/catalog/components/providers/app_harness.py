@@ -17,7 +17,7 @@ from tests.service.catalog.components.action_harness import component_file
 from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant, Call, Reply
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 from webapp.service.outbound.templates import apply, fill_url
 
 FORM = "application/x-www-form-urlencoded"

@@ -39,7 +39,7 @@ def test_bases_come_page_by_page(airtable: AppHarness) -> None:
 
     airtable.on("GET /meta/bases", bases)
     first = airtable.options("create-record", "base_id")
-    assert first == {"found": {"One": "app1"}, "context": {"offset": "itr1"}}
+    assert first == {"found": {"One": "app1"}, "context": {"cursor": "itr1"}}
     assert airtable.options("create-record", "base_id", page=1, previous=first["context"])["found"] == {"Two": "app2"}
     assert airtable.options("create-record", "base_id", page=2)["found"] == {}
 
@@ -79,7 +79,7 @@ def test_records_are_offered_by_their_primary_field(airtable: AppHarness) -> Non
     records = [{"id": "rec1", "fields": {"fld1": "Ada"}}, {"id": "rec2", "fields": {}}]
     airtable.on("GET /app1/tbl1", {"records": records, "offset": "itr1"})
     found = airtable.options("update-record", "record_id", **PLACE)
-    assert found == {"found": {"Ada": "rec1", "rec2": "rec2"}, "context": {"offset": "itr1"}}
+    assert found == {"found": {"Ada": "rec1", "rec2": "rec2"}, "context": {"cursor": "itr1"}}
     assert airtable.last.query == {"fields[]": "fld1", "returnFieldsByFieldId": "true", "pageSize": "100"}
 
 
