@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from tests.fakes.provider_api import Api, serving
 from tests.service.catalog.components.action_harness import ActionHarness
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>News &amp; more</title><link>https://example.com/</link>
 <item><title>Second</title><link>/2</link><guid isPermaLink="false">g2</guid>

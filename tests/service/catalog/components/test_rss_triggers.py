@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from tests.fakes.provider_api import Api, serving
 from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 FEEDS: dict[str, list[str]] = {}
 MODIFIED = "Sat, 07 Sep 2030 09:00:01 GMT"

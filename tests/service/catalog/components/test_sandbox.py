@@ -11,8 +11,8 @@ from tests.service.catalog.components.action_harness import ActionHarness
 from webapp.kit.clock import FakeClock, now
 from webapp.service.catalog.index import Catalog
 from webapp.service.components import prop_types
+from webapp.service.components.executor import Executor
 from webapp.service.components.loader import load, props_of
-from webapp.service.components.runner import Executor
 
 PLAIN, DEMANDING = "prj_001", "prj_005"  # without fields of its own; with a choice, a number, a text and a boolean
 Action = Callable[..., ActionHarness]

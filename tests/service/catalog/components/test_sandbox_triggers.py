@@ -13,7 +13,7 @@ from tests.service.catalog.components.test_sandbox import Action, action, served
 from tests.service.catalog.components.trigger_harness import TriggerHarness, logged
 from webapp.sandbox.people import find_person
 from webapp.sandbox.tasks import NewTask
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 __all__ = ["action", "served"]  # fixtures
 

@@ -4,19 +4,24 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from webapp.service.components.calls import AccountGrant, Call, Emitted, Reply
-from webapp.service.components.runner import Executor
 
 ENDPOINT = "https://patchbay.example/h/k1"
+
+
+class Caller(Protocol):
+    """Whatever makes calls."""
+
+    def call(self, call: Call) -> Reply: ...
 
 
 @dataclass
 class TriggerHarness:
     """One deployed trigger. ``state`` is what it remembers."""
 
-    runner: Executor
+    runner: Caller
     path: Path
     props: dict[str, Any]
     accounts: Mapping[str, AccountGrant] = field(default_factory=dict)
@@ -45,17 +50,7 @@ class TriggerHarness:
     def receive(self, body: Any, headers: Mapping[str, str], *, at: int | None = None) -> Reply:
         """Let a request come, at epoch milliseconds or now; it must not fail. A ``body`` that is text is sent as is."""
         raw = body if isinstance(body, str) else json.dumps(body)
-        event = {
-            "method": "POST",
-            "path": "/h/k1",
-            "query": {},
-            "headers": {name.lower(): value for name, value in headers.items()},
-            "body": json.loads(raw),
-            "bodyRaw": raw,
-            "client_ip": "192.0.2.1",
-            "url": self.endpoint,
-        } | ({} if at is None else {"timestamp": at})
-        reply = self.call("run", event)
+        reply = self.call("run", event_of(raw, headers, self.endpoint, at=at))
         assert reply.error is None, reply.error
         return reply
 
@@ -80,6 +75,20 @@ class TriggerHarness:
     def _done(self, reply: Reply) -> list[Emitted]:
         assert reply.error is None, reply.error
         return list(reply.events)
+
+
+def event_of(raw: str, headers: Mapping[str, str], endpoint: str, *, at: int | None = None) -> dict[str, Any]:
+    """A request with the JSON ``raw``, as it sets off a trigger."""
+    return {
+        "method": "POST",
+        "path": "/h/k1",
+        "query": {},
+        "headers": {name.lower(): value for name, value in headers.items()},
+        "body": json.loads(raw),
+        "bodyRaw": raw,
+        "client_ip": "192.0.2.1",
+        "url": endpoint,
+    } | ({} if at is None else {"timestamp": at})
 
 
 def logged(reply: Reply) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.service.catalog.components.providers.app_harness import AppHarness, open_harness
 from webapp.service.catalog.index import Catalog
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 
 
 @pytest.fixture(scope="session")

@@ -10,12 +10,13 @@ from tests.service.catalog.components.trigger_harness import TriggerHarness, log
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components.checker import problems
 from webapp.service.components.declared.declaring import examine
+from webapp.service.components.executor import Executor
 from webapp.service.components.loader import load, props_of
-from webapp.service.components.runner import Executor
 
 ACTIONS = sorted(BUILT_IN.glob("*/actions/*/*.py"))
 TRIGGERS = sorted(BUILT_IN.glob("*/triggers/*/*.py"))
 DECLARED = sorted([*BUILT_IN.glob("*/actions/*.toml"), *BUILT_IN.glob("*/triggers/*.toml")])
+TAKES_AWAY = ("delete-", "remove-", "cancel-", "void-", "purge-")
 LINK = re.compile(r".+\. \[See the documentation\]\(https://[a-z0-9.-]+/[^) ]*\)")
 OFFLINE = (
     "sandbox",
@@ -45,6 +46,8 @@ def test_one_that_is_data_is_in_order(path: Path) -> None:
     assert facts["app"] == slug
     assert not (hints.get("readOnlyHint") and hints.get("destructiveHint"))
     assert slug in OFFLINE or LINK.fullmatch(facts["description"])
+    assert not (hints.get("spendsHint") and path.stem.startswith(TAKES_AWAY))
+    assert {prop.get("label") for prop in facts["configurable_props"]}.isdisjoint({"Id", "ID", "Ids", "IDs"})
 
 
 @pytest.mark.parametrize("path", [path for path in DECLARED if "[webhook]" in path.read_text("utf-8")], ids=name)

@@ -15,7 +15,9 @@ import pytest
 
 from tests.service.catalog.components.providers.app_harness import AppHarness, FakeAnswer
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.components.calls import Call
+from webapp.service.components.account_http import AccountHttp
+from webapp.service.components.brokering.brokered_http import BrokerLine
+from webapp.service.components.child_calls import AccountFields, ChildCall
 from webapp.service.components.context import Context
 from webapp.service.components.loader import load, props_of
 from webapp.service.components.props import Option, Options
@@ -151,8 +153,10 @@ def test_spreadsheets_come_from_drive_page_by_page(sheets: AppHarness) -> None:
 def _spreadsheets(harness: AppHarness, client: OutboundClient, **asked: Any) -> Options:
     component = load(BUILT_IN / "google_sheets" / "actions" / "add-row" / "0.0.1.py")
     grant = replace(harness.grant, base_url=harness.app.spec.base_url, allowed_hosts=harness.app.allowed_hosts)
-    call = Call("", method="options", accounts={"google_sheets": grant}, **asked)
+    call = ChildCall("", method="options", accounts={"google_sheets": AccountFields()}, **asked)
     props = props_of(component)
     find = props["spreadsheet_id"].find_options
     assert find is not None
-    return find(Context(call, props, client, lambda _: None))
+    context = Context(call, props, BrokerLine(-1), lambda _: None)
+    context.account.http = AccountHttp(client, grant, lambda: 5.0)
+    return find(context)

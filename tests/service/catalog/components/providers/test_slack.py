@@ -19,6 +19,7 @@ OTHERS = [
     {"id": "D1", "is_im": True, "user": "U1"},
     {"id": "D2", "is_im": True, "user": "U9"},
 ]
+LIMITED = "Slack takes no more requests for now. Try again in a minute."
 MESSAGE = {"channel": "C1", "ts": "1716400000.123456"}
 
 
@@ -147,11 +148,9 @@ def test_what_came_before_slack_gave_no_more_is_kept(slack: AppHarness) -> None:
     limited = FakeAnswer(429, {"ok": False, "error": "ratelimited"})
     slack.on("POST /conversations.history", lambda asked: limited if "cursor" in asked.form else _history(asked))
     reply = slack.run("list-messages", channel="C1", limit=40)
-    assert (len(reply.value), logged(reply)) == (15, "Slack gives no more for now, so these are the newest 15 of 40.")
+    assert (len(reply.value), logged(reply)) == (15, f"The app gave no more than the first 15. {LIMITED}")
     slack.on("POST /conversations.history", limited)
-    assert slack.refuses("list-messages", channel="C1") == (
-        "Slack takes no more requests for now. Try again in a minute."
-    )
+    assert slack.refuses("list-messages", channel="C1") == LIMITED
 
 
 def test_a_file_is_uploaded_in_three_steps(slack: AppHarness) -> None:
