@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.samples import CATEGORIES, KEYS, OAUTH, bare, write_component
+from tests.service.catalog.facts.samples import CATEGORIES, KEYS, OAUTH, bare, write_component
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
@@ -78,10 +78,8 @@ def many(declare: Callable[[str, str], Path], opened: Callable[..., Catalog]) ->
 
 
 @pytest.fixture(scope="session")
-def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalog]:
+def shipped(built_catalog: Path) -> Iterator[Catalog]:
     """The catalog of the built-in apps, with the sandbox switched on."""
-    target = tmp_path_factory.mktemp("catalog") / "catalog.db"
-    build(target, Places())
-    catalog = Catalog.open(target, public_url=PUBLIC_URL, variables=SANDBOX)
+    catalog = Catalog.open(built_catalog, public_url=PUBLIC_URL, variables=SANDBOX)
     yield catalog
     catalog.close()

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from tests.service.catalog.samples import KEYS, OAUTH
+from tests.service.catalog.facts.samples import KEYS, OAUTH
 from webapp.service.catalog.addresses import address_problems
 from webapp.service.catalog.spec import AppSpec
 

@@ -1,6 +1,7 @@
 """Building is deterministic, whole or not at all, and done again exactly when a source changed. All
 tables are made, slugs are unique, and what is searched has a column."""
 
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from tests.service.catalog.samples import DO, KEYS, OAUTH, bare, write_component
+from tests.service.catalog.facts.samples import DO, KEYS, OAUTH, bare, write_component
 from webapp.errors import Unavailable
 from webapp.service.catalog import build as building
 from webapp.service.catalog.build import SEARCHED, build, create_tables, ensure
@@ -25,6 +26,11 @@ def dump(path: Path) -> list[str]:
     """Everything in the database at ``path``."""
     with closing(sqlite3.connect(path)) as connection:
         return list(connection.iterdump())
+
+
+def test_the_catalog_that_tests_copy_is_not_built_again(built_catalog: Path, data: Path) -> None:
+    """Otherwise hundreds of tests would each build it."""
+    assert not ensure(Path(shutil.copy(built_catalog, data)), Places.of(data)).built
 
 
 def test_same_sources_give_the_same_catalog(folder: Path, declare: Declare, tmp_path: Path) -> None:
@@ -226,7 +232,19 @@ def test_the_operators_components_stand_beside_the_apps(folder: Path, declare: D
 def test_every_table_is_made_once() -> None:
     database = Database(memory=True)
     create_tables(database)
-    assert set(database.table_names()) == {"apps", "categories", "components", "declarations", "words", "build"}
+    tables = {
+        "apps",
+        "categories",
+        "components",
+        "declarations",
+        "words",
+        "build",
+        "listed",
+        "listed_words",
+        "other_keys",
+        "unlisted",
+    }
+    assert {name for name in database.table_names() if not name.startswith("listed_words_")} == tables
     assert set(SEARCHED) < {column.name for column in database.table("words").columns}
     database.table("apps").insert({"id": 1, "slug": "acme"})
     with pytest.raises(sqlite3.IntegrityError):

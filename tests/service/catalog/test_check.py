@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.catalog.samples import KEYS, OAUTH, bare, check
+from tests.service.catalog.facts.samples import KEYS, OAUTH, bare, check
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
 
@@ -24,6 +24,12 @@ MISTAKES = {
     "missing key": (KEYS, 'name = "Acme"\n', "", "name: field required"),
     "bad slug": (KEYS, 'slug = "acme"', 'slug = "Ac-me"', "slug: string should match"),
     "folder": (KEYS, 'slug = "acme"', 'slug = "other"', "the folder must have the name of the slug"),
+    "own alias": (
+        KEYS,
+        'slug = "acme"',
+        'slug = "acme"\naliases = ["acme"]',
+        "the alias acme is a name",
+    ),
     "category": (KEYS, '["tools"]', '["nowhere"]', "the category nowhere does not exist"),
     "icon": (KEYS, 'letter = "A"', 'icon = "no-such-icon"', "there is no icon no-such-icon"),
     "two logos": (KEYS, 'letter = "A"', 'letter = "A"\nicon = "github"', "give either an icon or a letter"),

@@ -41,3 +41,11 @@ def test_every_file_that_has_a_part_in_a_component(tmp_path: Path) -> None:
         "1.0.0.py", "say.toml", "app.toml", "common.py", "shared.toml",
     ]  # fmt: skip
     assert [file.name for file in python_files(tmp_path)] == ["1.0.0.py", "common.py"]
+
+
+def test_a_name_is_one_component(tmp_path: Path) -> None:
+    problems = list[str]()
+    write(tmp_path, "actions/say.toml", "actions/say/1.2.0.py", "triggers/say.toml")
+    files = [tmp_path / place for place in ("actions/say.toml", "actions/say/1.2.0.py", "triggers/say.toml")]
+    assert [each.path for each in components(files, tmp_path, "acme", problems)] == ["actions/say.toml"]
+    assert [problem.partition(":")[0] for problem in problems] == ["actions/say/1.2.0.py", "triggers/say.toml"]

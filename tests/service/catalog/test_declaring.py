@@ -15,6 +15,7 @@ from webapp.service.components.calls import Call, ErrorInfo, Reply
 FACTS: dict[str, Any] = {
     "kind": "action", "name": "Do it", "description": "Does it.", "app": None, "configurable_props": [],
     "annotations": {}, "has_reload": False, "dedupe": None, "hooks": [], "stash": None, "problems": [],
+    "aliases": [], "prop_aliases": {},
 }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Every app of the catalog is connected once, through the code that connects people's accounts.
 
-The provider is a fake made from the app's own declaration (``tests/fakes/declared.py``), so this proves that each
+The provider is a fake made from the app's own declaration (``tests/fakes/declared/``), so this proves that each
 declaration is complete, that the service does what it says and nothing beside it, and that a refusal and an outage
 are told apart as declared. It does not prove that the real provider agrees with the declaration.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.catalog_bench import SLUGS, Bench, catalog_bench
-from tests.fakes.declared import (
+from tests.fakes.declared.provider import (
     IDENTITY_ID,
     IDENTITY_NAME,
     Answer,
@@ -69,7 +69,7 @@ def _refuses_to_connect(bench: Bench, app: App) -> None:
     assert apps.why_not(bench.service, app, bench.scene.project_id) == f"{app.name} needs no account."
 
 
-REVOKED_BY_REQUEST = ["dropbox", "github", "linear", "slack"]
+REVOKED_BY_REQUEST = ["dropbox", "github", "github_app", "linear", "quickbooks", "slack", "strava", "vimeo"]
 
 
 def test_those_without_rfc_7009_are_known() -> None:
@@ -172,7 +172,8 @@ def test_a_provider_that_is_down_is_trouble(bench: Bench, slug: str, monkeypatch
     fake = bench.provider(app)
     before = bench.count()
     monkeypatch.setattr(bench.mail, "greeting", b"421 4.3.2 Shutting down")
-    monkeypatch.setattr(bench.database, "down", True)
+    for database in bench.databases.values():
+        monkeypatch.setattr(database, "down", True)
     if app.oauth:
         fields = {field.name: fake.right[field.name] for field in app.spec.fields}
         failed = bench.grant(app, fields, down=True)
@@ -185,11 +186,10 @@ def test_a_provider_that_is_down_is_trouble(bench: Bench, slug: str, monkeypatch
     assert bench.count() == before
 
 
-@pytest.mark.parametrize(("slug", "server"), [("email", "mail"), ("postgresql", "database")])
+@pytest.mark.parametrize("slug", ["email", "mysql", "postgresql"])
 @pytest.mark.parametrize("port", ["many", "0", "65536", "-1"])
-def test_a_port_that_is_none_is_refused(
-    bench: Bench, slug: str, server: str, port: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(getattr(bench, server), "port", port)
+def test_a_port_that_is_none_is_refused(bench: Bench, slug: str, port: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = bench.app(slug)
+    monkeypatch.setattr(bench.databases.get(app.test_kind or "", bench.mail), "port", port)
     with pytest.raises(CredentialsRefused, match="port"):
-        bench.connect(bench.app(slug))
+        bench.connect(app)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.catalog.samples import KEYS, OAUTH, bare
+from tests.service.catalog.facts.samples import KEYS, OAUTH, bare
 from webapp.kit.crypto import stable_id
 from webapp.kit.cursors import Window
 from webapp.service.catalog.build import build
+from webapp.service.catalog.component_search import ComponentFilter
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
 
@@ -31,6 +32,12 @@ def test_app_by_slug_and_id(several: Catalog) -> None:
     assert several.app("nothing") is None
     assert [one.slug for one in several.apps(["zeta", "nothing", app.id])] == ["zeta", "acme"]
     assert len(several) == 6
+
+
+def test_half_a_character_names_nothing(several: Catalog) -> None:
+    assert several.component("\ud800") is several.component("acme-launch", "\ud800") is None
+    narrowed = ComponentFilter.of(None, "\ud800", None, "all")
+    assert several.components(narrowed, Window()).total_count == 0
 
 
 def test_json_is_the_app_object(several: Catalog) -> None:

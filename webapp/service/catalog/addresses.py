@@ -6,7 +6,7 @@ Templates are judged by filling them with samples, the way a request would fill 
 from collections.abc import Iterator
 
 from webapp.service.catalog import variables
-from webapp.service.catalog.app import absolute
+from webapp.service.catalog.requests import absolute
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.templates import TemplateError, fields_in, fill_hosts, fill_url, host_rule
@@ -70,8 +70,16 @@ def _addresses(spec: AppSpec) -> Iterator[tuple[str, str]]:
     for part in (*spec.credentials, *(request for _, request in spec.requests), spec.refusals):
         if part:
             yield "source", part.source
+    if spec.events:
+        yield "events.source", spec.events.source
+    if spec.session:
+        yield "session.source", spec.session.source
+        if spec.session.url:
+            yield "session.url", absolute(spec.base_url, spec.session.url)
+        if spec.session.assertion:
+            yield "session.assertion.source", spec.session.assertion.source
     if spec.oauth:
-        for name in ("authorize_url", "token_url", "revoke_url", "issuer"):
+        for name in ("authorize_url", "token_url", "refresh_url", "revoke_url", "issuer"):
             if text := getattr(spec.oauth, name):
                 yield f"oauth.{name}", text
         yield "oauth.client.console_url", spec.oauth.client.console_url

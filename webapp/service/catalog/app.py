@@ -11,15 +11,17 @@ from typing import Any
 import orjson
 
 from webapp.service.catalog.oauth import ClientNote, OAuth, ScopeProfile
-from webapp.service.catalog.requests import Credential, Request
+from webapp.service.catalog.requests import Credential, Request, absolute
 from webapp.service.catalog.spec import AppSpec, AuthType
 from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec
-from webapp.service.outbound.templates import Placement, fill_url, host_rule
+from webapp.service.outbound.sessions import SessionSpec
+from webapp.service.outbound.templates import Placement, fields_in, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules
 
 SANDBOX = "sandbox"
 _NO_CLIENT = b'"oauth_app_id":null}'
+_ADDRESSES = ("authorize_url", "token_url", "refresh_url", "request_token_url", "revoke_url")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class App:
     """One app of the catalog. ``json`` is its App object, ready to be embedded.
 
     ``sort_name`` is the folded name; ``name_words`` holds it and the slug, each after a line break, then the words of
-    both, each after a space; ``own`` tells an app of the operator's.
+    both, each after a space; ``own`` tells an app of the operator's; ``aliases`` are other slugs that find it.
     """
 
     id: str
@@ -44,6 +46,7 @@ class App:
     actions: int
     triggers: int
     variables: frozenset[str]
+    aliases: tuple[str, ...]
     own: bool
     json: bytes = field(repr=False)
     read_spec: Callable[[str], AppSpec] = field(repr=False, compare=False)
@@ -102,15 +105,34 @@ class App:
         return tuple(placement(credential) for credential in self.spec.credentials if credential.place != "url")
 
     @property
+    def session(self) -> SessionSpec | None:
+        """How its fields are exchanged for a credential that lives for a while; None where they are the credential."""
+        session = self.spec.session
+        if session is None:
+            return None
+        placements = tuple(map(placement, session.credentials))
+        return session.to_spec(absolute(self.spec.base_url, session.url), placements)
+
+    @property
+    def exchanged(self) -> frozenset[str]:
+        """The secret fields that only the exchange for a session looks at, so that no request holds them."""
+        spec = self.spec
+        if spec.session is None:
+            return frozenset()
+        texts = [text for credential in spec.credentials for text in credential.texts]
+        used = set(fields_in(" ".join([*texts, spec.base_url or "", *spec.headers.values(), *spec.allowed_hosts])))
+        return frozenset(field.name for field in spec.fields if field.secret) - used
+
+    @property
     def test_kind(self) -> str | None:
-        """``http``, ``postgres``, ``smtp``, or None for an app that has nothing to test."""
+        """``http``, ``mysql``, ``postgres``, ``smtp``, ``piece``, or None for an app that has nothing to test."""
         return self.spec.test.kind if self.spec.test else None
 
     @property
     def test_request(self) -> RequestSpec | None:
         """The request that tells whether a credential works; None where it is not one over HTTP."""
         test = self.spec.test
-        return self._request(test) if test and test.kind == "http" else None
+        return self.request_for(test) if test and test.kind == "http" else None
 
     @property
     def identity_request(self) -> RequestSpec | None:
@@ -118,7 +140,7 @@ class App:
         identity = self.spec.identity
         if identity is None:
             return None
-        return self._request(identity) if identity.url else self.test_request
+        return self.request_for(identity) if identity.url else self.test_request
 
     @property
     def identity_paths(self) -> tuple[str, str, str, str]:
@@ -134,20 +156,32 @@ class App:
 
     @property
     def look_up_request(self) -> RequestSpec | None:
-        """The request that completes the token answer; None where nothing is missing from it."""
+        """The request that completes the token answer; None where nothing is missing from it.
+
+        It carries no credential and no header that holds what it is to find.
+        """
         look_up = self.oauth.look_up if self.oauth else None
-        return self._request(look_up) if look_up else None
+        if look_up is None:
+            return None
+        request, sought = self.request_for(look_up), look_up.keep.keys()
+        known = tuple(place for place in self.placements if sought.isdisjoint(fields_in(place.value)))
+        headers = {name: value for name, value in request.headers.items() if sought.isdisjoint(fields_in(value))}
+        return replace(request, placements=known, headers=headers)
 
     @property
     def site_label(self) -> str:
         """The field that tells sites apart, of which a sign-in may reach several; empty for an app without such."""
-        look_up = self.oauth.look_up if self.oauth else None
-        return look_up.label if look_up else ""
+        return self.oauth.look_up.label if self.oauth and self.oauth.look_up else ""
+
+    @property
+    def is_discovered(self) -> bool:
+        """Whether its addresses are to be asked of its issuer."""
+        return self.oauth is not None and not (self.oauth.authorize_url and self.oauth.token_url)
 
     @property
     def can_revoke(self) -> bool:
         """Whether its provider withdraws access when told so."""
-        return self.oauth is not None and bool(self.oauth.revoke_url or self.oauth.revocation)
+        return self.oauth is not None and bool(self.oauth.revoke_url or self.oauth.revocation or self.is_discovered)
 
     @property
     def revocation_request(self) -> RequestSpec | None:
@@ -158,7 +192,7 @@ class App:
         client = Placement("basic", username="{oauth_client_id}", password="{oauth_client_secret}")  # noqa: S106
         body = tuple(Placement("body", name, text) for name, text in revocation.body.items())
         credential = (client,) if revocation.credential == "client" else self.placements
-        return replace(self._request(revocation), placements=credential + body)
+        return replace(self.request_for(revocation), placements=credential + body)
 
     @property
     def refusal_rules(self) -> RefusalRules:
@@ -199,9 +233,10 @@ class App:
         client_secret: str | None,
         fields: Mapping[str, str] | None = None,
         profile: str | None = None,
+        discovered: Mapping[str, str] | None = None,
     ) -> Provider:
-        """The OAuth provider together with a client; ``fields`` fill ``{field}`` in its addresses, and ``profile`` is
-        the scope profile that a sign-in asks for.
+        """The OAuth provider together with a client; ``fields`` fill ``{field}`` in its addresses, ``discovered`` are
+        those that its issuer gave, and ``profile`` is the scope profile that a sign-in asks for.
 
         Raises :class:`TemplateError` for a field that is missing or does not fit, ``ValueError`` for an app without
         OAuth.
@@ -210,14 +245,16 @@ class App:
         if oauth is None:
             raise ValueError(f"{self.slug} has no OAuth")
         values, chosen = fields or {}, self._profile(profile or "")
-        token_url = fill_url(oauth.token_url, values)
-        revoke_url = fill_url(oauth.revoke_url, values) if oauth.revoke_url else None
+        own = {name: getattr(oauth, name) for name in _ADDRESSES}
+        urls = {**(discovered or {}), **{name: fill_url(url, values) for name, url in own.items() if url}}
         return Provider(
-            authorize_url=fill_url(oauth.authorize_url, values),
-            token_url=token_url,
+            authorize_url=urls["authorize_url"],
+            token_url=urls["token_url"],
             client_id=client_id,
             client_secret=client_secret,
-            revoke_url=revoke_url,
+            refresh_url=urls.get("refresh_url"),
+            request_token_url=urls.get("request_token_url"),
+            revoke_url=urls.get("revoke_url"),
             issuer=fill_url(oauth.issuer, values) if oauth.issuer else None,
             iss_required=oauth.iss_required,
             token_auth_method="none" if client_secret is None else oauth.token_auth_method,
@@ -231,14 +268,15 @@ class App:
             json_body=oauth.token_body == "json",  # noqa: S105
             error_codes=oauth.error_codes,
             token_headers=oauth.token_headers,
-            allowed_hosts=HostRules.of(*{host_rule(url) for url in (token_url, revoke_url) if url}),
+            allowed_hosts=HostRules.of(*{host_rule(url) for name, url in urls.items() if name != "authorize_url"}),
         )
 
     def _profile(self, name: str) -> ScopeProfile | None:
         profiles = self.oauth.scope_profiles if self.oauth else ()
         return next((profile for profile in profiles if profile.name == name), None)
 
-    def _request(self, request: Request) -> RequestSpec:
+    def request_for(self, request: Request) -> RequestSpec:
+        """A declared request with what all of its app's bear."""
         return RequestSpec(
             url=absolute(self.spec.base_url, request.url),
             method=request.method,
@@ -253,9 +291,5 @@ class App:
 def placement(credential: Credential) -> Placement:
     """As ``outbound`` puts a credential into a request; not for one that stands in the address itself."""
     assert credential.place != "url"
-    return Placement(credential.place, credential.name, credential.value, credential.username, credential.password)
-
-
-def absolute(base_url: str | None, url: str) -> str:
-    """``url`` as a whole address: one that begins with ``/`` follows ``base_url``."""
-    return f"{(base_url or '').rstrip('/')}{url}" if url.startswith("/") else url
+    texts = credential.name, credential.value, credential.username, credential.password
+    return Placement(credential.place, *texts, credential.parts)

@@ -16,15 +16,18 @@ from typing import Any
 from sqlite_utils import Database
 
 from webapp.kit.scratch import Scratch
-from webapp.service.catalog import declaring, logos, sources, variables
+from webapp.service.catalog import component_tables, declaring, logos, sources, variables
 from webapp.service.catalog.check import Verdict, judge
 from webapp.service.catalog.declaring import Declare, Declared
+from webapp.service.catalog.facts import variants
 from webapp.service.catalog.listing import words
+from webapp.service.catalog.reading import unlisted
+from webapp.service.catalog.reading.fingerprints import fingerprint
 from webapp.service.catalog.sources import Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
 
-VERSION = 3
+VERSION = 7
 SEARCHED = ["name", "slug", "description", "categories"]
 
 
@@ -43,19 +46,21 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
 
     ``declare`` asks a runner that is there already, without which one is started for the build.
     """
-    fingerprint = _fingerprint(places)
+    mark = _fingerprint(places)
     catalog_sources = sources.read(places)
     verdict = judge(catalog_sources)
     target.parent.mkdir(parents=True, exist_ok=True)
     files = [component for source in verdict.sound for component in source.components] + catalog_sources.components
     with Runner.start() as runner:  # which costs nothing until it is asked
         declared, problems = declaring.declared(files, declare or runner.call, _known(target))
-    report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), fingerprint, built=True)
+    declared = _heard(declared, verdict)
+    report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), mark, built=True)
     with Scratch(".catalog-", target.parent) as folder:
         draft = folder / "catalog.db"
         with closing(Database(draft)) as database:
             _write(database, verdict, catalog_sources.categories, declared, target.absolute().parent)
-            facts = {"apps": report.apps, "problems": report.problems, "fingerprint": fingerprint}
+            database.table("unlisted").insert_all({"name": name} for name in unlisted.read(places.pieces))
+            facts = {"apps": report.apps, "problems": report.problems, "fingerprint": mark}
             database.table("build").insert({"report": json.dumps(facts)})
         draft.replace(target)
     return report
@@ -71,7 +76,7 @@ def ensure(target: Path, places: Places, declare: Declare | None = None) -> Buil
 
 def _fingerprint(places: Places) -> str:
     """Changes exactly when a build from ``places`` would give something else."""
-    return f"{VERSION} {logos.source()} {declaring.source()} {sources.fingerprint(places)}"
+    return f"{VERSION} {logos.source()} {declaring.source()} {fingerprint(places)}"
 
 
 def _known(target: Path) -> dict[str, dict[str, Any]]:
@@ -97,16 +102,27 @@ def _standing(target: Path) -> BuildReport | None:
         return None
 
 
+def _heard(declared: Sequence[Declared], verdict: Verdict) -> list[Declared]:
+    """``declared`` without triggers whose events accounts of their app never hear."""
+    told = {source.spec.slug for source in verdict.sound if source.spec.told is not None}
+
+    def is_deaf(each: Declared) -> bool:
+        props = each.facts["configurable_props"]
+        return variants.is_deaf(each.component, props, told=each.component.app in told)
+
+    return [each for each in declared if not is_deaf(each)]
+
+
 def _write(
     database: Database, verdict: Verdict, categories: dict[str, Category], declared: Sequence[Declared], beside: Path
 ) -> None:
     apps = sorted(verdict.sound, key=lambda source: source.spec.slug)
     rows = [_app(row, source, categories, declared) for row, source in enumerate(apps, 1)]
-    components = sorted((component.row(beside) for component in declared), key=lambda row: (row["key"], row["version"]))
     create_tables(database)
     database.table("apps").insert_all(rows)
     database.table("categories").insert_all(category.model_dump() for category in categories.values())
-    database.table("components").insert_all(components)
+    specs = {source.spec.slug: source.spec for source in apps}
+    component_tables.write(database, (component.row(beside) for component in declared), specs)
     database.table("declarations").insert_all(
         {"mark": mark, "facts": json.dumps(facts)}
         for mark, facts in sorted({component.mark: component.facts for component in declared}.items())
@@ -120,19 +136,16 @@ def create_tables(database: Database) -> None:
     """Make every table in an empty database."""
     texts = (
         "slug", "name", "description", "auth_type", "categories", "category_names", "custom_fields", "scope_profiles",
-        "logo", "logo_hash", "variables", "spec",
+        "logo", "logo_hash", "variables", "aliases", "spec",
     )  # fmt: skip
     numbers = ("id", "featured_weight", "actions", "triggers", "own")
     apps = database.table("apps").create({**dict.fromkeys(texts, str), **dict.fromkeys(numbers, int)}, pk="id")
     apps.create_index(["slug"], unique=True)
     database.table("categories").create(dict.fromkeys(("slug", "name", "description"), str), pk="slug")
-    facts = (
-        "key", "version", "kind", "app", "name", "description", "configurable_props", "annotations", "dedupe", "hooks",
-        "stash", "root", "path",
-    )  # fmt: skip
-    database.table("components").create({**dict.fromkeys(facts, str), "has_reload": int}, pk=("key", "version"))
+    component_tables.create(database)
     database.table("declarations").create({"mark": str, "facts": str}, pk="mark")
     database.table("words").create({"id": int, **dict.fromkeys(SEARCHED, str)}, pk="id")
+    database.table("unlisted").create({"name": str}, pk="name")
     database.table("build").create({"report": str})
 
 
@@ -156,6 +169,7 @@ def _app(row: int, source: Source, categories: dict[str, Category], declared: Se
         "actions": sum(kind == "action" for kind, _ in keys),
         "triggers": sum(kind == "trigger" for kind, _ in keys),
         "variables": json.dumps(sorted(variables.names(kept))),
+        "aliases": json.dumps(spec.aliases),
         "own": int(source.own),
         "spec": kept,
     }

@@ -35,7 +35,11 @@ def judge(sources: Sources) -> Verdict:
     taken: dict[str, Source] = {}
     sound, rows, problems = [], [], list(sources.problems)
     for source in sources.apps:
-        app_problems = [*_place(source, taken), *rules.problems(source.spec, sources.categories, own=source.own)]
+        app_problems = [
+            *_place(source, taken),
+            *_aliases(source, sources),
+            *rules.problems(source.spec, sources.categories, own=source.own),
+        ]
         taken.setdefault(source.spec.slug, source)
         rows.append(_row(source, len(app_problems)))
         problems += [f"{source.path}: {sentence}" for sentence in app_problems]
@@ -55,6 +59,17 @@ def _place(source: Source, taken: dict[str, Source]) -> Iterator[str]:
         yield f"there is a built-in app with the slug {slug}; give yours another."
     else:
         yield f"another app has the slug {slug} already; give this one another."
+
+
+def _aliases(source: Source, sources: Sources) -> Iterator[str]:
+    """A slug of the operator's own may be what a built-in app has as an alias, which it then has no longer."""
+    if not source.spec.aliases:
+        return
+    others = [other for other in sources.apps if other is not source and other.own <= source.own]
+    for alias in source.spec.aliases:
+        holders = [other.spec.slug for other in others if alias in (other.spec.slug, *other.spec.aliases)]
+        if alias == source.spec.slug or holders:
+            yield f"the alias {alias} is a name of {next(iter(holders), alias)} already; leave it out."
 
 
 def _row(source: Source, problems: int) -> Row:

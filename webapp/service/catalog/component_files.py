@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Literal
 
 from webapp.service.components.declared.source import ENDING, is_declared, name_of
+from webapp.service.components.pieces.form import ENDING as PIECES
 
 Kind = Literal["action", "trigger"]
 KINDS: Mapping[str, Kind] = {"actions": "action", "triggers": "trigger"}  # by their folders in an app's
 PATTERNS = ("*/*.py", f"*{ENDING}", f"*/*{ENDING}")
+OF_PIECES = f"*/*{PIECES}"
 _PLACE = (
     "a component stands at <name-in-lower-case>/<major.minor.patch>.py, or at <name-in-lower-case>.toml with "
     'version = "<major.minor.patch>" in it.'
 )
+_TAKEN = "another component of the app has this name, which a trigger and an action may not share, or this version."
 _VERSION_LINE = re.compile(r"""^version\s*=\s*["']([^"']*)["']""", re.MULTILINE)
 _COMPONENT = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
@@ -25,9 +28,10 @@ _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 @dataclass(frozen=True, slots=True)
 class Component:
     """One component file: ``actions/<name>/<version>.py`` or ``actions/<name>.toml`` in its app's folder, or the same
-    in ``triggers``.
+    in ``triggers``; ``actions/<name>/<version>.json`` where its code is a piece.
 
-    ``path`` begins in ``root``. One outside any app has no ``app``, and its ``kind`` is what it declares.
+    ``path`` begins in ``root``. One outside any app has no ``app``, and its ``kind`` is what it declares. ``of`` is the
+    app whose folder it stands in, where that is another one.
     """
 
     key: str
@@ -36,6 +40,7 @@ class Component:
     app: str | None
     path: str
     root: Path
+    of: str | None = None
 
     @property
     def file(self) -> Path:
@@ -44,15 +49,22 @@ class Component:
 
 
 def components(files: Iterable[Path], root: Path, slug: str | None, problems: list[str]) -> Iterator[Component]:
-    """The components in ``files`` below ``root``, of the app ``slug`` or of none; what is none is a problem."""
+    """The components in ``files`` below ``root``, of the app ``slug`` or of none. What is none is a problem, and so is
+    a name that an action and a trigger have, or a version that there is twice."""
+    kinds: dict[str, Kind | None] = {}
+    releases: set[tuple[str, str]] = set()
     for file in files:
         label, version = file.relative_to(root).as_posix(), _version(file)
         name = name_of(file) if is_declared(file) else file.parent.name
         if not _COMPONENT.fullmatch(name) or not _VERSION.fullmatch(version):
             problems.append(f"{label}: {_PLACE}")
             continue
-        key = f"{slug}-{name}" if slug else f"~/{name}"
-        yield Component(key, version, _kind(file) if slug else None, slug, label, root)
+        key, kind = (f"{slug}-{name}", _kind(file)) if slug else (f"~/{name}", None)
+        if kinds.setdefault(key, kind) != kind or (key, version) in releases:
+            problems.append(f"{label}: {_TAKEN}")
+            continue
+        releases.add((key, version))
+        yield Component(key, version, kind, slug, label, root)
 
 
 def _kind(file: Path) -> Kind:
@@ -77,6 +89,11 @@ def python_files(folder: Path) -> list[Path]:
 def component_files(folder: Path) -> list[Path]:
     """Every file below ``folder`` that may have a part in a component, or be an app's own."""
     return sorted(map(Path, _files_below(os.fspath(folder), (".py", ENDING))))
+
+
+def piece_files(folder: Path) -> list[Path]:
+    """Every file below ``folder``, that of an app of pieces, which may have a part in a component or be the app's."""
+    return sorted(map(Path, _files_below(os.fspath(folder), (ENDING, PIECES))))
 
 
 def _files_below(folder: str, endings: tuple[str, ...]) -> Iterator[str]:

@@ -13,18 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from webapp.errors import Unavailable
+from webapp.service.catalog import aliases
 from webapp.service.catalog.component_files import Component, python_files
+from webapp.service.catalog.facts import variants
+from webapp.service.catalog.reading import component_data
+from webapp.service.catalog.reading.component_data import is_data
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components import authoring, loader, prop_types, props
 from webapp.service.components.calls import Call, Reply
-from webapp.service.components.declared.declaring import examine
-from webapp.service.components.declared.source import is_declared, shared_files
 
 Declare = Callable[[Call], Reply]
 DEADLINE_S = 20.0
 AT_ONCE = 4
 SHARED = BUILT_IN.parent / "shared"
-FORMS = Path(authoring.__file__).parent / "declared"
 _KINDS = {"action": "action", "source": "trigger"}
 
 
@@ -47,12 +48,13 @@ class Declared:
             "app": component.app or facts["app"],
             "name": facts["name"],
             "description": facts["description"],
-            "configurable_props": json.dumps(facts["configurable_props"]),
+            "configurable_props": json.dumps(variants.props(facts["configurable_props"], component)),
             "annotations": json.dumps(facts["annotations"]),
             "has_reload": int(facts["has_reload"]),
             "dedupe": facts["dedupe"],
             "hooks": json.dumps(facts["hooks"]),
             "stash": facts["stash"],
+            "aliases": json.dumps(aliases.of_declaration(facts)),
             "root": None if component.root == BUILT_IN else os.path.relpath(component.root, beside),
             "path": component.path,
         }
@@ -62,7 +64,7 @@ def source() -> str:
     """What declarations depend on besides the files themselves: the authoring API, as a hash."""
     modules = [Path(module.__file__ or "") for module in (authoring, loader, prop_types, props)]
     digest = hashlib.sha256()
-    for file in (*modules, *sorted(SHARED.glob("*.py")), *sorted(FORMS.glob("*.py"))):
+    for file in (*modules, *sorted(SHARED.glob("*.py")), *component_data.FORMS):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -79,15 +81,17 @@ def declared(
     marks, problems = _marks(components), list[str]()
     declarations = [_declared(file, known[mark], mark) for file, mark in marks.items() if mark in known]
     files = [file for file, mark in marks.items() if mark not in known]
-    code = [file for file in files if not is_declared(file.path)]
+    code = [file for file in files if not is_data(file)]
     replies = _replies(code, declare)
     judged = [(file, reply.value, _wrong(file, reply)) for file, reply in zip(code, replies, strict=True)]
-    judged += [(file, *examine(file.file)) for file in files if is_declared(file.path)]
+    judged += [(file, *component_data.examine(file)) for file in files if is_data(file)]
     for component, facts, wrong in judged:
-        problems += [f"{component.path}: {sentence}" for sentence in wrong]
+        problems += [f"{component.path}: {sentence}" for sentence in wrong if component.of is None]
         if not wrong:
             declarations.append(_declared(component, facts or {}, marks[component]))
-    return declarations, problems
+    clashing = aliases.problems((declaration.component, declaration.facts) for declaration in declarations)
+    problems += _told(clashing)
+    return [declaration for declaration in declarations if declaration.component not in clashing], problems
 
 
 def faults(components: Iterable[Component], declare: Declare) -> list[str]:
@@ -95,15 +99,23 @@ def faults(components: Iterable[Component], declare: Declare) -> list[str]:
 
     Raises :class:`Unavailable`.
     """
-    files, messages = list(components), list[str]()
-    code = [file for file in files if not is_declared(file.path)]
+    files = [component for component in components if component.of is None]
+    messages, declared_facts = list[str](), list[tuple[Component, Any]]()
+    code = [file for file in files if not is_data(file)]
     for component, reply in zip(code, _replies(code, declare), strict=True):
         wrong = [*_wrong(component, reply), *(reply.value["problems"] if reply.value else ())]
         messages += [f"{component.path}: {sentence}" for sentence in dict.fromkeys(wrong)]
+        declared_facts.append((component, reply.value))
     for component in files:
-        if is_declared(component.path):
-            messages += [f"{component.path}: {sentence}" for sentence in examine(component.file)[1]]
-    return messages
+        if is_data(component):
+            facts, wrong = component_data.examine(component)
+            messages += [f"{component.path}: {sentence}" for sentence in wrong]
+            declared_facts.append((component, facts))
+    return [*messages, *_told(aliases.problems((file, facts) for file, facts in declared_facts if facts))]
+
+
+def _told(problems: Mapping[Component, Iterable[str]]) -> list[str]:
+    return [f"{component.path}: {sentence}" for component, wrong in problems.items() for sentence in wrong]
 
 
 def _wrong(component: Component, reply: Reply) -> list[str]:
@@ -117,13 +129,13 @@ def _declared(component: Component, facts: Mapping[str, Any], mark: str) -> Decl
 def _marks(components: Iterable[Component]) -> dict[Component, str]:
     """The mark of each: its place, and a hash of its file, the files that it may import and the authoring API."""
     digests: dict[Path, str] = {}
-    marks = {}
+    marks, authoring_api = {}, source()
     for component in components:
-        if is_declared(component.path):
-            marks[component] = f"{component.path} {_digest_of(shared_files(component.file))}"
+        if is_data(component):
+            marks[component] = f"{component.path} {_digest_of(component_data.files(component), authoring_api)}"
             continue
         package = _package(component)
-        digests[package] = digests.get(package) or _digest(package)
+        digests[package] = digests.get(package) or _digest(package, authoring_api)
         marks[component] = f"{component.path} {digests[package]}"
     return marks
 
@@ -133,15 +145,15 @@ def _package(component: Component) -> Path:
     return component.file.parents[2] if component.app else component.root
 
 
-def _digest(package: Path) -> str:
-    digest = hashlib.sha256(source().encode())
+def _digest(package: Path, authoring_api: str) -> str:
+    digest = hashlib.sha256(authoring_api.encode())
     for file in python_files(package):
         digest.update(f"{file.relative_to(package).as_posix()}\0".encode() + file.read_bytes() + b"\1")
     return digest.hexdigest()
 
 
-def _digest_of(files: Iterable[Path]) -> str:
-    digest = hashlib.sha256(source().encode())
+def _digest_of(files: Iterable[Path], authoring_api: str) -> str:
+    digest = hashlib.sha256(authoring_api.encode())
     for file in files:
         digest.update(file.read_bytes() + b"\1")
     return digest.hexdigest()

@@ -1,7 +1,7 @@
 """The catalog at run time: apps by slug or id, categories, components, and search. Threads may share one.
 
 It reads a ``catalog.db`` that never changes: a build puts another file in its place, and :meth:`Catalog.refresh` takes
-that in while others go on reading. What lists show is kept in memory (``rows``); the rest is read by one connection.
+that in while others go on reading. What lists of apps show is kept in memory; the rest is read by one connection.
 """
 
 import functools
@@ -10,6 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -17,11 +18,13 @@ from webapp.kit import cursors
 from webapp.service.catalog import rows
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
-from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components
+from webapp.service.catalog.component_search import ComponentFilter, Components
+from webapp.service.catalog.components import ComponentInfo, component
 from webapp.service.catalog.listing import EVERYTHING, Filter, SortDirection, SortKey, Subset
 from webapp.service.catalog.rows import Category
 from webapp.service.catalog.search import Search
 from webapp.service.catalog.spec import AppSpec
+from webapp.service.components.tool_names import ToolNames
 
 __all__ = ["App", "Catalog", "Category"]
 
@@ -44,19 +47,23 @@ class _Contents:
 
     def _load(self, public_url: str, folder: Path) -> None:
         spec = functools.lru_cache(maxsize=256)(self._read_spec)
-        by_row = rows.apps(self._rows(rows.APPS), public_url, self._variables, spec)
-        self.by_name = {key: app for app in by_row.values() for key in (app.slug, app.id)}
+        every = self._rows(rows.APPS)
+        by_row = rows.apps(every, public_url, self._variables, spec)
+        self.by_name = rows.by_name(by_row.values())
         self.count, self.by_family = len(by_row), rows.families(self._rows(rows.FAMILIES), self.by_name)
+        self.by_base = rows.families(self._rows(rows.WAYS), self.by_name)
         self.embedded = functools.lru_cache(maxsize=1024)(self._embed)
-        self.categories = rows.categories(self._rows(rows.CATEGORIES), by_row.values())
-        self.components = Components(
-            rows.components(self._rows(rows.COMPONENTS), self.by_name, self._variables, folder)
-        )
-        self.search = Search(by_row, self.categories, self._full_text)
+        unlisted = {row["name"] for row in self._rows(rows.UNLISTED)}
+        listed = {row: app for row, app in by_row.items() if app.slug not in unlisted} if unlisted else by_row
+        self.categories = rows.categories(self._rows(rows.CATEGORIES), listed.values())
+        make = functools.partial(component, variables=self._variables, folder=folder)
+        hidden = {row["slug"] for row in every} - {app.slug for app in by_row.values()}
+        self.components = Components(self._rows, make, hidden, unlisted=unlisted)
+        self.search = Search(listed, self.categories, self._full_text)
 
     def logo(self, slug: str) -> bytes:
         """The SVG of the logo of the app ``slug``."""
-        (row,) = self._rows("SELECT logo FROM apps WHERE slug = ?", slug)
+        (row,) = self._rows("SELECT logo FROM apps WHERE slug = ?", [slug])
         return str(row["logo"]).encode()
 
     def _embed(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
@@ -65,16 +72,19 @@ class _Contents:
 
     def _full_text(self, query: str) -> str:
         # One array, because to step through thousands of rows costs more than to find them.
-        ((matching,),) = self._rows("SELECT json_group_array(rowid) FROM words_fts WHERE words_fts MATCH ?", query)
+        ((matching,),) = self._rows("SELECT json_group_array(rowid) FROM words_fts WHERE words_fts MATCH ?", [query])
         return str(matching)
 
     def _read_spec(self, slug: str) -> AppSpec:
-        (row,) = self._rows("SELECT spec FROM apps WHERE slug = ?", slug)
+        (row,) = self._rows("SELECT spec FROM apps WHERE slug = ?", [slug])
         return AppSpec.model_validate_json(placeholders.expand_json(row["spec"], self._variables))
 
-    def _rows(self, sql: str, *params: str) -> list[sqlite3.Row]:
-        with self._lock:
-            return self._connection.execute(sql, params).fetchall()
+    def _rows(self, sql: str, params: Mapping[str, Any] | Sequence[str] = ()) -> list[sqlite3.Row]:
+        try:
+            with self._lock:
+                return self._connection.execute(sql, params).fetchall()
+        except UnicodeEncodeError:  # half of a character, which stands in no row
+            return []
 
 
 class Catalog:
@@ -90,8 +100,7 @@ class Catalog:
     def open(cls, path: Path, *, public_url: str, variables: Mapping[str, str] | None = None) -> "Catalog":
         """Open the built catalog at ``path``.
 
-        ``public_url`` is where logos are served; ``variables`` fill ``${name}`` in app.toml, and an app that needs
-        one that is missing is left out.
+        ``public_url`` is where logos are served; ``variables`` fill ``${name}``, and an app that lacks one is left out.
         """
         return cls(path, public_url.rstrip("/"), variables or {})
 
@@ -121,7 +130,7 @@ class Catalog:
         return self._contents.count
 
     def app(self, slug_or_id: str) -> App | None:
-        """The app with that slug or id, or None."""
+        """The app with that slug, alias or id, or None."""
         return self._contents.by_name.get(slug_or_id)
 
     def apps(self, slugs_or_ids: Iterable[str]) -> list[App]:
@@ -129,9 +138,20 @@ class Catalog:
         by_name = self._contents.by_name
         return [app for name in slugs_or_ids if (app := by_name.get(name))]
 
+    def named(self, name: str) -> list[App]:
+        """The apps that people know as ``name``, whatever its case."""
+        known = {app.slug: app for app in self._contents.by_name.values()}
+        return [app for app in known.values() if app.name.casefold() == name.casefold()]
+
     def family(self, name: str) -> tuple[str, ...]:
         """The slugs of the apps that one OAuth client serves, as all are of the family ``name``; by name."""
         return self._contents.by_family.get(name, ())
+
+    def ways(self, app: App) -> list[App]:
+        """The apps that are other ways to connect what ``app`` connects."""
+        base = app.spec.of or app.slug
+        slugs = (base, *self._contents.by_base.get(base, ()))
+        return [other for other in self.apps(slugs) if other.slug != app.slug]
 
     def embedded(self, slug: str, oauth_app_id: str | None) -> orjson.Fragment | None:
         """The App object of ``slug`` with the OAuth client that a connection uses, to stand in other JSON; or None."""
@@ -153,9 +173,9 @@ class Catalog:
         """One page of the apps (contract "Apps"). Raises :class:`cursors.BadCursor`.
 
         ``q``: every word must begin a word of the name, slug, description or a category, whatever its case, accents
-        and punctuation. ``category_ids``: in any of these. A ``has_`` filter narrows when true. Featured apps come
-        first by default (in a search, names that match before descriptions); by ``name`` and ``name_slug`` the
-        direction is ``asc`` unless given.
+        and punctuation; where none does, almost one. ``category_ids``: in any of these. A ``has_`` filter narrows when
+        true. Featured apps come first by default (in a search, names that match before descriptions); by ``name`` and
+        ``name_slug`` the direction is ``asc`` unless given.
         """
         narrowed = Filter.of(q, category_ids, has_components, has_actions, has_triggers, subset)
         return self._contents.search.page(narrowed, sort_key, sort_direction, window)
@@ -187,6 +207,10 @@ class Catalog:
         """One page of the components, each in its highest release. Raises :class:`cursors.BadCursor`."""
         return self._contents.components.search(narrowed, window)
 
+    def tool_names(self) -> ToolNames:
+        """The names under which agents know the actions."""
+        return self._contents.components.tool_names
+
     def logo(self, slug: str) -> bytes | None:
         """The SVG of an app's logo, or None when there is no such app."""
         contents = self._contents
@@ -196,5 +220,4 @@ class Catalog:
 
 def _mark(path: Path) -> tuple[int, int, int]:
     """What tells one built file from the next at the same place."""
-    facts = path.stat()
-    return facts.st_ino, facts.st_mtime_ns, facts.st_size
+    return (facts := path.stat()).st_ino, facts.st_mtime_ns, facts.st_size

@@ -112,24 +112,30 @@ class Revocation(Request):
 
 class LookUp(Request):
     """A request made once, right after the sign-in, for what the token answer lacks. ``keep``: dotted paths in its
-    answer, by the names of the fields that they become. With ``label``, which is one of these fields, the answer is a
-    list of sites, of which the person chooses one by that field."""
+    answer, by the names of the fields that they become. With ``label``, which is one of these fields, the answer, or
+    what stands at its path ``items``, is a list of sites, of which the person chooses one by that field."""
 
     keep: dict[FieldName, Text] = Field(min_length=1)
     label: str = ""
+    items: str = ""
 
     @model_validator(mode="after")
     def _labelled(self) -> Self:
         if self.label and self.label not in self.keep:
             raise ValueError("the label of a look-up is one of the fields that it keeps")
+        if self.items and not self.label:
+            raise ValueError("the items of a look-up need a label, by which one of them is chosen")
         return self
 
 
 class OAuth(Facts):
-    """OAuth 2.0 authorization code flow (RFC 6749 section 4.1) as this provider has it.
+    """OAuth 2.0 authorization code flow (RFC 6749 section 4.1) as this provider has it; OAuth 1.0a (RFC 5849 section 2)
+    where a ``request_token_url`` gives temporary credentials first. Then the token has a secret, which is kept as
+    ``oauth_token_secret``, and credentials may hold ``{oauth_client_secret}``.
 
     ``refresh``: whether a refresh gives a new refresh token each time, keeps the first, or does not exist.
-    ``token_params`` and ``refresh_params`` are sent with a code and with a refresh token.
+    ``refresh_url`` is where tokens are refreshed, where that is not ``token_url``. ``token_params`` and
+    ``refresh_params`` are sent with a code and with a refresh token.
     ``keep``: members of the token answer (dotted paths) that are kept as fields of the account, by name.
     ``own_clients``: whether a person may bring a client of their own (contract "Connect Link").
     ``error_codes``: what the provider's own error codes mean, where they are not those of RFC 6749 section 5.2.
@@ -137,10 +143,12 @@ class OAuth(Facts):
     that sign-in alone, or all that the person ever allowed this client.
     """
 
-    authorize_url: Address
-    token_url: Address
+    authorize_url: Address | None = None
+    token_url: Address | None = None
+    refresh_url: Address | None = None
+    request_token_url: Address | None = None  # RFC 5849
     revoke_url: Address | None = None  # RFC 7009
-    issuer: Address | None = None  # RFC 9207
+    issuer: Address | None = None  # RFC 9207; alone, it says where the rest is (RFC 8414)
     iss_required: bool = False
     pkce: bool = True
     token_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"  # noqa: S105
@@ -165,3 +173,15 @@ class OAuth(Facts):
     scopes: tuple[Scope, ...] = ()
     scope_profiles: tuple[ScopeProfile, ...] = ()
     sources: tuple[Address, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _reachable(self) -> Self:
+        if not self.issuer and not (self.authorize_url and self.token_url):
+            raise ValueError("give authorize_url and token_url, or the issuer that says where they are")
+        return self
+
+    @model_validator(mode="after")
+    def _signed(self) -> Self:
+        if self.request_token_url and (self.refresh != "none" or "oauth_token_secret" not in self.keep):
+            raise ValueError('OAuth 1.0a has refresh = "none" and keep = { oauth_token_secret = "oauth_token_secret" }')
+        return self

@@ -1,0 +1,142 @@
+"""Further names of apps, components and props: each finds the thing, under its own name, and none finds two."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.service.catalog.facts.samples import CATEGORIES, KEYS, bare
+from webapp.service.catalog import aliases
+from webapp.service.catalog.check import judge
+from webapp.service.catalog.component_files import Component
+from webapp.service.catalog.index import Catalog
+from webapp.service.catalog.sources import Places, read
+
+PROPS = [
+    {"name": "account", "type": "app", "app": "acme_mail"},
+    {"name": "thread_id", "type": "string"},
+    {"name": "text", "type": "string"},
+]
+ACTION = """
+name = "Send"
+version = "1.0.0"
+description = "Send it."
+aliases = ["send-message"]
+hints = "creates"
+summary = "Sent"
+
+[props]
+acme = { type = "app", app = "acme" }
+text = { type = "string", label = "Text", aliases = ["body"] }
+
+[request]
+url = "/send"
+"""
+
+
+def test_props_are_known_in_camel_case_and_the_account_by_its_app() -> None:
+    names = aliases.prop_names(PROPS, {"body": "text"}, ["acme_mail", "mailer_v2"])
+    account = dict.fromkeys(["app", "acmeMail", "mailerV2"], "account")
+    assert names == {**account, "threadId": "thread_id", "body": "text"}
+
+
+def test_the_name_of_a_prop_is_no_alias_of_another() -> None:
+    props = [*PROPS, {"name": "app", "type": "string"}, {"name": "threadId", "type": "string"}]
+    assert aliases.prop_names(props, {}, ["acme_mail"]) == {"acmeMail": "account"}
+    two = [PROPS[0], {**PROPS[0], "name": "other"}]
+    assert aliases.prop_names(two, {}, ["acme_mail"]) == {}
+
+
+def test_a_component_is_known_under_every_name_of_its_app() -> None:
+    keys = aliases.keys(["acme", "acme_v2"], "acme", "acme-send", ["send-message"])
+    assert list(keys) == ["acme-send-message", "acme_v2-send", "acme_v2-send-message"]
+
+
+def declared(name: str, *names: str, app: str | None = "acme") -> tuple[Component, dict[str, Any]]:
+    path = f"acme/actions/{name}.toml"
+    return Component(f"acme-{name}", "1.0.0", "action", app, path, Path("/apps")), {"aliases": names}
+
+
+@pytest.mark.parametrize(
+    ("components", "sentence"),
+    [
+        ([declared("send", "post"), declared("post")], "the alias post is a name of post already."),
+        ([declared("send", "tell"), declared("post", "tell")], "the alias tell is a name of send already."),
+        ([declared("send", "post", app=None)], "aliases belong to components of an app; leave them out."),
+    ],
+)
+def test_a_name_finds_one_component(components: list[Any], sentence: str) -> None:
+    assert list(aliases.problems(components).values()) == [[sentence]]
+    assert aliases.problems([declared("send", "post"), declared("send", "post")]) == {}  # two versions of one
+
+
+@pytest.fixture
+def acme(folder: Path, declare: Callable[[str, str], Path], opened: Callable[..., Catalog]) -> Catalog:
+    declare("acme", KEYS.replace('slug = "acme"', 'slug = "acme"\naliases = ["acme_v2", "zeta"]'))
+    (folder / "acme" / "actions").mkdir()
+    (folder / "acme" / "actions" / "send.toml").write_text(ACTION, "utf-8")
+    return opened()
+
+
+def test_the_catalog_finds_each_by_its_other_names(acme: Catalog) -> None:
+    app, action = acme.app("acme"), acme.component("acme-send")
+    assert app is not None and acme.app("acme_v2") is app and len(acme) == 1
+    assert action is not None
+    assert action.prop_aliases == {"app": "acme", "acmeV2": "acme", "zeta": "acme", "body": "text"}
+    assert [acme.component(key, "1.0.0") for key in ("acme_v2-send-message", "zeta-send")] == [action, action]
+    assert acme.component("acme-send-message", "2.0.0") is None and acme.component("acme-sent") is None
+
+
+def test_an_alias_gives_way_to_an_app_of_the_operator(tmp_path: Path) -> None:
+    built_in, own = tmp_path / "built_in", tmp_path / "own"
+    for place, slug, text in ((built_in, "acme", KEYS), (own, "zeta", bare("zeta", "Zeta"))):
+        (place / slug).mkdir(parents=True)
+        (place / slug / "app.toml").write_text(text.replace('slug = "acme"', 'slug = "acme"\naliases = ["zeta"]'))
+    (built_in / "categories.toml").write_text(CATEGORIES)
+    assert judge(read(Places([own], built_in=built_in))).problems == ()
+
+
+def test_an_app_cannot_take_the_name_of_another(folder: Path, declare: Callable[[str, str], Path]) -> None:
+    declare("acme", KEYS.replace('slug = "acme"', 'slug = "acme"\naliases = ["zeta"]'))
+    declare("zeta", bare("zeta", "Zeta"))
+    assert judge(read(Places(built_in=folder))).problems == (
+        "acme/app.toml: the alias zeta is a name of zeta already; leave it out.",
+    )
+
+
+# What clients that were written for another catalog send: keys, and names of props that stand for ours.
+HARD_CODED = {
+    "slack_v2-send-message": (
+        "slack-send-message",
+        {"slack", "conversation", "text", "thread_ts", "blocks", "post_at"},
+    ),
+    "slack-send-message-to-channel": ("slack-send-message", {"slack", "conversation"}),
+    "slack-update-message": ("slack-update-message", {"conversation", "timestamp"}),
+    "slack-add-emoji-reaction": ("slack-add-reaction", {"conversation", "timestamp", "icon_emoji"}),
+    "github-create-issue-comment": ("github-create-comment", {"github", "repoFullname", "issueNumber", "body"}),
+    "github-search-issues-and-pull-requests": ("github-search-issues", {"query", "maxResults"}),
+    "google_sheets-create-spreadsheet": ("google_sheets-create-spreadsheet", {"googleSheets", "title"}),
+    "airtable_oauth-create-single-record": ("airtable-create-record", {"airtable", "baseId", "tableId"}),
+    "airtable_oauth-update-record": ("airtable-update-record", {"recordId"}),
+    "notion-create-page": ("notion-create-page", {"notion", "parent", "pageContent"}),
+    "notion-query-database": ("notion-query-database", {"dataSourceId", "sorts"}),
+    "stripe-create-refund": ("stripe-create-refund", {"app", "paymentIntent"}),
+    "telegram_bot_api-send-text-message-or-reply": ("telegram-send-message", {"telegramBotApi", "reply_to_message_id"}),
+    "todoist-create-task": ("todoist-create-task", {"project", "section", "dueString"}),
+    "todoist-mark-task-completed": ("todoist-complete-task", {"taskId"}),
+    "trello-create-card": ("trello-create-card", {"app", "board", "idList", "name", "desc"}),
+    "openai-chat": ("openai-create-response", {"modelId", "userMessage"}),
+    "anthropic-chat": ("anthropic-create-message", {"userMessage"}),
+    "postgresql-execute-custom-query": ("postgresql-execute-query", {"postgresql", "sql"}),
+    "http-custom-request": ("http-send-request", {"httpRequest"}),
+    "rss-new-item-in-feed": ("rss-new-item", {"url", "timer"}),
+}
+
+
+@pytest.mark.parametrize("key", HARD_CODED)
+def test_what_clients_hard_code_finds_ours(shipped: Catalog, key: str) -> None:
+    ours, props = HARD_CODED[key]
+    component = shipped.component(key)
+    assert component is not None and component.key == ours
+    assert props - {prop["name"] for prop in component.props} - component.prop_aliases.keys() == set()

@@ -1,0 +1,65 @@
+"""Further names under which apps, components and their props are known to callers: they find the thing, and every
+answer carries its own name.
+
+An app has the ``aliases`` of its ``app.toml``, a component those of its file under every name of its app
+(``<app>-<name>``), a prop those of its declaration. Without being declared, a prop is known in camelCase, and the prop
+of the account as its app: by each of its names in camelCase, and as ``app``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from webapp.service.catalog.component_files import Component
+from webapp.service.components.declared.source import is_declared, name_of
+
+ACCOUNT = "app"
+
+
+def of_declaration(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The aliases in what a component file declares: ``names`` of its own, and its ``props`` by their aliases."""
+    return {"names": facts["aliases"], "props": facts["prop_aliases"]}
+
+
+def prop_names(
+    props: Sequence[Mapping[str, Any]], declared: Mapping[str, str], app_names: Iterable[str]
+) -> dict[str, str]:
+    """The names of ``props`` by the others that they are known by; ``app_names`` are those of the component's app."""
+    own = {prop["name"] for prop in props}
+    accounts = [prop["name"] for prop in props if prop["type"] == "app"]
+    implied = {camel_case(name): name for name in own}
+    if len(accounts) == 1:
+        implied |= dict.fromkeys([ACCOUNT, *map(camel_case, app_names)], accounts[0])
+    return {alias: name for alias, name in {**implied, **declared}.items() if alias not in own}
+
+
+def keys(app_names: Sequence[str], slug: str, key: str, names: Iterable[str]) -> Iterator[str]:
+    """Every key of the component ``key`` of the app ``slug`` but its own."""
+    name = key.removeprefix(f"{slug}-")
+    for app_name in app_names:
+        yield from (f"{app_name}-{each}" for each in (name, *names) if f"{app_name}-{each}" != key)
+
+
+def problems(declared: Iterable[tuple[Component, Mapping[str, Any]]]) -> dict[Component, list[str]]:
+    """What is wrong with the names that components have besides their own: each finds one component of its app."""
+    pairs = list(declared)
+    taken = {(component.app, _name(component)): _name(component) for component, _ in pairs}
+    wrong: dict[Component, list[str]] = {}
+    for component, facts in pairs:
+        name = _name(component)
+        if facts["aliases"] and component.app is None:
+            wrong.setdefault(component, []).append("aliases belong to components of an app; leave them out.")
+        for alias in facts["aliases"]:
+            holder = taken.setdefault((component.app, alias), name)
+            if holder != name:
+                wrong.setdefault(component, []).append(f"the alias {alias} is a name of {holder} already.")
+    return wrong
+
+
+def camel_case(name: str) -> str:
+    """``google_sheets`` as ``googleSheets``."""
+    first, *rest = name.split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in rest)
+
+
+def _name(component: Component) -> str:
+    return name_of(component.file) if is_declared(component.path) else component.file.parent.name
