@@ -2,14 +2,12 @@
 
 import json
 import sqlite3
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from webapp.service.catalog import rows
 from webapp.service.catalog.app import App
-from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 
 PUBLIC = "https://patchbay.example"
@@ -28,7 +26,7 @@ def app_row(slug: str = "my_sheets", name: str = "Éclair Sheets", **changes: An
     facts: dict[str, Any] = {
         "id": 7, "slug": slug, "name": name, "description": "Cells.", "auth_type": "keys", "categories": '["cafe"]',
         "category_names": '["Café"]', "featured_weight": 5, "custom_fields": "[]", "scope_profiles": "[]",
-        "logo_hash": "abc", "actions": 2, "triggers": 1, "variables": "[]", "own": 0,
+        "logo_hash": "abc", "actions": 2, "triggers": 1, "variables": "[]", "aliases": "[]", "own": 0,
     }  # fmt: skip
     return row(**{**facts, **changes})
 
@@ -39,15 +37,6 @@ def apps(*app_rows: sqlite3.Row, **variables: str) -> dict[int, App]:
 
 def never_read(slug: str) -> AppSpec:
     raise AssertionError(f"the spec of {slug} was read for a list")
-
-
-def component_row(key: str, **changes: Any) -> sqlite3.Row:
-    facts: dict[str, Any] = {
-        "key": key, "version": "1.0.0", "kind": "action", "name": "Count", "description": "Counts at ${sandbox}.",
-        "app": "my_sheets", "configurable_props": "[]", "annotations": "{}", "has_reload": 0, "stash": None,
-        "dedupe": None, "hooks": "[]", "root": None, "path": f"{key}/1.0.0.py",
-    }  # fmt: skip
-    return row(**{**facts, **changes})
 
 
 def test_an_app_is_found_by_words_and_shown_as_it_is() -> None:
@@ -93,25 +82,6 @@ def test_categories_that_hold_an_app_stand_by_their_folded_names() -> None:
     listed = rows.categories(shelves, held.values())
     assert [(category.slug, category.apps) for category in listed] == [("cafe", 2), ("tools", 1)]
     assert listed[0].api_dict == {"id": listed[0].id, "name": "Étagère", "description": "Places."}
-
-
-def test_components_of_apps_that_are_here_and_the_operators_own(tmp_path: Path) -> None:
-    here = {"my_sheets": apps(app_row())[7]}
-    found = rows.components(
-        [
-            component_row("my_sheets-count"),
-            component_row("gone-count", app="gone"),
-            component_row("stray", app=None),
-            component_row("~/count", app=None, root="components"),
-        ],
-        here,
-        {"sandbox": "http://localhost:8001"},
-        tmp_path / "data",
-    )
-    assert [(info.key, info.path, info.description) for info in found] == [
-        ("my_sheets-count", BUILT_IN / "my_sheets-count/1.0.0.py", "Counts at http://localhost:8001."),
-        ("~/count", tmp_path / "data/components/~/count/1.0.0.py", "Counts at http://localhost:8001."),
-    ]
 
 
 def test_an_app_that_says_nothing_readable_is_an_error() -> None:

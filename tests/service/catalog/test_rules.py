@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.catalog.samples import check
+from tests.service.catalog.facts.samples import check
 from webapp.service.catalog.sources import Places
 
 APP = """

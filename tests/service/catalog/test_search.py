@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.samples import bare
+from tests.service.catalog.facts.samples import bare
 from webapp.kit.crypto import stable_id
 from webapp.kit.cursors import BadCursor, Window, encode
 from webapp.service.catalog.index import Catalog
@@ -72,7 +72,7 @@ def test_filters(several: Catalog) -> None:
         ("mysheets", ["my_sheets"]),
         ("my_sheets", ["my_sheets"]),
         ("sheet", ["my_sheets"]),
-        ("heets", []),
+        ("ets", []),
         ("acme nothing", []),
         ("???", []),
     ],
@@ -91,6 +91,12 @@ def test_hostile_q_is_only_text(several: Catalog, q: str) -> None:
     page = several.search(q=q)
     assert page.total_count == len(page.items) <= 6
     assert sum(several.category_counts(q=q).values()) == page.total_count
+
+
+def test_a_name_is_no_search_syntax_where_it_is_almost_typed(declare: Declare, opened: Open) -> None:
+    declare("acme", bare("acme", r"Acme \"Web-widgets\""))
+    assert slugs(opened(), q="webwidgetz") == []
+    assert slugs(opened(), q="widgetz") == ["acme"]
 
 
 def test_q_with_an_explicit_sort_keeps_that_sort(several: Catalog) -> None:
@@ -222,3 +228,20 @@ def test_categories_and_counts(several: Catalog) -> None:
         assert counts == {
             one.id: len(slugs(several, category_ids=[one.id], **question)) for one in several.categories()
         }
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("my shets", ["my_sheets"]),
+        ("globx", ["globex"]),
+        ("mysheet", ["my_sheets"]),
+        ("myshetes", ["my_sheets"]),
+        ("shets globx", []),
+        ("ace", []),
+        ("rockts", []),  # a word of a description, which nobody types to find an app
+    ],
+)
+def test_a_name_that_is_typed_almost_right_finds_its_app(several: Catalog, typed: str, expected: list[str]) -> None:
+    assert slugs(several, q=typed) == expected
+    assert slugs(several, q=typed, has_triggers=True) == [slug for slug in expected if slug == "globex"]

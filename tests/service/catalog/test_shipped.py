@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from webapp.service.catalog.app import absolute
+from tests.manual.documents import ROOT
+from webapp.service.catalog.requests import absolute
 from webapp.service.catalog.sources import Places, read
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.catalog.variables import expand
@@ -12,7 +13,10 @@ from webapp.service.outbound.templates import fill_hosts, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 VARIABLES = {"sandbox": "http://localhost:8001"}
-SPECS = {source.spec.slug: source.spec for source in read(Places()).apps}
+SOURCES = read(Places()).apps
+SPECS = {source.spec.slug: source.spec for source in SOURCES}
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
 OAUTH = {slug: spec for slug, spec in SPECS.items() if spec.oauth and slug != "sandbox"}  # that one has its client
 SCOPED = {slug: spec for slug, spec in SPECS.items() if spec.scopes}
 
@@ -23,6 +27,20 @@ def filled(spec: AppSpec) -> dict[str, str]:
     values = {field.name: field.default or "acme" for field in spec.fields} | dict.fromkeys(kept, "acme")
     whole = re.match(r"\{([a-z_]+)\}", spec.base_url or "")
     return values | ({whole[1]: "https://acme.example.com"} if whole else {})
+
+
+@pytest.mark.parametrize("document", [CHANGELOG, README], ids=["CHANGELOG", "README"])
+def test_what_is_said_of_its_size_is_so(document: str) -> None:
+    sizes = r"More than (\d+) apps over (\d+) categories.*?more than (\d+) actions and (\d+)\s+triggers"
+    claim = re.search(sizes, document, re.DOTALL)
+    assert claim is not None
+    apps, categories, actions, triggers = map(int, claim.groups())
+    components = [component for source in SOURCES for component in source.components if component.of is None]
+    kinds = [kind for kind, _key in {(component.kind, component.key) for component in components}]
+    named = [slug for slug, spec in SPECS.items() if spec.of is None]
+    assert categories == len({category for spec in SPECS.values() for category in spec.categories})
+    for number, count in ((apps, len(named)), (actions, kinds.count("action")), (triggers, kinds.count("trigger"))):
+        assert number < count < 1.2 * number
 
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS.keys())
@@ -37,15 +55,28 @@ def test_the_test_request_reaches_an_allowed_host(spec: AppSpec) -> None:
         assert HostRules.of(*fill_hosts(rules, filled(spec))).admit(url)
 
 
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS.keys())
+def test_a_field_that_is_a_part_of_a_host_is_taken_from_a_whole_address(spec: AppSpec) -> None:
+    for field in spec.fields:
+        host = re.search(rf"://{{{field.name}}}(\.[a-z0-9.-]+)", spec.base_url or "")
+        if host and not field.options:
+            assert field.pattern
+            if re.fullmatch(field.pattern, "acme"):  # one that is no region or data center
+                match = re.fullmatch(field.pattern, f"https://acme{host[1]}/home", re.IGNORECASE)
+                assert match and match[1] == "acme"
+
+
 @pytest.mark.parametrize("spec", OAUTH.values(), ids=OAUTH.keys())
 def test_a_client_can_be_made_by_its_steps(spec: AppSpec) -> None:
     assert spec.oauth is not None
     assert any("{redirect_uri}" in step for step in spec.oauth.client.steps)
+    assert "`" not in "".join(spec.oauth.client.steps)  # pages show **…** alone
 
 
 def test_steps_say_when_they_were_read_but_for_consoles_that_are_not_described() -> None:
     undated = {slug for slug, spec in OAUTH.items() if spec.oauth and not spec.oauth.client.read_on}
-    assert undated == {"discord", "dropbox", "hubspot", "todoist"}
+    new = {"digital_ocean", "figma", "harvest", "miro", "monday", "netlify", "pagerduty", "smartsheet", "wrike"}
+    assert undated == {"discord", "dropbox", "hubspot", "todoist", *(f"{slug}_oauth" for slug in new)}
 
 
 @pytest.mark.parametrize("spec", OAUTH.values(), ids=OAUTH.keys())

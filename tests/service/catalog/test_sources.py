@@ -1,26 +1,17 @@
-"""Reading the sources: what cannot be read is left out with a sentence, and the fingerprint changes with each byte."""
+"""Reading the sources: what cannot be read is left out with a sentence."""
 
 from pathlib import Path
 
 import pytest
 
-from tests.service.catalog.samples import CATEGORIES, KEYS, OAUTH
-from webapp.service.catalog.sources import Places, fingerprint, read
+from tests.service.catalog.facts.samples import CATEGORIES, write, write_two_apps
+from webapp.service.catalog.sources import Places, read
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Two apps, one with a component, and the categories."""
-    for slug, text in (("acme", KEYS), ("globex", OAUTH)):
-        write(tmp_path / slug / "app.toml", text)
-    write(tmp_path / "acme" / "actions" / "do-it" / "1.0.0.py", "1")
-    write(tmp_path / "categories.toml", CATEGORIES)
-    return tmp_path
-
-
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+    return write_two_apps(tmp_path)
 
 
 def test_apps_and_their_components_are_found(folder: Path) -> None:
@@ -59,30 +50,3 @@ def test_own_components_belong_to_no_app(folder: Path, tmp_path: Path) -> None:
     (component,) = found.components
     assert (component.key, component.app, component.kind) == ("~/mine", None, None)
     assert len(found.problems) == 1
-
-
-def test_the_fingerprint_changes_exactly_with_the_sources(folder: Path) -> None:
-    before = fingerprint(Places(built_in=folder))
-    write(folder / "acme" / "notes.txt", "no source")
-    assert fingerprint(Places(built_in=folder)) == before
-    seen = {before}
-    for path, text in (("acme/actions/do-it/1.0.0.py", "2"), ("acme/actions/do-it/shared.py", ""), ("a/app.toml", "")):
-        write(folder / path, text)
-        seen.add(fingerprint(Places(built_in=folder)))
-    assert len(seen) == 4
-
-
-def test_the_fingerprint_minds_names_and_folders_and_no_link_to_nowhere(folder: Path, tmp_path: Path) -> None:
-    own = tmp_path / "own components"
-    places = Places(built_in=folder, components=own)
-    before = fingerprint(places)
-    assert fingerprint(Places(built_in=folder)) == before, "a folder that is missing is an empty one"
-    (folder / "acme" / "actions" / "do-it" / ".#1.0.0.py").symlink_to("nobody@here.1")
-    assert fingerprint(places) == before
-    write(own / "mine" / "0.0.1.py", "1")
-    seen = {before, fingerprint(places)}
-    (own / "mine").rename(own / "yours")
-    seen.add(fingerprint(places))
-    (folder / "acme" / "actions" / "do-it").rename(folder / "acme" / "actions" / "do-that")
-    seen.add(fingerprint(places))
-    assert len(seen) == 4

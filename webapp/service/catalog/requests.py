@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
+from webapp.service.outbound.signing import PARTS
+
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
 FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
@@ -26,18 +28,34 @@ class Credential(Facts):
     """One place of a request that carries the credential, or a part of it. An app may need several.
 
     ``bearer``: ``Authorization: Bearer value`` (RFC 6750) · ``header``, ``query``, ``body``: ``name`` = ``value`` ·
-    ``basic``: ``username`` and ``password`` (RFC 7617) · ``url``: it stands in ``base_url`` itself, as ``{field}``.
+    ``basic``: ``username`` and ``password`` (RFC 7617) · ``url``: it stands in ``base_url`` itself, as ``{field}`` ·
+    ``sigv4``, ``oauth1``: it signs the final request with ``parts`` (AWS Signature Version 4; RFC 5849).
     """
 
-    place: Literal["bearer", "header", "query", "body", "basic", "url"]
+    place: Literal["bearer", "header", "query", "body", "basic", "url", "sigv4", "oauth1"]
     name: str = ""
     value: str = "{oauth_access_token}"
     username: str = ""
     password: str = ""
+    parts: dict[str, str] = Field(default_factory=dict)
     source: Address
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Every text of it that is filled with fields."""
+        if self.place == "basic":
+            return self.username, self.password
+        if self.place in PARTS:
+            return tuple(self.parts.values())
+        return () if self.place == "url" else (self.value,)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
+        needed, optional = PARTS.get(self.place, ((), ()))
+        if missing := [name for name in needed if name not in self.parts]:
+            raise ValueError(f"a {self.place} credential needs {', '.join(missing)} in parts")
+        if unknown := [name for name in self.parts if name not in (*needed, *optional)]:
+            raise ValueError(f"a {self.place} credential has no part {unknown[0]}")
         if self.place in ("header", "query", "body") and not self.name:
             raise ValueError(f"a credential in the {self.place} needs the name under which it goes there")
         if self.place == "basic" and not (self.username or self.password):
@@ -57,9 +75,10 @@ class Request(Facts):
 
 
 class Test(Request):
-    """What is asked to learn whether a credential works. ``postgres`` and ``smtp`` sign in to such a server instead."""
+    """What is asked to learn whether a credential works. ``mysql``, ``postgres`` and ``smtp`` sign in to such a server
+    instead; ``piece`` asks the package that brought the app."""
 
-    kind: Literal["http", "postgres", "smtp"] = "http"
+    kind: Literal["http", "mysql", "postgres", "smtp", "piece"] = "http"
 
 
 class Identity(Request):
@@ -95,3 +114,8 @@ class Refusals(Facts):
     statuses: tuple[int, ...] = (401, 403)
     body: BodyRefusal | None = None
     source: Address
+
+
+def absolute(base_url: str | None, url: str) -> str:
+    """``url`` as a whole address: one that begins with ``/`` follows ``base_url``."""
+    return f"{(base_url or '').rstrip('/')}{url}" if url.startswith("/") else url

@@ -1,14 +1,13 @@
-"""The rows of ``catalog.db`` as apps, categories and components, in the forms that the running service keeps in memory.
+"""The rows of ``catalog.db`` as apps and categories, in the forms that the running service keeps in memory.
 
-An app that needs a variable which this installation lacks is left out, and so are the components of such an app.
+An app that needs a variable which this installation lacks is left out.
 """
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from webapp.kit.crypto import stable_id
@@ -16,21 +15,23 @@ from webapp.kit.kept_json import kept_json
 from webapp.kit.text import fold
 from webapp.service.catalog import variables as placeholders
 from webapp.service.catalog.app import App
-from webapp.service.catalog.components import OWN, ComponentInfo, component
 from webapp.service.catalog.listing import words
-from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.catalog.spec import AppSpec
 
 APPS = (
     "SELECT id, slug, name, description, auth_type, categories, category_names, featured_weight, custom_fields, "
-    "scope_profiles, logo_hash, actions, triggers, variables, own FROM apps ORDER BY slug"
+    "scope_profiles, logo_hash, actions, triggers, variables, aliases, own FROM apps ORDER BY slug"
 )
 FAMILIES = (
     "SELECT slug, json_extract(spec, '$.oauth.family') AS family FROM apps "
     "WHERE json_extract(spec, '$.oauth.family') IS NOT NULL ORDER BY name"
 )
+WAYS = (
+    "SELECT slug, json_extract(spec, '$.of') AS family FROM apps "
+    "WHERE json_extract(spec, '$.of') IS NOT NULL ORDER BY name"
+)
+UNLISTED = "SELECT name FROM unlisted"
 CATEGORIES = "SELECT slug, name, description FROM categories"
-COMPONENTS = "SELECT * FROM components ORDER BY key, version"
 _DISTINCT = 512
 Rows = Iterable[sqlite3.Row]
 ReadSpec = Callable[[str], AppSpec]
@@ -63,6 +64,12 @@ def apps(
     }
 
 
+def by_name(apps: Collection[App]) -> dict[str, App]:
+    """``apps`` by slug, id and alias; what one has as its slug is no other's alias."""
+    by_alias = {alias: app for app in apps for alias in app.aliases}
+    return by_alias | {key: app for app in apps for key in (app.slug, app.id)}
+
+
 def categories(rows: Rows, apps: Collection[App]) -> tuple[Category, ...]:
     """The categories that hold one of ``apps``, by name."""
     shelved = [category_id for app in apps for category_id in app.category_ids]
@@ -75,21 +82,10 @@ def categories(rows: Rows, apps: Collection[App]) -> tuple[Category, ...]:
 
 
 def families(rows: Rows, apps: Mapping[str, App]) -> dict[str, tuple[str, ...]]:
-    """The slugs of ``apps`` (by slug) in each family, by the name of the family."""
+    """The slugs of ``apps`` (by slug) in each family, by the name of the family; for :data:`WAYS`, by the slug of what
+    they are other ways to connect."""
     pairs = [(row["family"], row["slug"]) for row in rows if row["slug"] in apps]
     return {family: tuple(slug for name, slug in pairs if name == family) for family, _slug in pairs}
-
-
-def components(
-    rows: Rows, apps: Mapping[str, App], variables: Mapping[str, str], folder: Path
-) -> Iterator[ComponentInfo]:
-    """The components of ``apps`` (by slug) and the operator's own; ``folder`` is where the catalog stands."""
-    for row in rows:
-        app = apps.get(row["app"]) if row["app"] else None
-        if app is not None or row["key"].startswith(OWN):
-            root = BUILT_IN if row["root"] is None else (folder / row["root"]).resolve()
-            description = placeholders.fill(row["description"], variables)
-            yield component({**dict(row), "description": description}, app.name if app else None, root)
 
 
 def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_spec: ReadSpec) -> App:
@@ -122,6 +118,7 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
         actions=row["actions"],
         triggers=row["triggers"],
         variables=_names(row["variables"]),
+        aliases=_texts(row["aliases"]),
         own=bool(row["own"]),
         json=kept_json(public),
         read_spec=read_spec,

@@ -11,9 +11,11 @@ import orjson
 
 from webapp.kit import cursors
 from webapp.service.catalog.app import App
-from webapp.service.catalog.listing import Filter, Listing, SortDirection, SortKey, grouped, nearest_first, order
+from webapp.service.catalog.listing import Filter, Listing, SortDirection, SortKey, grouped, nearest_first, order, words
 from webapp.service.catalog.rows import Category
 
+_SHORTEST, _ALIKE, _MOST_NEAR = 4, 75, 8
+"""How many letters a word has whose spelling may be wrong; how much of a hundred it shares with another; how many."""
 FullText = Callable[[str], str]
 """The numbers of the rows that hold the words of an FTS5 query, as a JSON array."""
 
@@ -37,9 +39,11 @@ class Search:
     def counts(self, narrowed: Filter) -> dict[str, int]:
         """How many apps each category id shows under ``narrowed``; all ids, zeros too."""
         counts = {category.id: 0 for category in self._categories}
-        for row in self._matching(narrowed):
-            for category_id in self._by_row[row].category_ids:
-                counts[category_id] += 1
+        matching = self._matching(narrowed)
+        for row, app in self._by_row.items():
+            if matching[row]:
+                for category_id in app.category_ids:
+                    counts[category_id] += 1
         return counts
 
     def _make_listing(self, narrowed: Filter, key: SortKey | None, direction: SortDirection | None) -> Listing[App]:
@@ -48,7 +52,7 @@ class Search:
             shared = replace(narrowed, subset=replace(subset, among=frozenset(), without=frozenset()))
             return self._listing(shared, key, direction).only(subset.admits)
         matching = self._matching(narrowed)
-        apps = [self._by_row[row] for row in filter(matching.__contains__, self._sorted(key, direction == "asc"))]
+        apps = [self._by_row[row] for row in filter(matching.__getitem__, self._sorted(key, direction == "asc"))]
         if narrowed.words and key is None and direction is None:
             return Listing(grouped(apps, narrowed.words), nearest_first(narrowed.words))
         return Listing(apps, order(key, direction))
@@ -57,14 +61,37 @@ class Search:
         by = order(key, "asc" if lightest_first else None)
         return tuple(sorted(self._by_row, key=lambda row: by.key_of(self._by_row[row])))
 
-    def _match(self, narrowed: Filter) -> frozenset[int]:
+    def _match(self, narrowed: Filter) -> bytes:
+        """One byte for each row number, which is not 0 where the row matches; sets would take forty times as much."""
         matching: Collection[int] = self._by_row.keys() if narrowed.words is None else self._full_text(narrowed.words)
         if narrowed.narrows:
             matching = [row for row in matching if narrowed.admits(self._by_row[row])]
-        return frozenset(matching)
+        mask = bytearray(max(self._by_row, default=0) + 1)
+        for row in matching:
+            mask[row] = 1
+        return bytes(mask)
 
     def _full_text(self, words: tuple[str, ...]) -> list[int]:
+        """The rows that hold all of ``words``; where there is none, those whose names nearly do ("gogle shets")."""
         if not words:
             return []
-        query = " ".join(f'"{word}"*' for word in words)
+        return self._holding([[word] for word in words]) or self._holding([[word, *self._near(word)] for word in words])
+
+    def _holding(self, choices: Sequence[Sequence[str]]) -> list[int]:
+        """The rows in which a word begins with one of each of ``choices``."""
+        query = " AND ".join("({})".format(" OR ".join(f'"{word}"*' for word in words)) for words in choices)
         return [row for row in orjson.loads(self._index(query)) if row in self._by_row]
+
+    def _near(self, word: str) -> list[str]:
+        """Words of the names of apps that are spelt almost like ``word``; none of them can be search syntax."""
+        if len(word) < _SHORTEST or not word.isalpha():
+            return []
+        from rapidfuzz import fuzz, process
+
+        near = process.extract(word, self._names, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=_MOST_NEAR)
+        return [name for name, _score, _place in near]
+
+    @functools.cached_property
+    def _names(self) -> list[str]:
+        apps = self._by_row.values()
+        return sorted({name for app in apps for name in (*words(app.name_words), app.slug.replace("_", ""))})

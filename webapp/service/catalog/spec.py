@@ -9,6 +9,9 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from webapp.service.catalog.facts.events import Events, PieceEvents
+from webapp.service.catalog.facts.pieces import PieceFacts
+from webapp.service.catalog.facts.sessions import Session
 from webapp.service.catalog.oauth import OAuth, Scope, ScopeProfile
 from webapp.service.catalog.requests import (
     Address,
@@ -122,6 +125,8 @@ class AppSpec(Facts):
     """One app, as its ``app.toml`` declares it."""
 
     slug: Slug
+    aliases: tuple[Slug, ...] = ()  # other slugs that callers know it by
+    of: Slug | None = None  # the app that it is another way to connect
     name: Text
     description: Text
     categories: tuple[Slug, ...] = Field(min_length=1)
@@ -136,6 +141,10 @@ class AppSpec(Facts):
     fields: tuple[CustomField, ...] = ()
     credentials: tuple[Credential, ...] = ()
     oauth: OAuth | None = None
+    session: Session | None = None
+    events: Events | None = None
+    piece_events: PieceEvents | None = None
+    piece: PieceFacts | None = None
     test: Test | None = None
     identity: Identity | None = None
     refusals: Refusals | None = None
@@ -149,8 +158,15 @@ class AppSpec(Facts):
             "identity": self.identity,
             "oauth.look_up": oauth.look_up if oauth else None,
             "oauth.revocation": oauth.revocation if oauth else None,
+            "events.account": self.events.account.request if self.events else None,
+            "events.seen_by": self.events.seen_by.request if self.events else None,
         }
         return tuple((name, request) for name, request in named.items() if request is not None)
+
+    @property
+    def told(self) -> Events | PieceEvents | None:
+        """What there is to know of the one address for the events of an OAuth client; None where none come."""
+        return self.events or self.piece_events
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
