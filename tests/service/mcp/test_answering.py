@@ -1,0 +1,93 @@
+"""Calls that take long: progress, and an end where the client wants them no more."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.service.mcp.conftest import ACCEPTS, Events
+from webapp.kit import cancellation
+from webapp.service.mcp import answering, calling
+from webapp.service.mcp.protocol import ProtocolError
+
+CALL = {"name": "every_type", "arguments": {}}
+TOKEN = {"_meta": {"progressToken": "p1"}}
+
+
+class Slow:
+    """A tool that takes ``seconds``, unless nobody wants it any more."""
+
+    def __init__(self) -> None:
+        self.seconds, self.ended_early = 0.1, False
+        self.error: Exception | None = None
+
+    def __call__(self, call: Any) -> dict[str, Any]:
+        end = time.monotonic() + self.seconds
+        while time.monotonic() < end and not self.ended_early:
+            work = cancellation.CURRENT.get()
+            self.ended_early = work is not None and work.is_requested
+            time.sleep(0.002)
+        if self.error:
+            raise self.error
+        return {"content": [{"type": "text", "text": "done"}]}
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
+    tool = Slow()
+    monkeypatch.setattr(answering, "FIRST_S", 0.005)
+    monkeypatch.setattr(answering, "TURN_S", 0.005)
+    monkeypatch.setattr(calling, "answer", tool)
+    yield tool
+    tool.ended_early = True
+
+
+def test_who_takes_no_stream_waits_for_the_answer(world: Any, slow: Slow) -> None:
+    assert world.agent().text("every_type") == "done"
+
+
+def test_progress_is_told_under_its_token_and_grows(world: Any, slow: Slow) -> None:
+    *told, last = list(world.agent().stream("tools/call", {**CALL, **TOKEN}))
+    assert len(told) > 1 and {message["method"] for message in told} == {"notifications/progress"}
+    steps = [message["params"] for message in told]
+    assert all(step["progressToken"] == "p1" and step["message"] for step in steps)
+    assert sorted(step["progress"] for step in steps) == [step["progress"] for step in steps]
+    assert last["result"]["content"][0]["text"] == "done"
+    *quiet, last = list(world.agent().stream("tools/call", CALL))
+    assert quiet and set(quiet) == {None} and last["id"]
+
+
+def test_what_goes_wrong_on_the_way_is_the_last_message(world: Any, slow: Slow) -> None:
+    for error, code in ((ProtocolError(-32602, "No."), -32602), (ZeroDivisionError("inner"), -32603)):
+        slow.error = error
+        *_, last = list(world.agent().stream("tools/call", CALL))
+        assert last["error"]["code"] == code and "inner" not in str(last)
+
+
+def test_a_modern_client_hangs_up_and_the_work_ends(world: Any, slow: Slow) -> None:
+    slow.seconds = 20
+    events = world.agent().stream("tools/call", CALL).answer
+    next(events.iter_encoded())
+    events.close()
+    assert ended(slow)
+
+
+def test_an_older_client_says_so_in_another_request(world: Any, slow: Slow) -> None:
+    slow.seconds = 20
+    agent = world.agent().begin()
+    events = Events(agent.post("tools/call", CALL, **ACCEPTS))
+    messages = iter(events)
+    assert next(messages) is None
+    note = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
+    assert agent.http.post("/mcp", json=note, headers=agent.headers).status_code == 202
+    *_, last = list(messages)
+    assert last["id"] == 2 and last["error"]["message"] == answering.CANCELLED and ended(slow)
+
+
+def ended(slow: Slow) -> bool:
+    for _ in range(500):
+        if slow.ended_early:
+            return True
+        time.sleep(0.002)
+    return False
