@@ -1,0 +1,128 @@
+"""The Model Context Protocol on the wire: revisions, messages and errors. What requests hold is in ``shapes``.
+
+A revision of :data:`HANDSHAKES` begins with ``initialize``; since :data:`MODERN` every request says for itself which
+revision it speaks, who sends it and what they can do.
+
+References: modelcontextprotocol.io/specification/2026-07-28 and /2025-11-25; JSON-RPC 2.0.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from webapp.service.mcp import shapes
+
+MODERN = "2026-07-28"
+HANDSHAKES = ("2025-03-26", "2025-06-18", "2025-11-25")
+ASSUMED = HANDSHAKES[0]
+"""What speaks who names no revision."""
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
+INTERNAL_ERROR = -32603
+REFUSED = -32010
+"""Ours: what HTTP says by its status, such as 401, 403 or 429."""
+HEADER_MISMATCH, UNSUPPORTED_REVISION = -32020, -32022
+STATUSES = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+    HEADER_MISMATCH: 400,
+    UNSUPPORTED_REVISION: 400,
+    METHOD_NOT_FOUND: 404,
+}
+"""What a modern client is answered with; an older one reads the error alone."""
+_VENDOR = "io.modelcontextprotocol"
+REVISION_KEY, CLIENT_KEY = f"{_VENDOR}/protocolVersion", f"{_VENDOR}/clientInfo"
+CAPABILITIES_KEY, SERVER_KEY = f"{_VENDOR}/clientCapabilities", f"{_VENDOR}/serverInfo"
+NAME_LENGTH = 100
+NO_METHOD = "There is no such method in this revision of the protocol."
+Params = Mapping[str, Any]
+
+
+class ProtocolError(Exception):
+    """What a request is answered with that is not as the protocol has it."""
+
+    def __init__(self, code: int, message: str, data: Any = None, status: int | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, data
+        self.status = STATUSES.get(code, 200) if status is None else status
+
+    def to_json(self) -> dict[str, Any]:
+        """The error as JSON-RPC has it."""
+        error = {"code": self.code, "message": self.message}
+        return error if self.data is None else {**error, "data": self.data}
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. A notification has no ``id``; an answer to a question of ours no ``method``."""
+
+    id: int | str | None
+    method: str | None
+    params: Params
+    result: Any = None
+
+    @property
+    def meta(self) -> Params:
+        """What stands beside the parameters."""
+        meta = self.params.get("_meta")
+        return meta if isinstance(meta, dict) else {}
+
+    @property
+    def progress_token(self) -> int | str | None:
+        """What the progress of this request is to be told under."""
+        token = self.meta.get("progressToken")
+        return token if isinstance(token, int | str) and not isinstance(token, bool) else None
+
+
+def read(body: Any) -> Message:
+    """``body`` as a message. Raises :class:`ProtocolError`."""
+    if not isinstance(body, dict):
+        raise ProtocolError(INVALID_REQUEST, "A message is a JSON object.")
+    number, method, params = body.get("id"), body.get("method"), body.get("params")
+    is_id = isinstance(number, str | int) and not isinstance(number, bool)
+    is_method = isinstance(method, str) or (method is None and is_id and ("result" in body or "error" in body))
+    if body.get("jsonrpc") != "2.0" or not is_method or not (params is None or isinstance(params, dict)):
+        raise ProtocolError(INVALID_REQUEST, "Send one request or notification of JSON-RPC 2.0.")
+    if "id" in body and not is_id:
+        raise ProtocolError(INVALID_REQUEST, "The id of a request must be text or a whole number.")
+    return Message(number, method, params or {}, body.get("result"))
+
+
+def told(error: Exception) -> ProtocolError:
+    """``error`` as the protocol has one; what is unexpected is told without detail."""
+    if isinstance(error, ProtocolError):
+        return error
+    return ProtocolError(INTERNAL_ERROR, "Something went wrong on our side. Try again.")
+
+
+def failure(number: int | str | None, error: ProtocolError) -> dict[str, Any]:
+    """The answer to the request ``number`` that failed."""
+    return {"jsonrpc": "2.0", "id": number, "error": error.to_json()}
+
+
+def check(message: Message, revision: str) -> None:
+    """Raise :class:`ProtocolError` for a request that we do not answer in ``revision``, or that it has otherwise."""
+    shape = (shapes.MODERN if revision == MODERN else shapes.OLDER).get(message.method or "")
+    if shape is None:
+        raise ProtocolError(METHOD_NOT_FOUND, NO_METHOD)
+    try:
+        shape.model_validate(message.params)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(("params", *map(str, first["loc"])))
+        raise ProtocolError(INVALID_PARAMS, f"{where} is not valid: {first['msg']}.") from error
+
+
+def name_of(client: Any) -> str:
+    """What a client calls itself; "" where it does not say."""
+    names = (client.get("title"), client.get("name")) if isinstance(client, dict) else ()
+    name = next((name for name in names if isinstance(name, str) and name.strip()), "")
+    return "".join(character for character in name if character.isprintable()).strip()[:NAME_LENGTH]
+
+
+def opens_links(capabilities: Any) -> bool:
+    """Whether a client with these ``capabilities`` shows people the links that it is asked to."""
+    asks = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    return isinstance(asks, dict) and isinstance(asks.get("url"), dict)
