@@ -1,0 +1,58 @@
+"""Which tools are listed: all of a few, in pages; of many those that were used lately."""
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from webapp.service.components.tool_names import RESERVED
+from webapp.service.domain.agents import permissions
+from webapp.service.mcp import protocol
+
+
+def test_tools_are_listed_page_by_page(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.service.mcp.tools.PAGE", 3)
+    agent = world.agent(apps="tinykeys")
+    first = agent.ask("tools/list")
+    assert len(first["tools"]) == 3 and first["nextCursor"]
+    assert sorted(agent.tools()) == list(agent.tools()) and len(agent.tools()) > 3
+    assert agent.send("tools/list", {"cursor": "€"}).get_json()["error"]["code"] == protocol.INVALID_PARAMS
+
+
+def test_each_tool_is_such_as_strict_clients_take(world: Any) -> None:
+    tools = world.agent(apps="tinykeys").tools()
+    for tool in tools.values():
+        Draft202012Validator.check_schema(tool["inputSchema"])
+        assert tool["inputSchema"]["type"] == "object" and len(tool["name"]) <= 64
+    made = tools["make_task"]
+    assert (made["title"], made["description"]) == ("Make task", "Makes a task in a project.")
+    assert made["annotations"]["destructiveHint"] is False and made["annotations"]["title"] == "Make task"
+
+
+def test_of_many_tools_those_are_listed_that_were_used_lately(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webapp.service.mcp.tools.MAX_LISTED", 2)
+    agent = world.agent()
+    assert agent.tools().keys() == RESERVED
+    agent.call("every_type", number=3)
+    assert agent.tools().keys() == RESERVED | {"every_type"}
+    assert world.agent("bob").tools().keys() == RESERVED
+
+
+def test_an_action_that_the_person_switched_off_is_as_if_it_were_not_there(world: Any) -> None:
+    agent, before = world.agent(apps="tinykeys"), world.agent(apps="tinykeys").tools()
+    component = world.service.catalog.component("~/make-task")
+    permissions.set_action(world.service, world.scene, "alice", component, "off")
+    assert agent.tools().keys() == before.keys() - {"make_task"}
+    assert world.agent("bob", apps="tinykeys").tools() == before
+    for method in ("make_task", "list_options", "begin_configuration", "run_tool"):
+        answers = [
+            agent.send("tools/call", {"name": method, "arguments": {"tool": tool, "prop": "a"}})
+            if method != "make_task"
+            else agent.send("tools/call", {"name": tool, "arguments": {}})
+            for tool in ("make_task", "nothing")
+        ]
+        assert answers[0].get_json()["error"] == answers[1].get_json()["error"]
+        assert len({(answer.status_code, len(answer.data)) for answer in answers}) == 1
+    assert "make_task" not in agent.text("search_tools", query="make task")
+    permissions.set_app(world.service, world.scene, "alice", "tinykeys", "off")
+    assert agent.tools().keys() == RESERVED - {"run_tool", "search_tools"}

@@ -1,0 +1,61 @@
+"""Hangs ``/mcp`` into the web application: the same actions for agents (contract "Agents").
+
+As under ``/v1``, bearer tokens alone count, never a cookie. Pages: :mod:`webapp.service.mcp.pages`.
+"""
+
+from flask import Blueprint, Flask, Response, request
+
+from webapp.service.api.base import cors, dispatch
+from webapp.service.api.base.call import answer
+from webapp.service.api.base.problems import NoSuchMethod
+from webapp.service.domain.base.service import Service
+from webapp.service.mcp import conversations, metadata, pages, visitors
+from webapp.service.mcp.endpoint import Endpoint
+
+_HEADERS = (
+    conversations.REVISION_HEADER,
+    conversations.METHOD_HEADER,
+    conversations.NAME_HEADER,
+    conversations.SESSION_HEADER,
+    *visitors.HEADERS,
+)
+
+
+def register(app: Flask, service: Service) -> None:
+    """Serve agents from ``app``."""
+    blueprint, endpoint = Blueprint("mcp", __name__), Endpoint(service)
+
+    def talk() -> Response:
+        return dispatch.answered(service, {}, lambda: _answer(service, endpoint))
+
+    def show_resource() -> Response:
+        return dispatch.answered(service, {}, lambda: _resource(service))
+
+    methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+    blueprint.add_url_rule(metadata.PATH, "talk", talk, methods=methods, provide_automatic_options=False)
+    for path in (metadata.WELL_KNOWN, f"{metadata.WELL_KNOWN}{metadata.PATH}"):
+        blueprint.add_url_rule(
+            path, "show_resource", show_resource, methods=["GET", "OPTIONS"], provide_automatic_options=False
+        )
+    app.register_blueprint(blueprint)
+
+
+def _resource(service: Service) -> Response:
+    message = request._get_current_object()  # type: ignore[attr-defined]  # werkzeug's LocalProxy
+    if cors.is_preflight(message):
+        return cors.preflight_of_all(message, conversations.REVISION_HEADER)
+    response = answer(metadata.resource(service))
+    cors.open_to_all(response, message)
+    return response
+
+
+def _answer(service: Service, endpoint: Endpoint) -> Response:
+    message = request._get_current_object()  # type: ignore[attr-defined]  # werkzeug's LocalProxy
+    if cors.is_preflight(message):
+        return cors.preflight_of_all(message, *_HEADERS)
+    if message.method != "POST":
+        raise NoSuchMethod("POST")
+    response = endpoint.answer(message)
+    if origin := message.headers.get("Origin"):
+        pages.open_to(service, response, origin, dispatch.bearer())
+    return response
