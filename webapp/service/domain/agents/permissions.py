@@ -1,0 +1,123 @@
+"""What an external user lets agents do (table ``agent_permissions``): for each action *off*, *ask* or *on*.
+
+An action has its own level, else its app's, else the one it begins with: *ask* where it destroys, *on* otherwise. What
+is off is not seen by an agent: it answers as what does not exist.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import orjson
+
+from webapp import audit
+from webapp.errors import Invalid
+from webapp.kit.crypto import stable_id
+from webapp.service.catalog.components import ComponentInfo
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.projects import external_users
+from webapp.service.domain.projects.external_users import ExternalUser
+from webapp.service.domain.projects.projects import Scene
+from webapp.store.contract import Reader, Tx
+from webapp.store.table import Table
+
+Level = Literal["off", "ask", "on"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+_WHOLE_APP = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Permission:
+    id: str
+    external_user_id: str
+    app: str
+    action: str
+    level: Level
+    changed_at: int
+
+
+_PERMISSIONS = Table("agent_permissions", _Permission)
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """The levels that a person chose: of apps by slug, of actions by the component's key."""
+
+    apps: Mapping[str, Level] = field(default_factory=dict)
+    actions: Mapping[str, Level] = field(default_factory=dict)
+
+    def level(self, component: ComponentInfo) -> Level:
+        """What agents may do with ``component``."""
+        chosen = self.actions.get(component.key) or self.apps.get(component.app or "")
+        return chosen or initial(component)
+
+
+def initial(component: ComponentInfo) -> Level:
+    """The level that an action begins with: *ask* where it destroys something."""
+    return "ask" if orjson.loads(component.json)["annotations"]["destructiveHint"] else "on"
+
+
+def of_user(reader: Reader, user: ExternalUser | None) -> Permissions:
+    """What ``user`` chose; nobody who was never here has chosen anything."""
+    if user is None:
+        return Permissions()
+    rows = _PERMISSIONS.all(reader, "external_user_id = :user", {"user": user.id})
+    return Permissions(
+        {row.app: row.level for row in rows if row.action == _WHOLE_APP},
+        {row.action: row.level for row in rows if row.action != _WHOLE_APP},
+    )
+
+
+def level(service: Service, scene: Scene, external_id: str, component: ComponentInfo) -> Level:
+    """What agents of the user ``external_id`` may do with ``component``."""
+    user = external_users.find(service.store, scene, external_id)
+    return of_user(service.store, user).level(component)
+
+
+def set_action(service: Service, scene: Scene, external_id: str, component: ComponentInfo, chosen: str) -> None:
+    """Let agents of a user do with ``component`` what ``chosen`` says. Raises :class:`Invalid`."""
+    _check(chosen)
+    with service.store.write() as tx:
+        user = external_users.ensure(tx, scene, external_id, service.clock())
+        _write(service, tx, user, component.app or "", component.key, chosen)
+
+
+def set_app(service: Service, scene: Scene, external_id: str, app: str, chosen: str | None) -> None:
+    """Give every action of the app with slug ``app`` the level ``chosen``, or with None the one it begins with.
+
+    What was chosen for single actions before is forgotten. Raises :class:`Invalid`.
+    """
+    if chosen is not None:
+        _check(chosen)
+    with service.store.write() as tx:
+        user = external_users.ensure(tx, scene, external_id, service.clock())
+        tx.run(
+            "DELETE FROM agent_permissions WHERE external_user_id = :user AND app = :app", {"user": user.id, "app": app}
+        )
+        if chosen is None:
+            _note(service, tx, user, app, "as they begin with")
+        else:
+            _write(service, tx, user, app, _WHOLE_APP, chosen)
+
+
+def _write(service: Service, tx: Tx, user: ExternalUser, app: str, action: str, chosen: str) -> None:
+    row_id = stable_id("agp", user.id, app, action)
+    params = {"id": row_id, "user": user.id, "app": app, "action": action, "level": chosen, "now": service.clock()}
+    tx.run(
+        "INSERT INTO agent_permissions (id, external_user_id, app, action, level, changed_at) "
+        "VALUES (:id, :user, :app, :action, :level, :now) "
+        "ON CONFLICT (id) DO UPDATE SET level = excluded.level, changed_at = excluded.changed_at",
+        params,
+    )
+    _note(service, tx, user, action or app, chosen)
+
+
+def _note(service: Service, tx: Tx, user: ExternalUser, subject: str, chosen: str) -> None:
+    sentence = f"Changed what agents may do with {subject}: {chosen}."
+    where = {**user.scene.params, "external_user_id": user.id}
+    audit.write(tx, service.clock(), "agent", subject, "permitted", sentence, **where)
+
+
+def _check(chosen: str) -> None:
+    if chosen not in LEVELS:
+        raise Invalid.of("level", "Use off, ask or on.")
