@@ -1,0 +1,108 @@
+"""The page on which a person lets an agent in: by a press of a button of ours, and by nothing else."""
+
+import json
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from tests.dashboard.embedded import BASE, Embedded
+from webapp.service.domain.agents import signed_in
+from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.outcomes import Response
+
+CHALLENGE, VERIFIER = "7w_YNF9DSfIdPf_pRjSq646_kPr-2-o9NAl16JGghdM", "v" * 43
+URI = "http://127.0.0.1:5005/cb?x=1"
+
+
+@pytest.fixture
+def wanted(studio: Embedded) -> dict[str, str]:
+    """What an agent asks for that registered itself."""
+    body = {"client_name": "<b>Desk Helper", "redirect_uris": ["http://127.0.0.1/cb?x=1", "cursor://helper/cb"]}
+    client = studio.app.test_client().post("/mcp/oauth/register", base_url=BASE, json=body).get_json()
+    return {
+        "client_id": client["client_id"],
+        "redirect_uri": URI,
+        "response_type": "code",
+        "code_challenge": CHALLENGE,
+        "code_challenge_method": "S256",
+        "state": "its state",
+    }
+
+
+def address(wanted: dict[str, str]) -> str:
+    return f"/mcp/oauth/authorize?{urlencode(wanted)}"
+
+
+def tokens(studio: Embedded, wanted: dict[str, str], code: str) -> Any:
+    form = {"grant_type": "authorization_code", "client_id": wanted["client_id"], "code": code}
+    form |= {"redirect_uri": URI, "code_verifier": VERIFIER}
+    return studio.app.test_client().post("/mcp/oauth/token", base_url=BASE, data=form)
+
+
+def test_from_the_page_to_tokens_of_the_person(studio: Embedded, wanted: dict[str, str]) -> None:
+    browser = studio.browser("member")
+    page = browser.get(address(wanted))
+    assert "&lt;b&gt;Desk Helper" in page and "a program on this computer" in page and "member@example.com" in page
+    answer = browser.send("/mcp/oauth/authorize", {**wanted, "answer": "allow"})
+    assert answer.status_code == 303
+    there = urlsplit(answer.headers["Location"])
+    facts = parse_qs(there.query)
+    assert (there.scheme, there.netloc, there.path, facts["x"]) == ("http", "127.0.0.1:5005", "/cb", ["1"])
+    assert (facts["state"], facts["iss"]) == (["its state"], [f"{BASE}/mcp/oauth"])
+    pair = tokens(studio, wanted, facts["code"][0])
+    assert pair.status_code == 200
+    agent = signed_in.recognise(studio.service, pair.get_json()["access_token"])
+    assert (agent.scene, agent.external_id) == (studio.scene, studio.people["member"].id)
+    assert tokens(studio, wanted, facts["code"][0]).get_json()["error"] == "invalid_grant"
+
+
+def test_a_no_is_told(studio: Embedded, wanted: dict[str, str]) -> None:
+    answer = studio.browser().send("/mcp/oauth/authorize", {**wanted, "answer": "refuse"})
+    assert parse_qs(urlsplit(answer.headers["Location"]).query)["error"] == ["access_denied"]
+
+
+def test_a_visitor_signs_in_first_and_comes_back(studio: Embedded, wanted: dict[str, str]) -> None:
+    answer = studio.app.test_client().get(address(wanted), base_url=BASE)
+    assert answer.status_code == 303
+    where = urlsplit(answer.headers["Location"])
+    assert where.path == "/sign-in" and parse_qs(where.query)["next"] == [address(wanted)]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"client_id": "agent_x"}, {"redirect_uri": "https://evil.example/"}, {"state": "x" * 2001}]
+)
+def test_whatever_is_wrong_leads_nowhere(studio: Embedded, wanted: dict[str, str], changes: dict[str, str]) -> None:
+    browser = studio.browser()
+    assert "Nothing was changed." in browser.get(address(wanted | changes), code=400)
+    assert browser.send("/mcp/oauth/authorize", {**wanted, **changes, "answer": "allow"}).status_code == 400
+
+
+def test_nothing_is_allowed_without_the_form_token(studio: Embedded, wanted: dict[str, str]) -> None:
+    form = {**wanted, "answer": "allow"}
+    assert studio.browser().client.post("/mcp/oauth/authorize", base_url=BASE, data=form).status_code == 400
+
+
+@pytest.mark.parametrize("uri", [URI, "cursor://helper/cb"])
+def test_no_policy_stops_the_answer_on_its_way(studio: Embedded, wanted: dict[str, str], uri: str) -> None:
+    answer = studio.browser().client.get(address(wanted | {"redirect_uri": uri}), base_url=BASE)
+    policy = answer.headers["Content-Security-Policy"]
+    assert "form-action" not in policy and "frame-ancestors 'none'" in policy and "default-src 'none'" in policy
+    assert "form-action" in studio.browser().client.get("/agents", base_url=BASE).headers["Content-Security-Policy"]
+
+
+def test_an_agent_that_is_known_by_an_address_is_shown_with_its_host(
+    studio: Embedded, wanted: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address_of = "https://agent.example/client.json"
+    facts = {"client_id": address_of, "client_name": "Far Helper", "redirect_uris": [URI]}
+    answer = Response(200, {}, json.dumps(facts).encode(), address_of)
+    monkeypatch.setattr(OutboundClient, "request", lambda *_, **__: answer)
+    page = studio.browser("member").get(address(wanted | {"client_id": address_of}))
+    assert "Far Helper" in page and "<b>agent.example</b>" in page
+    form = {**wanted, "client_id": address_of, "answer": "allow"}
+    there = studio.browser("member").send("/mcp/oauth/authorize", form).headers["Location"]
+    code = parse_qs(urlsplit(there).query)["code"][0]
+    assert tokens(studio, wanted | {"client_id": address_of}, code).status_code == 200
+    other = {**wanted, "client_id": address_of, "redirect_uri": "https://evil.example/"}
+    assert "Nothing was changed." in studio.browser("member").get(address(other), code=400)
