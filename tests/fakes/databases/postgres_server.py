@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from webapp.service.outbound.postgres import PostgresAccount
+from webapp.service.outbound.databases.accounts import DatabaseAccount
 
 USER, PASSWORD = "ada", "right one"
 
 
 @contextmanager
-def server(more: str = "") -> Iterator[PostgresAccount]:
+def server(more: str = "") -> Iterator[DatabaseAccount]:
     """A running server, as an account of it at the name db.test; stopped at the end. ``more`` are options of it."""
     tools = programs()
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -36,7 +36,7 @@ def server(more: str = "") -> Iterator[PostgresAccount]:
         options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off {more}"
         run(str(tools / "pg_ctl"), "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
         try:
-            yield PostgresAccount("db.test", USER, PASSWORD, "postgres", port)
+            yield DatabaseAccount("db.test", USER, PASSWORD, "postgres", port)
         finally:
             run(str(tools / "pg_ctl"), "-D", data, "-m", "immediate", "stop")
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.postgres_server import server as running
+from tests.fakes.databases.postgres_server import server as running
+from webapp.service.outbound.databases.accounts import DatabaseAccount
+from webapp.service.outbound.databases.postgres import check
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.postgres import PostgresAccount, check_postgres
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[PostgresAccount]:
+def server() -> Iterator[DatabaseAccount]:
     with running() as account:
         yield account
 
@@ -27,19 +28,19 @@ def guard_for(port: int) -> Guard:
     return Guard([f"db.test:{port}"], resolver=lambda *_: [ip_address("127.0.0.1")])
 
 
-def test_right_credentials(server: PostgresAccount, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_right_credentials(server: DatabaseAccount, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGHOST", "192.0.2.1")
     monkeypatch.setenv("PGPASSWORD", "wrong")
-    outcome = check_postgres(guard_for(server.port), server)
+    outcome = check(guard_for(server.port), server)
     assert (outcome.kind, outcome.user) == ("ok", "ada")
     assert outcome.version.startswith("PostgreSQL")
     assert "right one" not in repr(server)
 
 
-def test_the_second_address_is_tried_when_the_first_refuses(server: PostgresAccount) -> None:
+def test_the_second_address_is_tried_when_the_first_refuses(server: DatabaseAccount) -> None:
     both = [ip_address("127.0.0.77"), ip_address("127.0.0.1")]
-    assert check_postgres(Guard(["db.test"], resolver=lambda *_: both), server).kind == "ok"
-    assert check_postgres(Guard(["db.test"], resolver=lambda *_: both), replace(server, password="x")).kind == "refused"
+    assert check(Guard(["db.test"], resolver=lambda *_: both), server).kind == "ok"
+    assert check(Guard(["db.test"], resolver=lambda *_: both), replace(server, password="x")).kind == "refused"
 
 
 @pytest.mark.parametrize(
@@ -52,30 +53,30 @@ def test_the_second_address_is_tried_when_the_first_refuses(server: PostgresAcco
         ({"database": "a\x00b"}, "character"),
     ],
 )
-def test_wrong_credentials(server: PostgresAccount, change: dict[str, Any], word: str) -> None:
-    outcome = check_postgres(guard_for(server.port), replace(server, **change))
+def test_wrong_credentials(server: DatabaseAccount, change: dict[str, Any], word: str) -> None:
+    outcome = check(guard_for(server.port), replace(server, **change))
     assert outcome.kind == "refused"
     assert word in outcome.sentence
 
 
-def test_encryption_that_the_server_lacks(server: PostgresAccount) -> None:
-    outcome = check_postgres(guard_for(server.port), replace(server, ssl_mode="require"))
+def test_encryption_that_the_server_lacks(server: DatabaseAccount) -> None:
+    outcome = check(guard_for(server.port), replace(server, ssl_mode="require"))
     assert (outcome.kind, "encryption" in outcome.sentence) == ("trouble", True)
 
 
-def test_a_database_name_cannot_redirect_the_connection(server: PostgresAccount, connects: list[object]) -> None:
+def test_a_database_name_cannot_redirect_the_connection(server: DatabaseAccount, connects: list[object]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         other.setblocking(False)
         port = other.getsockname()[1]
         for name in (f"host=127.0.0.1 port={port}", f"postgresql://127.0.0.1:{port}/x", "x' hostaddr='127.0.0.1"):
-            assert check_postgres(guard_for(server.port), replace(server, database=name)).kind == "refused"
+            assert check(guard_for(server.port), replace(server, database=name)).kind == "refused"
         with pytest.raises(BlockingIOError):
             other.accept()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "/var/run/postgresql", "db.test,127.0.0.1", "10.0.0.1"])
-def test_the_guard_comes_first(server: PostgresAccount, host: str) -> None:
-    outcome = check_postgres(Guard(), replace(server, host=host))
+def test_the_guard_comes_first(server: DatabaseAccount, host: str) -> None:
+    outcome = check(Guard(), replace(server, host=host))
     assert outcome.kind == "trouble"
 
 
@@ -126,8 +127,8 @@ def test_peers_that_stall(
         thread = threading.Thread(target=serve)
         thread.start()
         started = time.monotonic()
-        account = PostgresAccount("db.test", "ada", "x", "db", port)
-        outcome = check_postgres(guard_for(port), account, deadline_s=deadline_s)
+        account = DatabaseAccount("db.test", "ada", "x", "db", port)
+        outcome = check(guard_for(port), account, deadline_s=deadline_s)
         elapsed = time.monotonic() - started
         thread.join(timeout=1)  # the peer's end: nothing stays open behind a failure
         assert not thread.is_alive()

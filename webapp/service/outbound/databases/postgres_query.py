@@ -5,11 +5,9 @@ that is still running at its deadline is cancelled on the server as well. What t
 matter: nothing here reads SQL. For the form of a query: which tables and columns the account sees.
 """
 
-import itertools
 import math
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
@@ -20,15 +18,16 @@ from psycopg.types.json import Jsonb
 from psycopg.types.string import TextLoader
 
 from webapp.kit.clock import Deadline
+from webapp.service.outbound.databases.accounts import DatabaseAccount, DatabaseOutcome
+from webapp.service.outbound.databases.postgres import DEFAULT_PORT as DEFAULT_PORT
+from webapp.service.outbound.databases.postgres import check as check
+from webapp.service.outbound.databases.postgres import connected
+from webapp.service.outbound.databases.rows import CANCEL_S, MAX_COLUMNS, MAX_ROWS, Rows, Table, tables_of
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.postgres import PostgresAccount, PostgresOutcome, connected
 
-MAX_ROWS = 1000
-CANCEL_S = 1.0  # how long before the deadline the server is told
 _CANCELLED = "57014"
 _AS_JSON = frozenset({"bool", "int2", "int4", "int8", "oid", "float4", "float8", "json", "jsonb"})
-MAX_COLUMNS = 5_000
 # Every column of every table and view outside the system's own schemas; the rows are the planner's estimate.
 # https://www.postgresql.org/docs/current/infoschema-columns.html, …/catalog-pg-class.html (reltuples)
 _COLUMNS = """
@@ -44,23 +43,9 @@ limit %s
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """What a statement gave: its first rows, how many there were (or were changed) in all, and the command."""
-
-    rows: tuple[Mapping[str, Any], ...] = field(repr=False)
-    count: int
-    command: str
-
-    @property
-    def cut(self) -> bool:
-        """Whether there were more rows than are kept."""
-        return bool(self.rows) and self.count > len(self.rows)
-
-
 def query(
     guard: Guard,
-    account: PostgresAccount,
+    account: DatabaseAccount,
     statement: str,
     params: Sequence[Any] = (),
     *,
@@ -73,7 +58,7 @@ def query(
     sentence is the server's own word on the statement, or why no server could be asked.
     """
     result = connected(guard, account, deadline_s, lambda link, left: _run(link, left, statement, params, max_rows))
-    return Failure("connect", result.sentence) if isinstance(result, PostgresOutcome) else result
+    return Failure("connect", result.sentence) if isinstance(result, DatabaseOutcome) else result
 
 
 def _run(
@@ -137,40 +122,11 @@ def _sentence(error: psycopg.Error) -> str:
     return f"PostgreSQL refused the query: {message}{hint}."
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column of a table; `kind` is its data type in PostgreSQL's words."""
-
-    name: str
-    kind: str
-    nullable: bool
-    default: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """One table or view. `title` is how a statement names it; `rows` an estimate, None where there is none."""
-
-    schema: str
-    name: str
-    title: str
-    rows: int | None
-    columns: tuple[Column, ...]
-
-
-def tables(guard: Guard, account: PostgresAccount, *, deadline_s: float = 15.0) -> tuple[Table, ...] | PostgresOutcome:
+def tables(guard: Guard, account: DatabaseAccount, *, deadline_s: float = 15.0) -> tuple[Table, ...] | DatabaseOutcome:
     """The tables and views that the account sees, its own schema first, of at most 5,000 columns; or why not."""
     return connected(
         guard,
         account,
         deadline_s,
-        lambda connection, _: tuple(_tables(connection.execute(_COLUMNS, (MAX_COLUMNS,)).fetchall())),
+        lambda connection, _: tuple(tables_of(connection.execute(_COLUMNS, (MAX_COLUMNS,)).fetchall())),
     )
-
-
-def _tables(rows: Iterable[tuple[Any, ...]]) -> Iterable[Table]:
-    """The rows of `_COLUMNS`, which stand in the order of their tables, put together."""
-    for (schema, name, own, count), group in itertools.groupby(rows, lambda row: (row[0], row[1], row[6], row[7])):
-        columns = tuple(Column(row[2], row[3], row[4], row[5]) for row in group)
-        rows_known = count if count is not None and count >= 0 else None  # -1: never counted
-        yield Table(schema, name, name if own else f"{schema}.{name}", rows_known, columns)
