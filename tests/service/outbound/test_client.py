@@ -6,14 +6,17 @@ import threading
 import time
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import Any
 
 import pytest
 
+from tests.conftest import CountedPlace
 from webapp.service.outbound.client import OutboundClient, compose, follow
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
+from webapp.service.outbound.signing import SigV4
 from webapp.service.outbound.transport import Message
 from webapp.service.outbound.urls import HostRules, Url, parse_url
 
@@ -38,6 +41,14 @@ def response(outcome: Any) -> Response:
 
 
 # What goes out
+
+
+def test_others_compute_while_an_answer_is_awaited(peer: Any, reach: Any, place: CountedPlace) -> None:
+    target = peer(OK)
+    assert response(reach(target).request("GET", target.url)).status == 200 and (place.left, place.back) == (1, 1)
+    streamed = reach(target).stream("GET", target.url, allowed_hosts=HostRules.of(target.url.removeprefix("http://")))
+    streamed.close()
+    assert (place.left, place.back) == (2, 2)
 
 
 def test_a_request_carries_what_was_asked_and_nothing_of_the_machine(
@@ -381,6 +392,46 @@ def test_a_redirect_within_the_origin_keeps_headers_and_turns_post_to_get(peer: 
     assert response(outcome).url == f"{target.url}/next?x=1"
     assert b"Authorization: Bearer t" in target.requests[1]
     assert b"content-type" not in target.requests[1].lower()
+
+
+def test_a_signature_that_no_header_can_hold_is_refused(peer: Any, reach: Any) -> None:
+    target = peer(OK)
+    sign = SigV4("ключ", "secret", "eu-west-1", "sqs")
+    assert "header" in failure(reach(target).request("GET", target.url, sign=sign)).sentence
+    assert target.requests == []
+
+
+def test_nothing_is_signed_that_another_origin_sends_back(peer: Any, reach: Any) -> None:
+    def back(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(redirect_to(f"{first.url}/delete"))
+
+    second = peer(back)
+    first = peer(
+        lambda connection, request: connection.sendall(
+            redirect_to(f"{second.url}/") if request.startswith(b"GET /a") else OK
+        )
+    )
+
+    def sign(message: Message) -> Message:
+        return replace(message, headers={**message.headers, "Authorization": "signed"})
+
+    assert response(reach(first, second).request("GET", f"{first.url}/a", allow_redirects=3, sign=sign)).ok
+    assert b"signed" in first.requests[0] and b"signed" not in first.requests[1]
+
+
+def test_what_a_redirect_leads_to_is_signed_anew_within_the_origin_alone(peer: Any, reach: Any) -> None:
+    second = peer(OK)
+
+    def script(connection: socket.socket, request: bytes) -> None:
+        connection.sendall(redirect_to("/b" if request.startswith(b"GET /a") else f"{second.url}/c"))
+
+    def sign(message: Message) -> Message:
+        return replace(message, headers={**message.headers, "Authorization": f"signed {message.url.target}"})
+
+    first = peer(script)
+    assert response(reach(first, second).request("GET", f"{first.url}/a", allow_redirects=2, sign=sign)).ok
+    assert [b"Authorization: signed /a\r\n" in first.requests[0], b"signed /b\r\n" in first.requests[1]] == [True] * 2
+    assert b"signed" not in second.requests[0]
 
 
 def test_another_origin_gets_no_credential(peer: Any, reach: Any) -> None:

@@ -246,6 +246,14 @@ def test_refresh_keeps_the_old_token_unless_a_new_one_comes(peer: Any, reach: An
     assert form_of(target.requests[0]) == {"grant_type": ["refresh_token"], "refresh_token": ["r1"], "a": ["2"]}
 
 
+@pytest.mark.parametrize("json_body", [False, True])
+def test_tokens_may_be_refreshed_at_another_place(peer: Any, reach: Any, json_body: bool) -> None:
+    target = peer(lambda connection, _: connection.sendall(answer({"access_token": "a2"})))
+    provider = provider_at(target.url, refresh_url=f"{target.url}/refresh", json_body=json_body)
+    assert isinstance(refresh(reach(target), provider, refresh_token="r1"), TokenResult)
+    assert b"POST" in target.requests[0] and b"/refresh HTTP/1.1" in target.requests[0]
+
+
 def test_revoke(peer: Any, reach: Any) -> None:
     target = peer(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     assert revoke(reach(target), provider_at(target.url), token="rt") is None

@@ -41,6 +41,11 @@ def test_a_path_leads_to_a_member_or_to_none(path: str, found: object) -> None:
     assert at_path({"a": [{"b": 1}]}, path) == found
 
 
+def test_a_member_whose_name_is_the_whole_path_comes_first() -> None:
+    assert at_path({"@odata.nextLink": "a", "@odata": {"nextLink": "b"}}, "@odata.nextLink") == "a"
+    assert at_path({"@odata": {"nextLink": "b"}}, "@odata.nextLink") == "b"
+
+
 def test_an_answer_prints_without_its_secrets() -> None:
     answer = Response(200, {"Set-Cookie": "canary"}, b"canary", "https://example.com/?key=canary")
     assert answer.ok and "canary" not in repr(answer)

@@ -17,8 +17,10 @@ from typing import Any, Protocol
 from urllib.parse import urlencode, urljoin
 
 from webapp.kit.clock import Deadline
+from webapp.kit.places import HERE
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure, Response
+from webapp.service.outbound.signing import Sign
 from webapp.service.outbound.streams import Stream, Upload
 from webapp.service.outbound.templates import basic
 from webapp.service.outbound.transport import Message, Transport, tls_context
@@ -86,6 +88,8 @@ class OutboundClient:
         allow_redirects: int = 0,
         allowed_hosts: HostRules | None = None,
         cut: bool = False,
+        sign: Sign | None = None,
+        lane: str = "",
     ) -> Response | Failure:
         """Send one request and read the whole answer.
 
@@ -93,20 +97,24 @@ class OutboundClient:
         `deadline_s` bounds everything from the name look-up to the last byte, over all hops; `max_bytes` bounds
         the body as sent and as unpacked: more makes it fail, or with `cut` is left unread. `allow_redirects` is the
         number of hops to follow; with 0 a redirect is an answer like any other. `allowed_hosts` limits where it, and
-        each hop, may go.
+        each hop, may go. `sign` signs the final request, and again what goes on to the same origin. Requests of one
+        `lane` may share connections.
         """
         deadline = Deadline(deadline_s)
         checked = self._check(url, allowed_hosts)
         if isinstance(checked, Failure):
             return checked
-        message = compose(method, checked.with_params(params or {}), headers or {}, data, json, auth)
+        message = _in_lane(compose(method, checked.with_params(params or {}), headers or {}, data, json, auth), lane)
         for _ in range(allow_redirects + 1):
+            message = _signed(message, sign)
             if isinstance(message, Failure):
                 return message
-            outcome = self._transport.exchange(message, deadline, max_bytes, cut)
+            with HERE.away:
+                outcome = self._transport.exchange(message, deadline, max_bytes, cut)
             if isinstance(outcome, Failure) or not allow_redirects or location(outcome) is None:
                 return outcome
             message = self._next(message, outcome, allowed_hosts)
+            sign = _still(sign, message, checked)
         if isinstance(message, Failure):
             return message
         return Failure("redirect_refused", f"{message.url.host} redirects too often. Use the final address.")
@@ -122,6 +130,7 @@ class OutboundClient:
         deadline_s: float = DEADLINE_S,
         allow_redirects: int = 0,
         allowed_hosts: HostRules,
+        sign: Sign | None = None,
     ) -> Stream | Failure:
         """Send one request and hand its answer on while it arrives, encoded as it came. Close what comes back.
 
@@ -132,16 +141,19 @@ class OutboundClient:
         checked = self._check(url, allowed_hosts)
         if isinstance(checked, Failure):
             return checked
-        message = compose(method, checked.with_params(params or {}), headers or {}, data, None, None)
+        composed = compose(method, checked.with_params(params or {}), headers or {}, data, None, None)
+        message = _signed(composed, sign)
         while not isinstance(message, Failure):
-            outcome = self._transport.begin(message, deadline)
+            with HERE.away:
+                outcome = self._transport.begin(message, deadline)
             if isinstance(outcome, Failure) or not allow_redirects or location(outcome) is None:
                 return outcome
             next_message = self._next(message, outcome, allowed_hosts)
             if isinstance(next_message, Failure):
                 return outcome
             outcome.close()
-            message, allow_redirects = next_message, allow_redirects - 1
+            sign = _still(sign, next_message, checked)
+            message, allow_redirects = _signed(next_message, sign), allow_redirects - 1
         return message
 
     def _check(self, text: str, allowed_hosts: HostRules | None) -> Url | Failure:
@@ -180,6 +192,23 @@ def compose(
         if refusal := header_refusal(name, value):
             return refusal
     return Message(method, url, merged, body)
+
+
+def _in_lane(message: Message | Failure, lane: str) -> Message | Failure:
+    return replace(message, lane=lane) if lane and isinstance(message, Message) else message
+
+
+def _signed(message: Message | Failure, sign: Sign | None) -> Message | Failure:
+    """``message`` signed, where what the signature adds can be sent."""
+    signed = message if sign is None or isinstance(message, Failure) else sign(message)
+    if sign is None or isinstance(signed, Failure):
+        return signed
+    return next(filter(None, (header_refusal(name, value) for name, value in signed.headers.items())), signed)
+
+
+def _still(sign: Sign | None, message: Message | Failure, first: Url) -> Sign | None:
+    """``sign`` while a chain of redirects stays at its ``first`` origin: another one never has anything signed."""
+    return sign if isinstance(message, Failure) or message.url.origin == first.origin else None
 
 
 def location(response: Head) -> str | None:

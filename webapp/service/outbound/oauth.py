@@ -41,6 +41,8 @@ class Provider:
     token_url: str
     client_id: str
     client_secret: str | None = field(default=None, repr=False)
+    refresh_url: str | None = None  # where that is not token_url
+    request_token_url: str | None = None  # RFC 5849, for OAuth 1.0a (oauth1)
     revoke_url: str | None = None  # RFC 7009
     issuer: str | None = None  # RFC 9207
     iss_required: bool = False  # the provider advertises authorization_response_iss_parameter_supported
@@ -142,10 +144,12 @@ def _discreet(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:
 def _post_token(
     client: OutboundClient, provider: Provider, grant_type: str, params: dict[str, str | int]
 ) -> Response | Failure:
+    refreshes = grant_type == "refresh_token"
+    url = (provider.refresh_url if refreshes else None) or provider.token_url
     if provider.json_body:
-        return _post_json(client, provider, {"grant_type": grant_type, **params})
+        return _post_json(client, provider, url, {"grant_type": grant_type, **params})
     body = prepare_token_request(grant_type, "", **{name: str(value) for name, value in params.items()})
-    return _post(client, provider, provider.token_url, body, {})
+    return _post(client, provider, url, body, {})
 
 
 def _post(
@@ -156,15 +160,17 @@ def _post(
     return _send(client, provider, url, headers, data=body.encode())
 
 
-def _post_json(client: OutboundClient, provider: Provider, params: dict[str, str | int]) -> Response | Failure:
+def _post_json(
+    client: OutboundClient, provider: Provider, url: str, params: dict[str, str | int]
+) -> Response | Failure:
     headers: dict[str, str] = {}
     if provider.token_auth_method == "client_secret_basic":  # noqa: S105
-        _, headers, _ = _authentication(provider).prepare("POST", provider.token_url, headers, "")
+        _, headers, _ = _authentication(provider).prepare("POST", url, headers, "")
     else:
         params["client_id"] = provider.client_id
         if provider.token_auth_method == "client_secret_post":  # noqa: S105
             params["client_secret"] = provider.client_secret or ""
-    return _send(client, provider, provider.token_url, headers, json=params)
+    return _send(client, provider, url, headers, json=params)
 
 
 def _send(

@@ -141,9 +141,10 @@ def parse_json(body: bytes) -> Json | Failure:
 def at_path(value: Any, path: str) -> Any:
     """The member of parsed JSON at a dotted path (`data.0.id`); None when any step is missing.
 
-    An empty path is the value itself; a number steps into an array.
+    An empty path is the value itself; a number steps into an array. A member of the whole name (`@odata.x`) is first.
     """
-    for step in path.split(".") if path else ():
+    whole = isinstance(value, dict) and path in value
+    for step in [path] if whole else path.split(".") if path else ():
         if isinstance(value, dict):
             value = value.get(step)
         elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure, Json, Response, at_path, one_line
+from webapp.service.outbound.outcomes import Failure, Json, Response, at_path, one_line, parse_json
 from webapp.service.outbound.templates import Fields, Placement, TemplateError, apply, fill, fill_hosts, fill_url
 from webapp.service.outbound.urls import HostRules
+from webapp.service.outbound.xml import parse_xml
 
 MAX_ANSWER = 1024 * 1024
 MAX_TEXT, MAX_NAME = 500, 200
@@ -148,14 +149,13 @@ def _with_workspace(name: str | None, workspace: str | None) -> str:
 
 def _options(spec: RequestSpec, fields: Fields) -> dict[str, Any]:
     applied = apply(spec.placements, fields)
-    hosts = _host_rules(fill_hosts(spec.allowed_hosts, fields))
-    json = {**(spec.json or {}), **applied.body} if spec.json is not None or applied.body else None
     return {
         "url": fill_url(spec.url, fields),
         "headers": {"Accept": "application/json", **_filled(spec.headers, fields), **applied.headers},
         "params": {**_filled(spec.params, fields), **applied.params},
-        "json": json,
-        "allowed_hosts": hosts,
+        "json": {**(spec.json or {}), **applied.body} if spec.json is not None or applied.body else None,
+        "allowed_hosts": _host_rules(fill_hosts(spec.allowed_hosts, fields)),
+        "sign": applied.sign,
     }
 
 
@@ -171,7 +171,8 @@ def _filled(templates: Mapping[str, str], fields: Fields) -> dict[str, str]:
 
 
 def _judge_body(response: Response, rule: BodyRule | None) -> ProbeOutcome:
-    parsed = response.json() if response.body.strip() else Json(None)
+    parse = parse_xml if response.content_type in ("application/xml", "text/xml") else parse_json
+    parsed = parse(response.body) if response.body.strip() else Json(None)
     if isinstance(parsed, Failure):
         return ProbeOutcome("trouble", parsed.sentence, None, response.status)
     if rule is None or at_path(parsed.value, rule.path) != rule.equals:
@@ -195,6 +196,5 @@ def _refused(status: int, code: str | None = None, *, known: bool = False) -> Pr
 
 
 def _text(value: Any) -> str | None:
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
-        return None
-    return one_line(str(value), MAX_TEXT) or None
+    is_text = isinstance(value, (str, int)) and not isinstance(value, bool)
+    return one_line(str(value), MAX_TEXT) or None if is_text else None
