@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from webapp.kit.clock import parse_iso
 from webapp.service.outbound.outcomes import Failure, Response
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult, read_refusal, read_token
 
@@ -20,6 +21,14 @@ def test_a_plain_answer() -> None:
     assert isinstance(token, TokenResult)
     assert (token.access_token, token.refresh_token, token.expires_in) == ("a", "r", 3600)
     assert (token.scopes, token.token_type) == (("b", "c"), "bearer")
+
+
+@pytest.mark.parametrize(("end", "expires_in"), [("2035-01-01T01:00:00Z", 3600), ("tomorrow", None), (7, None)])
+def test_an_end_that_is_told_as_a_time(end: Any, expires_in: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Square has it: https://developer.squareup.com/reference/square/o-auth-api/obtain-token."""
+    monkeypatch.setattr("webapp.service.outbound.tokens.now", lambda: parse_iso("2035-01-01T00:00:00Z"))
+    token = read_token(answer({"access_token": "a", "expires_at": end}))
+    assert isinstance(token, TokenResult) and token.expires_in == expires_in
 
 
 def test_a_form_and_a_nested_answer() -> None:

@@ -2,7 +2,7 @@
 a body that is read while it is sent."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from socket import socket
 from typing import IO
@@ -24,6 +24,11 @@ class Upload:
 
     source: IO[bytes] = field(repr=False)
     length: int
+
+
+def header_fields(pairs: Iterable[tuple[str, str]]) -> HTTPHeaderDict:
+    """Headers that are matched without regard to case; those of one name are read joined."""
+    return HTTPHeaderDict(pairs)
 
 
 class Broken(Exception):

@@ -17,6 +17,7 @@ from typing import Literal
 from urllib.parse import quote
 
 from webapp.service.outbound.outcomes import Failure
+from webapp.service.outbound.signing import PARTS, Sign, signer
 from webapp.service.outbound.urls import parse_host, parse_port, parse_url
 
 _FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)(\*?)\}")
@@ -149,7 +150,7 @@ def _title(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-PlacementKind = Literal["bearer", "header", "query", "basic", "body"]
+PlacementKind = Literal["bearer", "header", "query", "basic", "body", "sigv4", "oauth1"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,9 @@ class Placement:
     """Where one credential goes.
 
     bearer: `Authorization: Bearer <value>` (RFC 6750) · header and query: `name` = value · body: `name` = value in
-    a JSON object or form · basic: `username` and `password` (RFC 7617), either of which may be empty.
-    `value`, `username` and `password` are templates such as `Token token={api_key}`.
+    a JSON object or form · basic: `username` and `password` (RFC 7617), either of which may be empty · sigv4 and
+    oauth1: it signs the final request with `parts` (see `signing`).
+    `value`, `username`, `password` and what is in `parts` are templates such as `Token token={api_key}`.
     """
 
     kind: PlacementKind
@@ -166,15 +168,17 @@ class Placement:
     value: str = "{access_token}"
     username: str = ""
     password: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What to add to a request: headers, query parameters and members of the body."""
+    """What to add to a request: headers, query parameters and members of the body; and what signs it in the end."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: Mapping[str, str] = field(default_factory=dict, repr=False)
+    sign: Sign | None = field(default=None, repr=False)
 
 
 def apply(placements: Sequence[Placement], fields: Fields) -> Applied:
@@ -182,15 +186,27 @@ def apply(placements: Sequence[Placement], fields: Fields) -> Applied:
     headers: dict[str, str] = {}
     params: dict[str, str] = {}
     body: dict[str, str] = {}
+    sign: Sign | None = None
     for placement in placements:
-        if placement.kind == "bearer":
+        if placement.kind == "sigv4" or placement.kind == "oauth1":
+            sign = signer(placement.kind, _parts(placement.parts, PARTS[placement.kind][1], fields))
+        elif placement.kind == "bearer":
             headers["Authorization"] = f"Bearer {fill(placement.value, fields)}"
         elif placement.kind == "basic":
             headers["Authorization"] = basic(fill(placement.username, fields), fill(placement.password, fields))
         else:
             place = {"header": headers, "query": params, "body": body}[placement.kind]
             place[placement.name] = fill(placement.value, fields)
-    return Applied(headers, params, body)
+    return Applied(headers, params, body, sign)
+
+
+def _parts(templates: Mapping[str, str], optional: Sequence[str], fields: Fields) -> dict[str, str]:
+    """The parts of a signature; those that are optional only where their fields are filled."""
+    return {
+        name: fill(template, fields)
+        for name, template in templates.items()
+        if name not in optional or all(fields.get(needed) for needed in fields_in(template))
+    }
 
 
 def basic(user: str, password: str) -> str:

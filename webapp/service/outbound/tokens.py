@@ -1,16 +1,18 @@
 """Reading what a token endpoint answered: a TokenResult, or an OAuthFailure that says what to do about it.
 
 Providers bend RFC 6749, section 5: errors with status 200 (GitHub, Slack), form-encoded answers, `expires_in` as
-text or absent, scopes with commas, tokens inside another member. All of that is read here, without knowing providers
-by name. Sentences never repeat text of the provider but its error code, and never a token.
+text or absent, or a time in its place (Square), scopes with commas, tokens inside another member. All of that is read
+here, without knowing providers by name. Sentences never repeat text of the provider but its error code, and never a
+token.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 from urllib.parse import parse_qsl
 
+from webapp.kit.clock import SECOND, now, parse_iso
 from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
 
 OAuthFailureKind = Literal[
@@ -106,9 +108,7 @@ def read_token(
         return _unusable("The provider's token answer is neither JSON nor a form.", outcome.status)
     nested = at_path(answer, token_at)
     held = nested if isinstance(nested, dict) else {}
-    if "access_token" not in held and not strict:
-        held = answer
-    return _token(held, answer)
+    return _token(held if strict or "access_token" in held else answer, answer)
 
 
 def read_refusal(
@@ -161,24 +161,33 @@ def _code(answer: dict[str, Any] | None) -> str | None:
 
 
 def _token(held: dict[str, Any], answer: dict[str, Any]) -> TokenResult | OAuthFailure:
-    access = held.get("access_token")
-    if not isinstance(access, str) or not _TOKEN.fullmatch(access):
+    access, refresh, kind = (held.get(name) for name in ("access_token", "refresh_token", "token_type"))
+    if not usable(access):
         return _unusable("The provider's answer holds no usable access token.")
-    refresh = held.get("refresh_token")
-    if not isinstance(refresh, str) or not _TOKEN.fullmatch(refresh):
-        refresh = None
-    kind = held.get("token_type")
     return TokenResult(
         access,
-        refresh,
-        _seconds(held.get("expires_in")),
+        refresh if usable(refresh) else None,
+        seconds(held.get("expires_in")) or _until(held.get("expires_at")),
         _scopes(held.get("scope")),
         kind if isinstance(kind, str) else "bearer",
         answer,
     )
 
 
-def _seconds(value: Any) -> int | None:
+def _until(end: Any) -> int | None:
+    """Seconds until ``end``, a time that some providers tell (Square); None for none."""
+    try:
+        return seconds((parse_iso(end) - now()) / SECOND)
+    except (TypeError, ValueError):
+        return None
+
+
+def usable(token: Any) -> TypeGuard[str]:
+    """Whether ``token`` is one that a request can carry."""
+    return isinstance(token, str) and _TOKEN.fullmatch(token) is not None
+
+
+def seconds(value: Any) -> int | None:
     """Whole seconds from a number or digits; nothing sensible (absent, zero, negative, text) is None."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,12}(\.[0-9]{1,6})?\s*", value):
         value = float(value)

@@ -1,7 +1,7 @@
 """One request and its answer over one connection, to a pinned address and within limits of time and size.
 
-The connection is fresh for each exchange, so that none outlives the check that permitted it. It goes to the address
-that the guard pinned, while SNI, the certificate check and the Host header use the name.
+The connection is fresh for each exchange, or one that stands to an address that the guard pinned just now (``reuse``).
+It goes to the address that the guard pinned, while SNI, the certificate check and the Host header use the name.
 
 Sockets obey a total deadline and a byte budget. A socket's own timeout starts anew with every byte, so a peer that
 sends one byte a second would hold a thread for ever. These set the timeout to what is left of the deadline before each
@@ -32,6 +32,7 @@ from webapp.service.outbound.outcomes import (
     exchange_failure,
     too_large,
 )
+from webapp.service.outbound.reuse import STANDINGS, Standing
 from webapp.service.outbound.streams import Stream, Upload
 from webapp.service.outbound.urls import Url
 
@@ -39,16 +40,18 @@ CONNECT_TIMEOUT_S = 5.0
 MAX_ADDRESSES = 4
 HEADER_BYTES = 256 * 1024
 _BLOCK = 64 * 1024
+_REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One request to one URL. Prints without what may be secret."""
+    """One request to one URL. Prints without what may be secret. Those of one ``lane`` may share connections."""
 
     method: str
     url: Url = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
     body: bytes | Upload | None = field(repr=False, default=None)
+    lane: str = field(repr=False, default="")
 
 
 class Limits:
@@ -155,22 +158,45 @@ class Transport:
 
     def exchange(self, message: Message, deadline: Deadline, max_bytes: int, cut: bool) -> Response | Failure:
         """Send ``message`` and read the whole answer; a body above ``max_bytes`` fails, or is cut with ``cut``."""
-        sock = self._open(message.url, Limits(deadline, max_bytes + HEADER_BYTES))
-        if isinstance(sock, Failure):
-            return sock
-        connection = _connected(sock, message.url)
+        target = self.guard.pin(message.url, deadline)
+        if isinstance(target, Failure):
+            return target
+        limits = Limits(deadline, max_bytes + HEADER_BYTES)
+        standing = STANDINGS.take(message.lane, target) if message.lane and message.method in _REPEATABLE else None
+        if standing is not None:
+            outcome = self._over(standing, target, message, limits, max_bytes, cut)
+            if not (isinstance(outcome, Failure) and outcome.kind == "reset"):
+                return outcome  # else it was hung up on just then, and the request may be made again (RFC 9110, 9.2.2)
+        try:
+            sock = self.connect(target, limits)
+        except OSError as error:
+            return connect_failure(error, message.url.host)
+        fresh = Standing(_connected(sock, message.url), sock, str(sock.getpeername()[0]))
+        return self._over(fresh, target, message, limits, max_bytes, cut)
+
+    def _over(
+        self, standing: Standing, target: Target, message: Message, limits: Limits, max_bytes: int, cut: bool
+    ) -> Response | Failure:
+        """Exchange ``message`` over ``standing``, which is kept for its lane after a whole answer."""
+        connection, stands = standing.connection, False
+        standing.sock.limits = limits  # type: ignore[attr-defined]  # made by connect()
         try:
             _send(connection, message, self._headers(message, "gzip, deflate"))
+            acknowledge_at_once(standing.sock)
             with connection.getresponse() as response:
                 body = _read(response, max_bytes, cut)
                 if body is None:
                     return too_large(message.url.host, max_bytes)
+                stands = bool(message.lane) and _is_whole(response, connection)
                 return Response(response.status, response.headers, body, str(message.url))
         except NETWORK_ERRORS as error:
             return exchange_failure(error, message.url.host, max_bytes)
         finally:
-            connection.close()
-            sock.close()
+            if stands:
+                STANDINGS.give(message.lane, target, standing)
+            else:
+                connection.close()
+                standing.sock.close()
 
     def begin(self, message: Message, deadline: Deadline) -> Stream | Failure:
         """Send ``message`` and read the head of the answer; its body is read from the Stream, without a bound."""
@@ -203,7 +229,8 @@ class Transport:
         return secure(sock, self.tls, target.url.host) if target.url.scheme == "https" else sock
 
     def _headers(self, message: Message, accept_encoding: str) -> dict[str, str]:
-        headers = {"Host": message.url.authority, "Accept-Encoding": accept_encoding, "Connection": "close"}
+        headers = {"Host": message.url.authority, "Accept-Encoding": accept_encoding}
+        headers["Connection"] = "keep-alive" if message.lane else "close"
         if not any(name.lower() == "user-agent" for name in message.headers):
             headers["User-Agent"] = self.user_agent
         if isinstance(message.body, Upload):
@@ -237,6 +264,18 @@ def _send(connection: HTTPConnection, message: Message, headers: Mapping[str, st
     except (BrokenPipeError, ConnectionResetError):
         # The server may have answered (413, say) before it read the whole body; its answer is worth reading.
         return
+
+
+def acknowledge_at_once(sock: socket.socket) -> None:
+    """A server that writes its answer in parts may wait for each to be acknowledged, which else takes 40 ms."""
+    if hasattr(socket, "TCP_QUICKACK"):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+
+
+def _is_whole(response: HTTPResponse, connection: HTTPConnection) -> bool:
+    """Whether the answer was read to its end, and the server goes on listening."""
+    original = response._original_response
+    return original is not None and original.isclosed() and not original.will_close and connection.sock is not None
 
 
 def _read(response: HTTPResponse, max_bytes: int, cut: bool) -> bytes | None:
