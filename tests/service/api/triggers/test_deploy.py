@@ -69,6 +69,14 @@ def test_values_for_props_that_do_not_exist_are_named(world: Any) -> None:
     assert set(world.call("PUT", at(trigger), token, json={"configured_props": {"ids": []}}).json) == {"data"}
 
 
+def test_values_are_accepted_under_other_names_and_kept_under_their_own(world: Any) -> None:
+    account, token = {"authProvisionId": world.plant().id}, world.server()
+    answer = deploy(world, token, configured_props={"tinykeys": account, "ids": ["a"]}).json
+    assert answer["data"]["configured_props"] == {"account": account, "ids": ["a"]} and "warnings" not in answer
+    changed = world.call("PUT", at(answer["data"]), token, json={"configured_props": {"app": None, "ids": ["b"]}}).json
+    assert changed["data"]["configured_props"] == {"ids": ["b"]} and "warnings" not in changed
+
+
 @pytest.mark.parametrize(("given", "emits"), [({}, True), (None, True), (True, True), (False, False)])
 def test_what_is_there_already_is_emitted_unless_that_is_declined(world: Any, given: Any, emits: bool) -> None:
     token, body = world.server(), {} if given == {} else {"emit_on_deploy": given}

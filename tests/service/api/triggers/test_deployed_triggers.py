@@ -8,7 +8,8 @@ from tests.service.api.triggers.deploying import FIELDS, at, deploy
 
 EXTENSIONS = {
     "version", "app", "external_user_id", "emitter_type", "switched_off", "last_event_at", "last_run_at", "next_run_at",
-    "schedule", "instant", "accounts", "waits", "last_error",
+    "schedule", "instant", "told", "told_error", "accounts", "waits", "last_error",
+    "available", "newest_version",
 }  # fmt: skip
 
 
@@ -24,7 +25,8 @@ def test_extensions(world: Any) -> None:
     shown = world.get(at(trigger, "?extensions=true"), token).json["data"]
     assert set(shown) == FIELDS | EXTENSIONS
     assert shown["accounts"] == [{"prop": "account", "id": account.id}]
-    assert (shown["schedule"], shown["instant"], shown["waits"]) == ({"intervalSeconds": 60}, False, None)
+    assert (shown["schedule"], shown["waits"]) == ({"intervalSeconds": 60}, None)
+    assert (shown["instant"], shown["told"]) == (False, False)
     with world.service.store.write() as tx:
         tx.run("UPDATE accounts SET dead = 1")
     (waits,) = world.get("P/deployed-triggers?extensions=true", token).json["data"]

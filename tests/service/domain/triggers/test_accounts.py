@@ -1,8 +1,10 @@
 """The accounts that triggers work with: by prop, and what becomes of a trigger whose account is in trouble."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from tests.fakes.deployed import plant_trigger
+from tests.fakes.triggers import deploy
 from webapp.kit import cursors
 from webapp.service.domain.accounts import lifecycle as account_lifecycle
 from webapp.service.domain.accounts.accounts import Account
@@ -45,6 +47,17 @@ def test_a_trigger_waits_while_its_account_is_dead(service: Service, scene: Scen
     account_lifecycle.mark_dead(service, account, "The key was revoked.")
     assert accounts.waiting(service.store, ids) == {trigger.id}
     assert accounts.waiting(service.store, []) == set()
+
+
+def test_a_trigger_whose_app_was_removed_waits(service: Service, scene: Scene, plant: Plant) -> None:
+    trigger, account = deploy(service, scene), plant()
+    assert accounts.why_waiting(service, [trigger]) == {}
+    use(service, trigger, account=account)
+    account_lifecycle.mark_dead(service, account, "The key was revoked.")
+    assert accounts.why_waiting(service, [trigger]) == {trigger.id: accounts.WAITS}
+    gone = replace(trigger, component_key="card_shop-new-order", app="card_shop")
+    sentence = "It waits, because Card Shop was removed here, and goes on once that is added again."
+    assert accounts.why_waiting(service, [gone]) == {gone.id: sentence}
 
 
 def test_a_removed_account_switches_its_triggers_off(service: Service, scene: Scene, plant: Plant) -> None:

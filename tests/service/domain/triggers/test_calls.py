@@ -24,7 +24,7 @@ def test_a_component_that_left_the_catalog_fails_with_a_sentence(service: Servic
     assert calls.component_of(service, gone) is None
     reply = calls.call(service, gone, "run", state={})
     assert reply.error is not None
-    assert reply.error.message == ("~/poll 9.9.9 is no longer in the catalog; delete this trigger and deploy it again.")
+    assert reply.error.message == "It waits, because version 9.9.9 of it was removed here: move it to version 1.0.0."
     assert (reply.error.name, reply.ok) == (grants.UNUSABLE, False)
 
 
@@ -76,7 +76,7 @@ def test_what_a_caller_is_told_of_a_failed_hook() -> None:
 def test_a_hook_that_was_lost_with_the_runner_is_run_once_more(
     service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trigger, run, asked = deploy(service, scene), calls._run_hook, list[str]()
+    trigger, run, asked = deploy(service, scene), calls.run_hook, list[str]()
 
     def lost(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
         asked.append(hook)
@@ -84,7 +84,7 @@ def test_a_hook_that_was_lost_with_the_runner_is_run_once_more(
             return Reply(None, error=ErrorInfo("runner", "RunnerError", LOST))
         return run(service, trigger, hook, configured)
 
-    monkeypatch.setattr(calls, "_run_hook", lost)
+    monkeypatch.setattr(calls, "run_hook", lost)
     assert calls.try_hook(service, trigger, "activate", {}) is None
     assert asked == ["activate", "deactivate", "activate"], "what the first has left is taken back"
     assert calls.try_hook(service, trigger, "deactivate", {"fail": "leave"}) is not None

@@ -1,14 +1,17 @@
 """Changing a trigger: checked whole, subscribed anew where it must be, and what stood before brought back."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.fakes.triggers import called_hooks, deploy, poll_due, row, summaries
 from webapp.errors import Conflict, Invalid, NotFound, Unavailable
 from webapp.kit import cursors
 from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
+from webapp.service.catalog.index import Catalog
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints
@@ -122,6 +125,59 @@ def test_what_is_not_valid_changes_nothing(
     assert provider.calls == [] and row(service, trigger)["busy_until"] == 0
     with pytest.raises(NotFound):
         change(service, trigger, configured=given(plant("bob")))
+
+
+def with_newer(service: Service, monkeypatch: pytest.MonkeyPatch, **props: Any) -> None:
+    """Let the catalog have ``~/poll`` in version 1.1.0, too, with these props besides."""
+    component = service.catalog.component("~/poll", "1.0.0")
+    assert component is not None
+    facts = orjson.loads(component.json)
+    facts["configurable_props"] = [prop for prop in facts["configurable_props"] if prop["name"] != "token"]
+    facts["configurable_props"] += [{"name": name, "label": name, **each} for name, each in props.items()]
+    newer = replace(component, id="sc_newer", version="1.1.0", json=orjson.dumps(facts))
+    versions = {"1.0.0": component, "1.1.0": newer, None: newer}
+    monkeypatch.setattr(Catalog, "component", lambda _, key, version=None: versions.get(version))
+
+
+def test_a_trigger_is_moved_to_another_version_with_all_that_it_has(
+    service: Service, scene: Scene, plant: Plant, provider: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger = deploy(service, scene, given=given(plant(), ids=["a"], token="secret"))
+    provider.calls.clear()
+    with_newer(service, monkeypatch)
+    moved = change(service, trigger, version="1.1.0")
+    assert (moved.component_version, moved.component_id, moved.active) == ("1.1.0", "sc_newer", True)
+    assert (moved.id, moved.schedule, moved.next_run_at) == (trigger.id, trigger.schedule, trigger.next_run_at)
+    assert called_hooks(provider.calls) == ["leave=a", "subscribe=a"]
+    assert "token" not in deployed_triggers.configured(service, moved), "the newer one does not ask for it"
+    assert kinds(service, scene) == ["trigger_deployed", "trigger_changed"]
+    assert change(service, moved, version="1.1.0").updated_at == moved.updated_at
+    with pytest.raises(Invalid, match=r"no version 9\.9\.9 of ~/poll"):
+        change(service, moved, version="9.9.9")
+
+
+def test_what_the_newer_version_asks_for_besides_is_said_and_nothing_changes(
+    service: Service, scene: Scene, plant: Plant, provider: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger = deploy(service, scene, given=given(plant(), ids=["a"]))
+    provider.calls.clear()
+    with_newer(service, monkeypatch, place={"type": "string"})
+    with pytest.raises(Invalid, match="place"):
+        change(service, trigger, version="1.1.0")
+    assert called_hooks(provider.calls) == []
+    moved = change(service, trigger, version="1.1.0", configured={"place": "here"})
+    assert deployed_triggers.configured(service, moved)["place"] == "here"
+
+
+def test_a_trigger_whose_version_was_removed_is_moved_without_leaving(
+    service: Service, scene: Scene, plant: Plant, provider: Any
+) -> None:
+    trigger = deploy(service, scene, given=given(plant(), ids=["a"]))
+    with service.store.write() as tx:
+        tx.run("UPDATE deployed_triggers SET component_version = '0.9.0'")
+    provider.calls.clear()
+    moved = change(service, trigger, version="1.0.0")
+    assert (moved.component_version, called_hooks(provider.calls)) == ("1.0.0", ["subscribe=a"])
 
 
 def test_an_activation_that_fails_brings_back_what_stood(

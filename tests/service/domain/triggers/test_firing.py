@@ -163,10 +163,11 @@ def test_remembering_too_much_fails_the_run(service: Service, scene: Scene, monk
     assert summaries(service, trigger) == ["Was there before"]
 
 
-def test_a_component_that_left_the_catalog_fails_with_a_sentence(service: Service, scene: Scene) -> None:
+def test_a_trigger_whose_component_was_removed_waits_without_failing(service: Service, scene: Scene) -> None:
     trigger = deploy(service, scene)
     with service.store.write() as tx:
         tx.run("UPDATE deployed_triggers SET component_version = '0.9.0'")
     (outcome,) = poll_due(service)
-    assert outcome.error == ("~/poll 0.9.0 is no longer in the catalog; delete this trigger and deploy it again.")
-    assert row(service, trigger)["next_run_at"] is not None
+    assert outcome.waits and "version 0.9.0 of it was removed here" in (outcome.error or "")
+    after = row(service, trigger)
+    assert (after["failures"], after["last_error"]) == (0, None) and after["next_run_at"] is not None

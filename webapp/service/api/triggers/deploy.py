@@ -63,11 +63,12 @@ class NewTrigger(Body):
 def deploy_trigger(call: Call) -> Response:
     """Deploy a trigger. Whoever names a webhook is told the key that its events are signed with."""
     body = call.body(NewTrigger)
-    trigger = deploying.deploy(call.service, _deployment(call, body))
+    deployment = _deployment(call, body)
+    trigger = deploying.deploy(call.service, deployment)
     keys = trigger_webhooks.first_signing_keys(call.service, [trigger.id])  # of the webhook that was named just now
     extensions = call.query(TriggerOptions).extensions
     shown = serialization.to_json(call.service, trigger, extensions=extensions, keys=keys)
-    return answer({"data": shown, **warned(trigger, body.configured_props)})
+    return answer({"data": shown, **warned(trigger, deployment.configured)})
 
 
 def warned(trigger: DeployedTrigger, configured: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -80,12 +81,13 @@ def _deployment(call: Call, body: NewTrigger) -> Deployment:
     """What to deploy. Raises :class:`webapp.errors.Invalid` for a webhook that cannot be reached."""
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
     component = requests.find(call.service, body.id, body.version or None, "trigger")
+    added = requests.reloaded(call.service, call.scene, external_id, component, body.dynamic_props_id)
     urls = [body.webhook_url] if body.webhook_url else []
     return Deployment(
         scene=call.scene,
         external_id=external_id,
         component=component,
-        configured=body.configured_props or {},
+        configured=requests.by_own_names(component, body.configured_props or {}, added),
         dynamic_props_id=body.dynamic_props_id or None,
         webhook_url=body.webhook_url or None,
         webhook_not_found=endpoints.check_urls(call.service, "webhook_url", *urls),

@@ -28,8 +28,9 @@ from webapp.service.api.triggers.owned import (
     load,
 )
 from webapp.service.domain.accounts import apps
+from webapp.service.domain.components.requests import by_own_names
 from webapp.service.domain.deliveries import trigger_webhooks
-from webapp.service.domain.triggers import changing, deployed_triggers, deploying, runs, serialization
+from webapp.service.domain.triggers import calls, changing, deployed_triggers, deploying, runs, serialization
 from webapp.service.domain.triggers.changing import Change
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger, Filter
 
@@ -44,6 +45,9 @@ class TriggerChange(Body):
     name: str | None = Field(None, description="What it is called.")
     emit_on_deploy: EmitOnDeploy = None
     dynamic_props_id: DynamicPropsId = None
+    version: str | None = Field(
+        None, max_length=100, description="Another version of its component, such as `newest_version` (an extension)."
+    )
 
 
 class OwnedTriggerOptions(Owned, TriggerOptions):
@@ -102,12 +106,16 @@ def get_deployed_trigger(call: Call) -> Response:
     example=Example(query=OWNER, body={"name": "Every quarter of an hour", "active": True}),
 )
 def update_deployed_trigger(call: Call) -> Response:
-    """Change a trigger's values, its name, or whether it is on."""
+    """Change a trigger's values, its name, its version, or whether it is on."""
     trigger = load(call, call.query(Owned))
     body = call.body(TriggerChange)
-    change = Change(body.active, body.configured_props, body.name, body.emit_on_deploy, body.dynamic_props_id or None)
+    component, configured = calls.component_of(call.service, trigger), body.configured_props
+    if configured:
+        configured = dict(by_own_names(component, configured, lambda: trigger.props))
+    dynamic_id, version = body.dynamic_props_id or None, body.version or None
+    change = Change(body.active, configured, body.name, body.emit_on_deploy, dynamic_id, version)
     changed = changing.update(call.service, trigger, change)
-    return _answer(call, changed, **warned(changed, body.configured_props))
+    return _answer(call, changed, **warned(changed, configured))
 
 
 @operations.delete(

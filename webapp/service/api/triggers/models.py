@@ -42,6 +42,8 @@ class DeployedTrigger(Answer):
     schedule_changed_at: Milliseconds | None = None
     email_address: str = ""
     version: str = ""
+    available: bool = Field(True, description="False where that version of it was removed from this installation.")
+    newest_version: str | None = Field(None, description="A later version; the newest where its own is gone.")
     app: str | None = None
     external_user_id: str = ""
     emitter_type: str = ""
@@ -51,8 +53,10 @@ class DeployedTrigger(Answer):
     next_run_at: Milliseconds | None = None
     schedule: dict[str, Any] | None = None
     instant: bool = False
+    told: bool = Field(False, description="Whether its app tells it of news at the moment; it then looks at once.")
+    told_error: str | None = Field(None, description="Why its app does not, where it should.")
     accounts: list[UsedAccount] = Field(default_factory=list)
-    waits: str | None = None
+    waits: str | None = Field(None, description="Why it stands still by itself, until that is mended.")
     last_error: str | None = None
 
 

@@ -1,12 +1,14 @@
 """Which accounts a trigger works with (table ``trigger_accounts``), and what becomes of it when one is in trouble.
 
-A trigger whose account is dead waits: its ticks pass without failing until the person reconnects. One whose account
-was removed is switched off, with the reason.
+A trigger whose account is dead waits: its ticks pass without failing until the person reconnects. So does one whose
+app, or the version of it that the trigger was deployed with, was removed here. One whose account was removed is
+switched off, with the reason.
 """
 
 from collections.abc import Mapping, Sequence
 
 from webapp.kit import cursors
+from webapp.service.domain.accounts import apps
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import deployed_triggers, lifecycle
@@ -46,6 +48,27 @@ def waiting(reader: Reader, trigger_ids: Sequence[str]) -> set[str]:
         params,
     )
     return {row["trigger_id"] for row in rows}
+
+
+def why_removed(service: Service, trigger: DeployedTrigger) -> str | None:
+    """What to say of ``trigger`` where its component is not in the catalog in its version; None where it is."""
+    component = service.catalog.component(trigger.component_key, trigger.component_version)
+    if component is not None:
+        return None
+    newest = service.catalog.component(trigger.component_key)
+    if newest is not None:
+        old, new = trigger.component_version, newest.version
+        return f"It waits, because version {old} of it was removed here: move it to version {new}."
+    removed_app = apps.facts(service, trigger.app)["name"] if trigger.app else trigger.component_key
+    return f"It waits, because {removed_app} was removed here, and goes on once that is added again."
+
+
+def why_waiting(service: Service, triggers: Sequence[DeployedTrigger]) -> dict[str, str]:
+    """Why those of ``triggers`` that wait do so, in a sentence, by their ids."""
+    dead = waiting(service.store, [trigger.id for trigger in triggers])
+    removed = {trigger.id: why_removed(service, trigger) for trigger in triggers}
+    reasons = {trigger_id: removed[trigger_id] or (WAITS if trigger_id in dead else "") for trigger_id in removed}
+    return {trigger_id: reason for trigger_id, reason in reasons.items() if reason}
 
 
 def uses(reader: Reader, account: Account, window: cursors.Window) -> cursors.Page[DeployedTrigger]:

@@ -16,11 +16,15 @@ from webapp.service.components.runner import LOST
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants, prop_values
 from webapp.service.domain.components.grants import AccountUnusable
-from webapp.service.domain.triggers import deployed_triggers, runs
+from webapp.service.domain.triggers import accounts as trigger_accounts
+from webapp.service.domain.triggers import app_hooks, deployed_triggers, runs
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.pieces import listeners
+from webapp.service.domain.triggers.pieces.listeners import Listener
+from webapp.service.domain.triggers.push import subscriptions
 from webapp.service.domain.triggers.runs import StateTooLarge
 
-Hook = Literal["deploy", "activate", "deactivate"]
+Hook = Literal["deploy", "activate", "deactivate", "renew"]
 
 
 class HookFailed(Exception):
@@ -68,10 +72,7 @@ def call(
     component = component_of(service, trigger)
     try:
         if component is None:
-            raise AccountUnusable(
-                f"{trigger.component_key} {trigger.component_version} is no longer in the catalog; "
-                "delete this trigger and deploy it again."
-            )
+            raise AccountUnusable(trigger_accounts.why_removed(service, trigger))
         configured = deployed_triggers.configured(service, trigger) if configured is None else configured
         values = prop_values.checked(trigger.props, configured, whole=True)
         accounts = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
@@ -92,6 +93,7 @@ def call(
             endpoint=endpoint,
             mask=(*prop_values.secrets_in(trigger.props, values.props), *([_key(endpoint)] if endpoint else [])),
             deadline_s=deadline_s,
+            user=grants.user_key(trigger.scene, trigger.external_id),
         ),
         accounts,
         component.app,
@@ -114,23 +116,45 @@ def run_hooks(
     component = component_of(service, trigger)
     emitted = list[Emitted]()
     for hook in hooks:
+        told_by_piece = component is not None and component.of_piece
+        if hook == "activate" and not told_by_piece:
+            _listen(service, trigger, configured)
         if trigger.emitter != "source" or (component is not None and hook not in component.hooks):
             continue
-        reply = _run_hook(service, trigger, hook, configured)
+        reply = run_hook(service, trigger, hook, configured)
         if _is_lost(reply):
             if hook == "activate" and (component is None or "deactivate" in component.hooks):
-                _run_hook(service, trigger, "deactivate", configured)  # whatever the first has left
-            reply = _run_hook(service, trigger, hook, configured)
-        if not reply.ok:
+                run_hook(service, trigger, "deactivate", configured)  # whatever the first has left
+            reply = run_hook(service, trigger, hook, configured)
+        ends_by_itself = component is not None and "renew" in component.hooks
+        if ends_by_itself:
+            subscriptions.follow(service, trigger.id, hook, reply)
+        if not reply.ok and not (ends_by_itself and hook == "deactivate"):
             raise HookFailed(hook, reply)
+        if hook == "activate" and told_by_piece:
+            _listen(service, trigger, configured, listeners.of_activation(reply.value))
         emitted += reply.events
     return emitted
 
 
-def _run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
+def _listen(
+    service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], told: Sequence[Listener] | None = None
+) -> None:
+    """Hear the events that come to the one address of an OAuth client from now on, where ``trigger`` does. Nothing ends
+    that: one that is off gets none, and while one is changed it hears what it heard before."""
+    if not trigger.hears_events:
+        return
+    try:
+        app_hooks.listen(service, trigger, configured, told)
+    except (AccountUnusable, Invalid, NotFound) as error:
+        raise HookFailed("activate", grants.failed(service, error.message)) from error
+
+
+def run_hook(service: Service, trigger: DeployedTrigger, hook: Hook, configured: Mapping[str, Any]) -> Reply:
+    """Run one hook that the component has, with the values ``configured``; what came of it is written down."""
     began_at = service.clock()
-    state = runs.remembered(service, trigger)
-    reply = call(service, trigger, hook, state=state, configured=configured)
+    state, event = runs.remembered(service, trigger), {"timestamp": began_at}
+    reply = call(service, trigger, hook, state=state, configured=configured, event=event)
     return _kept(service, trigger, hook, began_at, reply)
 
 

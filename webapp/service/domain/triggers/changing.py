@@ -38,13 +38,17 @@ from webapp.store.contract import Tx
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What to change; None leaves it as it is. ``configured`` is merged into the values by key; null removes one."""
+    """What to change; None leaves it as it is. ``configured`` is merged into the values by key; null removes one.
+
+    ``version`` is another version of its component, whose props the values must fit then.
+    """
 
     active: bool | None = None
     configured: Mapping[str, Any] | None = field(default=None, repr=False)
     name: str | None = None
     emit_on_deploy: bool | None = None
     dynamic_props_id: str | None = None
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,14 @@ class _Plan:
     @property
     def differs(self) -> bool:
         """Whether the subscription with the old values is of no use any more."""
-        return bool(_plain(self.old) != _plain(self.values.configured) or self.before.props != self.after.props)
+        return bool(
+            _plain(self.old) != _plain(self.values.configured) or self.before.props != self.after.props or self.moves
+        )
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is another version of its component from then on."""
+        return self.before.component_version != self.after.component_version
 
     @property
     def unsubscribes(self) -> bool:
@@ -114,6 +125,8 @@ def _planned(service: Service, current: DeployedTrigger, change: Change) -> _Pla
         after = replace(after, name=name, name_slug=slug)
     if change.emit_on_deploy is not None:
         after = replace(after, emit_on_deploy=change.emit_on_deploy)
+    if change.version is not None and change.version != current.component_version:
+        after = _moved(service, after, change.version)
     if change.dynamic_props_id is not None:
         owner = (current.scene, current.external_id, current.component_id)
         props = dynamic_props.get(service, *owner, change.dynamic_props_id)
@@ -124,11 +137,23 @@ def _planned(service: Service, current: DeployedTrigger, change: Change) -> _Pla
     return _Plan(current, old, after, values)
 
 
+def _moved(service: Service, trigger: DeployedTrigger, version: str) -> DeployedTrigger:
+    """``trigger`` with that version of its component. Fields that a reload had added stay, as it asks for them anew."""
+    component = service.catalog.component(trigger.component_key, version)
+    if component is None:
+        raise Invalid.of("version", f"There is no version {version} of {trigger.component_key} here.")
+    before = calls.component_of(service, trigger)
+    declared = {prop["name"] for prop in (*component.props, *(before.props if before else ()))}
+    reloaded = [prop for prop in trigger.props if prop["name"] not in declared] if trigger.dynamic_props_id else []
+    props = [*component.props, *reloaded]
+    return replace(trigger, component_version=version, component_id=component.id, props=props)
+
+
 def _values(
     service: Service, after: DeployedTrigger, old: Mapping[str, Any], change: Change, *, resumes: bool
 ) -> TriggerValues:
     """The values after the change. What does not change is not judged again, unless the trigger is switched on."""
-    if change.configured is None and change.dynamic_props_id is None and not resumes:
+    if change.configured is None and change.dynamic_props_id is None and change.version is None and not resumes:
         accounts = trigger_accounts.of_triggers(service.store, [after.id])[after.id]
         return TriggerValues(
             old, {account["prop"]: account["id"] for account in accounts}, dict(after.schedule or {}) or None
@@ -227,7 +252,9 @@ def _history_entries(plan: _Plan) -> list[tuple[str, str]]:
     before, after, entries = plan.before, plan.after, list[tuple[str, str]]()
     if before.name != after.name:
         entries.append(("trigger_renamed", f"{before.name} is now called “{after.name}”."))
-    if plan.differs:
+    if plan.moves:
+        entries.append(("trigger_changed", f"{after.name} runs with version {after.component_version} now."))
+    elif plan.differs:
         entries.append(("trigger_changed", f"{after.name} was configured anew."))
     if before.active and not after.active:
         entries.append(("trigger_paused", f"{after.name} was paused."))

@@ -27,6 +27,7 @@ from webapp.store.table import Rows, by_one_index
 Emitter = Literal["source", "http", "timer", "email"]
 EMITTERS: tuple[Emitter, ...] = ("source", "http", "timer", "email")
 TABLE = "deployed_triggers"
+_TOLD_BY = ("$.interface.http", "$.interface.apphook")
 ABSENT = "There is no such deployed trigger."
 
 
@@ -72,8 +73,23 @@ class DeployedTrigger:
     @property
     def instant(self) -> bool:
         """Whether it is told by requests or mails, rather than by asking."""
-        kinds = ("$.interface.http", "$.interface.apphook")
-        return self.emitter in ("http", "email") or any(prop["type"] in kinds for prop in self.props)
+        return self.emitter in ("http", "email") or (
+            self.schedule is None and any(prop["type"] in _TOLD_BY for prop in self.props)
+        )
+
+    @property
+    def told_to_look(self) -> bool:
+        """Whether it asks, and its app may tell it when."""
+        return (
+            self.emitter == "source"
+            and self.schedule is not None
+            and any(prop["type"] == "$.interface.http" for prop in self.props)
+        )
+
+    @property
+    def hears_events(self) -> bool:
+        """Whether it hears the events that come to the one address of an OAuth client."""
+        return any(prop["type"] == "$.interface.apphook" for prop in self.props)
 
     @property
     def custom_response(self) -> bool:

@@ -38,7 +38,6 @@ from webapp.store.contract import Tx
 
 ENDPOINT_KEY_LENGTH = 32
 EMAIL_LENGTH = 24
-_ADDRESSED = ("$.interface.http", "$.interface.apphook")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ def _begin(
     now, trigger_id = service.clock(), new_id(kind.prefix)
     scene, component = deployment.scene, deployment.component
     name = configuration.checked_name(deployment.name or component.name)
-    key = random_name(ENDPOINT_KEY_LENGTH) if any(prop["type"] in _ADDRESSED for prop in props) else None
+    key = random_name(ENDPOINT_KEY_LENGTH) if any(prop["type"] == "$.interface.http" for prop in props) else None
     with service.store.write() as tx:
         user = external_users.ensure(tx, scene, deployment.external_id, now)
         deployed_triggers.hold_quotas(service, tx, user)

@@ -2,7 +2,8 @@
 
 What a run emitted, its deliveries, what it remembers, the marks of its dedupe and its log are committed together or
 not at all. A run that was overtaken (by a newer claim, a change, a pause) commits nothing: the next one finds the
-same again. A failing trigger backs off and keeps its schedule; one whose account is dead waits without failing.
+same again. A failing trigger backs off and keeps its schedule; one whose account is dead, or whose app was removed,
+waits without failing.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,16 +17,19 @@ from webapp.service.domain.components import grants
 from webapp.service.domain.deliveries.events import Event
 from webapp.service.domain.triggers import accounts, calls, lifecycle, recording, runs, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.push import subscriptions
 from webapp.service.domain.triggers.runs import Cause, StateTooLarge
 from webapp.store.contract import Tx
 
 BACK_OFF = (30 * SECOND, MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 30 * MINUTE, HOUR)
+AT_REST = 30 * MINUTE
+ONCE_MORE = MINUTE
 Settle = Callable[[Tx, Reply], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What came of a run. ``waits``: an account of it is dead, so nothing ran and nothing failed."""
+    """What came of a run. ``waits``: an account of it is dead, or its app gone, so nothing ran and nothing failed."""
 
     ok: bool
     error: str | None = None
@@ -37,13 +41,13 @@ class RunOutcome:
 def poll(service: Service, claimed: DeployedTrigger) -> RunOutcome:
     """Run the tick of a source that :func:`lifecycle.claim_polls` gave; it is released whatever comes of it."""
     now, schedule = service.clock(), claimed.schedule or {}
-    if _is_waiting(service, claimed):
-        return _let_wait(service, claimed)
+    if reason := _why_waiting(service, claimed):
+        return _let_wait(service, claimed, reason)
     at = schedules.latest(schedule, claimed.next_run_at or now, now)
     state = runs.remembered(service, claimed)
     reply = calls.call(service, claimed, "run", state=state, event=schedules.tick_payload(schedule, at))
-    if not reply.ok and _is_waiting(service, claimed):
-        return _let_wait(service, claimed)
+    if not reply.ok and (reason := _why_waiting(service, claimed)):
+        return _let_wait(service, claimed, reason)
     return _settled(service, claimed, "timer", now, reply)
 
 
@@ -62,12 +66,12 @@ def request(
     emitted again.
     """
     now = service.clock()
-    if _is_waiting(service, trigger):
-        return RunOutcome(False, accounts.WAITS, waits=True)
+    if reason := _why_waiting(service, trigger):
+        return RunOutcome(False, reason, waits=True)
     state = runs.remembered(service, trigger)
     reply = calls.call(service, trigger, "run", state=state, event=dict(event), deadline_s=deadline_s)
-    if not reply.ok and _is_waiting(service, trigger):
-        return RunOutcome(False, accounts.WAITS, waits=True)
+    if not reply.ok and (reason := _why_waiting(service, trigger)):
+        return RunOutcome(False, reason, waits=True)
     return _settled(service, trigger, "request", now, reply, settle)
 
 
@@ -88,6 +92,20 @@ def pause_after(schedule: Mapping[str, Any], anchor: int, failures: int, now: in
         next_tick = schedules.next_after(schedule, anchor, now)
         return min(now + wait, next_tick) if next_tick else now + wait
     return schedules.next_after(schedule, anchor, now + wait - 1)
+
+
+def when_told(trigger: DeployedTrigger, now: int, *, emitted: bool) -> int | None:
+    """When ``trigger`` runs after a look, while its app tells it of news: now and then, for what the app did not tell.
+
+    Where it was told and nothing was new, it looks once more, since lists may know of news a little later.
+    """
+    waited = (trigger.next_run_at or now) - (trigger.last_run_at or 0)
+    if not emitted and waited < AT_REST and waited != ONCE_MORE:
+        return now + ONCE_MORE
+    schedule, anchor = trigger.schedule or {}, _anchor(trigger)
+    if schedules.gap(schedule, anchor, now) >= AT_REST:
+        return schedules.next_after(schedule, anchor, now)
+    return schedules.next_after(schedule, anchor, now + AT_REST - 1)
 
 
 def _settled(
@@ -134,29 +152,33 @@ def _commit(
         events = recording.record(tx, service, trigger, emitted)
         runs.remember(tx, service, trigger, reply.state)
     runs.write(tx, service, trigger, cause, began_at, reply, emitted=len(events))
-    _write_state(tx, service, trigger, cause, reply)
+    _write_state(tx, service, trigger, cause, reply, emitted=bool(events))
     return events
 
 
-def _write_state(tx: Tx, service: Service, trigger: DeployedTrigger, cause: Cause, reply: Reply) -> None:
+def _write_state(
+    tx: Tx, service: Service, trigger: DeployedTrigger, cause: Cause, reply: Reply, *, emitted: bool
+) -> None:
     now = service.clock()
     lifecycle.set_last_run(tx, trigger, now, reply.error.message if reply.error else None)
     if cause == "timer":
         failures = 0 if reply.ok else trigger.failures + 1
         next_run_at = pause_after(trigger.schedule or {}, _anchor(trigger), failures, now)
+        if not failures and subscriptions.tells(tx, trigger, now):
+            next_run_at = when_told(trigger, now, emitted=emitted)
         lifecycle.schedule_next(tx, trigger, failures=failures, next_run_at=next_run_at)
 
 
-def _is_waiting(service: Service, trigger: DeployedTrigger) -> bool:
-    return trigger.id in accounts.waiting(service.store, [trigger.id])
+def _why_waiting(service: Service, trigger: DeployedTrigger) -> str | None:
+    return accounts.why_waiting(service, [trigger]).get(trigger.id)
 
 
-def _let_wait(service: Service, claimed: DeployedTrigger) -> RunOutcome:
+def _let_wait(service: Service, claimed: DeployedTrigger, reason: str) -> RunOutcome:
     """Let the tick pass: the next one looks again, after a minute at the earliest."""
     next_run_at = schedules.next_after(claimed.schedule or {}, _anchor(claimed), service.clock() + MINUTE - 1)
     with service.store.write() as tx:
         lifecycle.schedule_next(tx, claimed, failures=claimed.failures, next_run_at=next_run_at)
-    return RunOutcome(False, accounts.WAITS, waits=True)
+    return RunOutcome(False, reason, waits=True)
 
 
 def _anchor(trigger: DeployedTrigger) -> int:

@@ -21,7 +21,7 @@ from webapp.service.domain.deliveries import body_parts, received
 from webapp.service.domain.deliveries.received import ReceivedRequest
 from webapp.service.domain.triggers import recording
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Row, Tx, claiming
 
 RETRIES_S = (5, 30, 120, 600, 1800)
 LEASE = 2 * MINUTE
@@ -49,31 +49,39 @@ class QueuedRequest:
 def add(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> None:
     """Accept ``request`` for ``trigger``; it is kept for good when this returns. Call ``service.wake()`` then.
 
+    Raises like :func:`put`.
+    """
+    with service.store.write() as tx:
+        put(tx, service, trigger, request)
+
+
+def put(tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> None:
+    """Accept ``request`` for ``trigger`` in a transaction of the caller's.
+
     Raises :class:`Throttled` when :data:`MAX_WAITING` of them wait already, :class:`webapp.errors.TooLarge` when too
     much is kept of it, :class:`webapp.errors.Conflict` when it is gone.
     """
     plain, beside = request.packed()
     now, request_id, project_id = service.clock(), ordered_id("in"), trigger.scene.project_id
-    with service.store.write() as tx:
-        sql = "SELECT COUNT(*), COALESCE(SUM(kept), 0) FROM trigger_inbox WHERE trigger_id = :id"
-        ((waiting, waiting_bytes),) = tx.tuples(sql, {"id": trigger.id})
-        if waiting >= MAX_WAITING:
-            raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S, _FULL)
-        recording.hold_bytes(tx, service, trigger, int(waiting_bytes) + len(plain) + len(beside))
-        tx.run(
-            "INSERT INTO trigger_inbox (id, trigger_id, project_id, request_sealed, kept, in_parts, received_at, "
-            "next_at) VALUES (:id, :trigger, :project, :sealed, :kept, :in_parts, :now, :now)",
-            {
-                "id": request_id,
-                "trigger": trigger.id,
-                "project": project_id,
-                "sealed": SEALED.seal(service, tx, project_id, request_id, plain),
-                "kept": len(plain) + len(beside),
-                "in_parts": int(bool(beside)),
-                "now": now,
-            },
-        )
-        body_parts.keep(tx, service, project_id, "request_id", request_id, beside)
+    sql = "SELECT COUNT(*), COALESCE(SUM(kept), 0) FROM trigger_inbox WHERE trigger_id = :id"
+    ((waiting, waiting_bytes),) = tx.tuples(sql, {"id": trigger.id})
+    if waiting >= MAX_WAITING:
+        raise Throttled(MAX_WAITING, now // SECOND + FULL_RETRY_S, FULL_RETRY_S, _FULL)
+    recording.hold_bytes(tx, service, trigger, int(waiting_bytes) + len(plain) + len(beside))
+    tx.run(
+        "INSERT INTO trigger_inbox (id, trigger_id, project_id, request_sealed, kept, in_parts, received_at, "
+        "next_at) VALUES (:id, :trigger, :project, :sealed, :kept, :in_parts, :now, :now)",
+        {
+            "id": request_id,
+            "trigger": trigger.id,
+            "project": project_id,
+            "sealed": SEALED.seal(service, tx, project_id, request_id, plain),
+            "kept": len(plain) + len(beside),
+            "in_parts": int(bool(beside)),
+            "now": now,
+        },
+    )
+    body_parts.keep(tx, service, project_id, "request_id", request_id, beside)
 
 
 def claim(service: Service) -> QueuedRequest | None:
@@ -81,12 +89,13 @@ def claim(service: Service) -> QueuedRequest | None:
     now = service.clock()
     if service.store.one("SELECT 1 AS due FROM trigger_inbox WHERE next_at <= :now LIMIT 1", {"now": now}) is None:
         return None  # an idle worker takes no write lock
-    with service.store.write() as tx:
+    with service.store.write(shared=True) as tx:
         row = tx.one(
-            "UPDATE trigger_inbox SET turn = turn + 1, lease_until = :until, holder = :holder WHERE id = ("
-            "SELECT id FROM trigger_inbox AS one WHERE next_at <= :now AND lease_until <= :now AND NOT EXISTS ("
-            "SELECT 1 FROM trigger_inbox AS other WHERE other.trigger_id = one.trigger_id AND other.id < one.id) "
-            "ORDER BY next_at, id LIMIT 1) "
+            "WITH due AS (SELECT id FROM trigger_inbox AS one WHERE next_at <= :now AND lease_until <= :now "  # noqa: S608
+            "AND NOT EXISTS (SELECT 1 FROM trigger_inbox AS other WHERE other.trigger_id = one.trigger_id "
+            f"AND other.id < one.id) ORDER BY next_at, id LIMIT 1{claiming(tx)}) "
+            "UPDATE trigger_inbox SET turn = turn + 1, lease_until = :until, holder = :holder "
+            "WHERE id IN (SELECT id FROM due) "
             "RETURNING id, trigger_id, project_id, turn, tries, received_at, request_sealed, in_parts",
             {"now": now, "until": now + LEASE, "holder": service.generation},
         )

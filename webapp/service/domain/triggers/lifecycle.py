@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from webapp.errors import Conflict, NotFound
-from webapp.kit.clock import MINUTE
+from webapp.kit.clock import MINUTE, SECOND, TOLERATED
 from webapp.kit.crypto import hash_token
 from webapp.service.domain.accounts import notifications
 from webapp.service.domain.base.service import Service
@@ -19,11 +19,13 @@ from webapp.service.domain.projects import history
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.triggers import deployed_triggers, plans, schedules
 from webapp.service.domain.triggers.deployed_triggers import ABSENT, DeployedTrigger
-from webapp.store.contract import Tx
+from webapp.store.contract import Tx, claiming
 from webapp.store.table import Table
 
 BUSY = 5 * MINUTE  # how long a change holds the trigger at most
 LEASE = 2 * MINUTE  # longer than a run may take
+LOOKS_APART = 15 * SECOND
+_FRESH_MS = SECOND
 FREE = "busy_until NOT BETWEEN :now + 1 AND :now + :busy"
 _TRIGGERS = Table("deployed_triggers", DeployedTrigger, write_only=("endpoint_hash", "busy_until", "holder"))
 _KEPT = (  # what no change writes
@@ -128,10 +130,11 @@ def claim_polls(service: Service, limit: int) -> list[DeployedTrigger]:
     due = {"now": service.clock(), "lease": LEASE, "busy": BUSY, "limit": limit}
     if service.store.one(f"{_CLAIMABLE} LIMIT 1", due) is None:
         return []  # an idle worker takes no write lock
-    with service.store.write() as tx:
+    with service.store.write(shared=True) as tx:
         rows = tx.tuples(
-            "UPDATE deployed_triggers SET lease_until = :now + :lease, holder = :holder, turn = turn + 1 "  # noqa: S608
-            f"WHERE id IN ({_CLAIMABLE} ORDER BY next_run_at LIMIT :limit) RETURNING {_TRIGGERS.columns}",
+            f"WITH due AS ({_CLAIMABLE} ORDER BY next_run_at LIMIT :limit{claiming(tx)}) "  # noqa: S608
+            "UPDATE deployed_triggers SET lease_until = :now + :lease, holder = :holder, turn = turn + 1 "
+            f"WHERE id IN (SELECT id FROM due) RETURNING {_TRIGGERS.columns}",
             {**due, "holder": service.generation},
         )
     return sorted(map(_TRIGGERS.make, rows), key=lambda trigger: trigger.next_run_at or 0)
@@ -154,11 +157,28 @@ def take_over(tx: Tx, service: Service, dead: int) -> int:
 
 
 def schedule_next(tx: Tx, claimed: DeployedTrigger, *, failures: int, next_run_at: int | None) -> None:
-    """End the claim of a poll with its next tick, unless the claim has passed to somebody else."""
+    """End the claim of a poll with its next tick, unless the claim has passed to somebody else; a look that was asked
+    for meanwhile is still to come, unless this one failed."""
     tx.run(
-        "UPDATE deployed_triggers SET lease_until = 0, holder = NULL, failures = :failures, next_run_at = :next "
+        "UPDATE deployed_triggers SET lease_until = 0, holder = NULL, failures = :failures, next_run_at = "
+        "CASE WHEN :failures = 0 AND next_run_at <> :due THEN next_run_at ELSE :next END "
         "WHERE id = :id AND turn = :turn",
-        {"failures": failures, "next": next_run_at, "id": claimed.id, "turn": claimed.turn},
+        {
+            "failures": failures, "next": next_run_at, "due": claimed.next_run_at, "id": claimed.id,
+            "turn": claimed.turn,
+        },
+    )  # fmt: skip
+
+
+def look_soon(tx: Tx, trigger_id: str, now: int) -> None:
+    """Let a poll look now, or :data:`LOOKS_APART` after its last look: so a thousand calls bring about few looks. One
+    that fails just now keeps its pace."""
+    tx.run(
+        "UPDATE deployed_triggers SET next_run_at = CASE WHEN lease_until > :now THEN :now + :apart "
+        "WHEN last_run_at > :now - :apart AND last_run_at <= :now THEN last_run_at + :apart ELSE :now END "
+        "WHERE id = :id AND active = 1 AND failures = 0 AND next_run_at IS NOT NULL "
+        "AND (next_run_at > :now OR lease_until > :now)",
+        {"now": now, "apart": LOOKS_APART, "id": trigger_id},
     )
 
 
@@ -173,9 +193,14 @@ def set_last_run(tx: Tx, trigger: DeployedTrigger, now: int, error: str | None) 
 
 
 def set_last_event(tx: Tx, trigger: DeployedTrigger, now: int) -> None:
-    """It emits. At most once a second, since each time is a page of the log more."""
-    sql = "UPDATE deployed_triggers SET last_event_at = :now WHERE id = :id AND (last_event_at IS NULL OR"
-    tx.run(f"{sql} last_event_at NOT BETWEEN :now - 999 AND :now)", {"now": now, "id": trigger.id})
+    """It emits. At most once a second, since each time is a page of the log more; what ``trigger`` knows is not asked
+    again."""
+    if trigger.last_event_at is not None and 0 <= now - trigger.last_event_at < _FRESH_MS:
+        return
+    stale = f"(last_event_at IS NULL OR last_event_at NOT BETWEEN :now - {_FRESH_MS - 1} AND :now)"
+    row = f"SELECT id FROM deployed_triggers WHERE id = :id AND {stale}{claiming(tx)}"  # noqa: S608
+    sql = f"UPDATE deployed_triggers SET last_event_at = :now WHERE id IN ({row})"  # noqa: S608
+    tx.run(sql, {"now": now, "id": trigger.id})
 
 
 def set_mark(tx: Tx, trigger: DeployedTrigger, mark: str | None) -> None:
@@ -184,14 +209,18 @@ def set_mark(tx: Tx, trigger: DeployedTrigger, mark: str | None) -> None:
 
 
 def realign(service: Service) -> int:
-    """Set the ticks anew that were found by a clock which has since been set back; how many there were."""
-    now, changed = service.clock(), 0
+    """Set the ticks anew that were found by a clock which has since been set back; how many there were.
+
+    The clock of another machine may be a little ahead, and its tick is not due again for that.
+    """
+    changed = 0
     with service.store.write() as tx:
+        now = service.clock()  # under the lock: whoever fired while this waited for it is not ahead
         where = (
             "next_run_at > :now AND schedule IS NOT NULL "
-            "AND COALESCE(last_run_at, schedule_changed_at, created_at) > :now"
+            "AND COALESCE(last_run_at, schedule_changed_at, created_at) > :tolerated"
         )
-        for trigger in deployed_triggers.ROWS.all(tx, where, {"now": now}):
+        for trigger in deployed_triggers.ROWS.all(tx, where, {"now": now, "tolerated": now + TOLERATED}):
             anchor = min(trigger.schedule_changed_at or now, now)
             last = trigger.last_run_at or trigger.schedule_changed_at or trigger.created_at
             at = schedules.realigned(trigger.schedule or {}, anchor, last, now)

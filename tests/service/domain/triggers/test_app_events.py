@@ -1,0 +1,122 @@
+"""Events of Slack that come to the one address of a client: each account gets its own, what is forged or comes again
+nobody."""
+
+import hashlib
+import hmac
+import json
+from unittest.mock import Mock
+
+import pytest
+
+from tests.fakes.catalog_bench import Bench
+from tests.fakes.declared.slack_events import SECRET, Stage, told
+from tests.fakes.declared.told_events import Notion, ToldStage
+from tests.fakes.triggers import summaries
+from webapp.errors import NotFound, Unavailable
+from webapp.kit.clock import MINUTE, SECOND
+from webapp.service.domain.accounts import event_handshakes, provider_clients
+from webapp.service.domain.triggers import app_events, receiving
+from webapp.service.domain.triggers.requests import InboundRequest
+
+
+def test_two_users_on_one_client_each_get_their_own(stage: Stage) -> None:
+    alice, bob, eve = (stage.deploy(name) for name in ("alice", "bob", "eve"))
+    assert stage.send(told("public")) == 200
+    assert stage.send(told("elsewhere", team="T2")) == 200
+    assert stage.send(told("private", channel="G1", kind="group", seen_by="U-bot")) == 200
+    assert stage.send(told("to bob", channel="D1", kind="im", seen_by="U-bob")) == 200
+    assert stage.texts(alice) == ["private", "public"]
+    assert stage.texts(bob) == ["public", "to bob"]
+    assert stage.texts(eve) == ["elsewhere"]
+    assert sorted(stage.slack.asked) == ["alice D1", "alice G1", "bob G1"]
+
+
+def test_what_is_forged_or_comes_again_nobody_gets(stage: Stage) -> None:
+    alice = stage.deploy("alice")
+    assert stage.send(told("forged"), secret="guessed") == 401
+    assert stage.send(told("old"), late=6 * MINUTE) == 401
+    assert stage.send(told("once")) == 200
+    assert stage.send(told("once")) == 200
+    assert stage.texts(alice) == ["once"]
+    assert stage.send(told("once")) == 200
+    assert stage.texts(alice) == ["once"]
+    other = provider_clients.add(stage.service, app="slack", client_id="other", client_secret="s", events_secret=SECRET)
+    assert stage.send(told("other"), client_id=other.id) == 200
+    assert stage.texts(alice) == ["once"]
+
+
+def test_what_cannot_be_kept_now_is_taken_when_it_is_sent_again(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = stage.deploy("alice")
+    with monkeypatch.context() as patched:
+        patched.setattr(receiving, "count", Mock(side_effect=Unavailable))
+        with pytest.raises(Unavailable):
+            stage.send(told("again"))
+    assert stage.send(told("again")) == 200
+    assert stage.texts(alice) == ["again"]
+
+
+def test_the_handshake_is_answered_once_it_is_signed(stage: Stage) -> None:
+    body = {"token": "Jhj5dZrVaK7ZwHHjRyZWjbDl", "challenge": "3eZbrw1aBm2rZgRNFdxV", "type": "url_verification"}
+    assert stage.send(body) == 200
+    assert json.loads(stage.answer.body) == {"challenge": "3eZbrw1aBm2rZgRNFdxV"}
+    assert stage.send(body, secret="guessed") == 401
+
+
+@pytest.mark.parametrize("slug", ["slack", "github", "no-such-app"])
+def test_nobody_listens_without_a_secret_or_under_another_name(stage: Stage, slug: str) -> None:
+    unset = provider_clients.add(stage.service, app="slack", client_id="u", client_secret="s")
+    request = InboundRequest("POST", "/", "", (), (), b"{}", "192.0.2.1", stage.service.clock())
+    for client_id in (unset.id, "oa_none", *([stage.client.id] if slug != "slack" else [])):
+        with pytest.raises(NotFound):
+            app_events.receive(stage.service, slug, client_id, request)
+
+
+def test_what_was_taken_in_is_forgotten_after_a_day(stage: Stage) -> None:
+    app_events.purge(stage.service)
+    stage.send(told("purged"))
+    assert app_events.purge(stage.service) == 0
+    stage.service.clock.advance(app_events.KEPT + SECOND)  # type: ignore[attr-defined]
+    assert app_events.purge(stage.service) >= 1
+
+
+def test_a_secret_that_notion_sends_signs_once_its_owner_took_it(slack_bench: Bench) -> None:
+    """As https://developers.notion.com/reference/webhooks has it: the token comes unsigned, and signs what follows."""
+    notion = ToldStage(slack_bench, Notion)
+    service, notion.client = notion.service, provider_clients.add(
+        notion.service, app="notion", client_id="n", client_secret="s", project_id=notion.scene.project_id
+    )  # fmt: skip
+
+    def shake(token: object, **headers: str) -> int:
+        body = json.dumps({"verification_token": token}).encode()
+        request = InboundRequest("POST", "/", "", (), tuple(headers.items()), body, "192.0.2.1", service.clock())
+        return app_events.receive(service, "notion", notion.client.id, request).status
+
+    for wrong in (["t"], "", 7, None, "x" * 5_000, "\ud800", "a\nb"):
+        with pytest.raises(NotFound):
+            shake(wrong)
+    assert shake("forged") == shake("secret_1") == 200
+    with pytest.raises(NotFound):  # nobody took it yet
+        notion.send("acme", secret="secret_1")
+    assert event_handshakes.take(service, notion.client) == "secret_1"
+    notion.client = provider_clients.get(service.store, notion.client.id)
+    alice, bob = notion.deploy("alice"), notion.deploy("bob")
+    assert shake("later") == 200
+    assert [notion.send("acme", secret=secret) for secret in ("later", "forged", "secret_1")] == [401, 401, 200]
+    notion.work()
+    assert (summaries(service, alice), summaries(service, bob)) == (["The door sticks"], [])
+
+
+def test_zoom_tries_the_address_with_a_text_to_sign(stage: Stage) -> None:
+    """As https://developers.zoom.us/docs/api/webhooks/ has it."""
+    client = provider_clients.add(
+        stage.service, app="zoom", client_id="z", client_secret="s", events_secret="zoom-secret"
+    )
+    raw = b'{"event": "endpoint.url_validation", "payload": {"plainToken": "qgg8vlvZRS6UYooatFL8Aw"}}'
+    now = stage.service.clock()
+    sent = str(now // SECOND)
+    signed = hmac.new(b"zoom-secret", b"v0:" + sent.encode() + b":" + raw, hashlib.sha256).hexdigest()
+    headers = (("x-zm-request-timestamp", sent), ("x-zm-signature", f"v0={signed}"))
+    request = InboundRequest("POST", "/", "", (), headers, raw, "192.0.2.1", now)
+    answer = app_events.receive(stage.service, "zoom", client.id, request)
+    expected = hmac.new(b"zoom-secret", b"qgg8vlvZRS6UYooatFL8Aw", hashlib.sha256).hexdigest()
+    assert json.loads(answer.body) == {"plainToken": "qgg8vlvZRS6UYooatFL8Aw", "encryptedToken": expected}

@@ -1,0 +1,173 @@
+"""Events that a provider tells to the one address of an OAuth client (table ``app_events``).
+
+A request is verified with the secret of the client, and each event in it is kept, once, for every trigger whose
+account it is about, before it is answered. Whether that account may see it is :mod:`event_sight`'s to say, when its
+turn comes.
+"""
+
+import hashlib
+import hmac
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from webapp.errors import NotFound, PatchbayError, Unavailable
+from webapp.kit.clock import DAY
+from webapp.service.catalog.facts.events import Events, PieceEvents, handshake_answer, member
+from webapp.service.components.calls import HttpAnswer
+from webapp.service.components.declared.signatures import fits
+from webapp.service.domain.accounts import client_events, event_handshakes, provider_clients
+from webapp.service.domain.accounts.provider_clients import ProviderClient
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.deliveries.received import ReceivedRequest
+from webapp.service.domain.triggers import app_hooks, deployed_triggers, inbox, receiving, requests
+from webapp.service.domain.triggers.pieces import told_events
+from webapp.service.domain.triggers.requests import InboundRequest
+from webapp.service.outbound.outcomes import Json, at_path, parse_json
+from webapp.store.contract import Tx
+
+KEPT = DAY  # how long an event is known again; a signed time is refused much earlier
+MOST = 1_000  # events in one request
+_TEXT = (str, int)
+log = logging.getLogger(__name__)
+
+
+def receive(service: Service, slug: str, oauth_app_id: str, received: InboundRequest) -> HttpAnswer:
+    """Take in what came to the address of a client. Raises :class:`NotFound` where nobody listens there."""
+    request = requests.kept(received, timestamp=received.at)
+    if _is_kept_secret(service, slug, oauth_app_id, received, request):
+        return HttpAnswer(200, receiving.SUCCESS, receiving.JSON)
+    client, facts, secret = listener(service, slug, oauth_app_id)
+    if isinstance(facts, PieceEvents):
+        address = client_events.address(service, slug, client.id)
+        return _told(service, told_events.Listening(facts, client.id, secret, address), client, request)
+    if not fits(facts.signature, secret, request.payload()):
+        return HttpAnswer(401, '{"error": "The signature does not fit."}', receiving.JSON)
+    parsed = parse_json(received.body)
+    if not isinstance(parsed, Json):
+        return HttpAnswer(400, '{"error": "The body must be JSON."}', receiving.JSON)
+    if facts.handshake and (answer := handshake_answer(facts.handshake, parsed.value, _signer(secret))) is not None:
+        return HttpAnswer(200, json.dumps(answer), receiving.JSON)
+    events = parsed.value if isinstance(parsed.value, list) else [parsed.value]
+    for event in events[:MOST]:
+        if isinstance(event, dict):
+            _take_in(service, client, facts, event, _alone(request, received, event, len(events)))
+    service.wake()
+    return HttpAnswer(200, receiving.SUCCESS, receiving.JSON)
+
+
+def asks_a_piece(service: Service, slug: str) -> bool:
+    """Whether the code of a piece says what such a request is, and the caller waits for it."""
+    app = service.catalog.app(slug)
+    return app is not None and app.spec.piece_events is not None
+
+
+def listener(service: Service, slug: str, oauth_app_id: str) -> tuple[ProviderClient, Events | PieceEvents, str]:
+    """Who listens at the address of a client: it, what its app says of events, and the secret that signs them.
+
+    Raises :class:`NotFound` where nobody does.
+    """
+    client = _client(service, slug, oauth_app_id)
+    facts, secret = service.app(slug).spec.told, client_events.secret(service, client)
+    if facts is None or secret is None:
+        raise NotFound(receiving.NOTHING)
+    return client, facts, secret
+
+
+def purge(service: Service) -> int:
+    """Forget events that came more than a day ago; how many there were."""
+    with service.store.write() as tx:
+        return tx.run("DELETE FROM app_events WHERE received_at < :limit", {"limit": service.clock() - KEPT})
+
+
+def _client(service: Service, slug: str, oauth_app_id: str) -> ProviderClient:
+    with suppress(NotFound):
+        client = provider_clients.get(service.store, oauth_app_id)
+        if client.app == slug and service.catalog.app(slug) is not None:
+            return client
+    raise NotFound(receiving.NOTHING)
+
+
+def _is_kept_secret(
+    service: Service, slug: str, oauth_app_id: str, received: InboundRequest, request: ReceivedRequest
+) -> bool:
+    """Whether an unsigned request brings the secret that is to sign, which then waits for the client's owner."""
+    client, facts = _client(service, slug, oauth_app_id), service.app(slug).spec.events
+    if facts is None or facts.handshake is None or not facts.brings_secret:
+        return False
+    if facts.signature.header.lower() in request.facts["headers"]:
+        return False
+    parsed = parse_json(received.body)
+    secret = at_path(parsed.value, facts.handshake.secret) if isinstance(parsed, Json) else None
+    if not isinstance(secret, str) or not event_handshakes.is_usable(secret):
+        return False
+    event_handshakes.keep(service, client, secret)
+    return True
+
+
+def _take_in(
+    service: Service, client: ProviderClient, facts: Events, event: Mapping[str, Any], request: ReceivedRequest
+) -> None:
+    """Keep an event for all triggers that it may concern."""
+    headers = request.facts["headers"]
+    name, keys = str(member(event, headers, facts.name)), frozenset(_keys(facts, event, headers))
+    known_by = [member(event, headers, path) for path in facts.id]
+    is_known = known_by and all(isinstance(value, _TEXT) for value in known_by)
+    text = json.dumps([sorted(keys), *(known_by if is_known else (name, event))], sort_keys=True)
+    _fan_out(service, client, name, keys, text, request)
+
+
+def _told(service: Service, at: told_events.Listening, client: ProviderClient, request: ReceivedRequest) -> HttpAnswer:
+    """Take in what a piece says that ``request`` tells."""
+    event = request.payload()
+    told = told_events.read(service, at, event)
+    if told.name:
+        text = json.dumps([told.identifier, told.name, event["query"], event["bodyRaw"]], sort_keys=True)
+        _fan_out(service, client, told.name, frozenset({told.identifier}), text, request)
+        service.wake()
+    return told.answer or HttpAnswer(200, receiving.SUCCESS, receiving.JSON)
+
+
+def _fan_out(
+    service: Service, client: ProviderClient, name: str, keys: frozenset[str], text: str, request: ReceivedRequest
+) -> None:
+    """Keep an event, known by ``text``, for all triggers that hear it; nothing where it came before."""
+    with service.store.write() as tx:
+        if not _is_first(tx, client, hashlib.sha256(text.encode(errors="replace")).hexdigest(), service.clock()):
+            return
+        for hook in app_hooks.of_event(tx, client.id, keys, name):
+            trigger = deployed_triggers.find(tx, hook.trigger_id)
+            if trigger is None or not trigger.active:
+                continue
+            try:
+                receiving.count(service, trigger)
+                inbox.put(tx, service, trigger, request)
+            except Unavailable:
+                raise  # the provider sends it again
+            except PatchbayError as error:
+                log.warning("An event of %s was not kept for %s: %s", client.app, trigger.id, error.message)
+
+
+def _is_first(tx: Tx, client: ProviderClient, digest: str, now: int) -> bool:
+    sql = "INSERT INTO app_events (oauth_app_id, event_hash, received_at) VALUES (:client, :hash, :now)"
+    return bool(tx.run(f"{sql} ON CONFLICT DO NOTHING", {"client": client.id, "hash": digest, "now": now}))
+
+
+def _keys(facts: Events, event: Mapping[str, Any], headers: Mapping[str, Any]) -> Iterator[str]:
+    for path in facts.account.paths:
+        value = member(event, headers, path)
+        if isinstance(value, _TEXT) and value != "":
+            yield str(value)
+
+
+def _alone(request: ReceivedRequest, received: InboundRequest, event: Any, count: int) -> ReceivedRequest:
+    """``request`` with one of several events as its body."""
+    if count == 1 and not received.body.lstrip().startswith(b"["):
+        return request
+    return ReceivedRequest(request.facts, json.dumps(event).encode())
+
+
+def _signer(secret: str) -> Callable[[str], str]:
+    return lambda text: hmac.new(secret.encode(), text.encode(), hashlib.sha256).hexdigest()

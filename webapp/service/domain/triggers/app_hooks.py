@@ -1,0 +1,202 @@
+"""Which triggers hear the events of an OAuth client (table ``event_listeners``): those with a prop
+``$.interface.apphook``.
+
+A trigger that is switched on asks its account's provider whose the account is, in the provider's own words, and is then
+found by them. Where an account is several, such as one for each installation that it may see, that is asked again every
+six hours. No trigger needs an address and a secret of its own.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from webapp.errors import Invalid, NotFound, PatchbayError
+from webapp.kit.clock import HOUR
+from webapp.service.catalog.app import App
+from webapp.service.domain.accounts import accounts, credentials, provider_clients
+from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import grants, prop_values
+from webapp.service.domain.triggers import deployed_triggers
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.pieces import listeners
+from webapp.service.domain.triggers.pieces.listeners import Listener
+from webapp.service.outbound import probe
+from webapp.service.outbound.outcomes import at_path
+from webapp.store.contract import Reader, Tx
+
+TYPE = "$.interface.apphook"
+ASKED_EVERY = 6 * HOUR
+AT_ONCE = 50
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AppHook:
+    """One trigger that hears events: of the account ``account_id``, which is ``person`` at the provider. No
+    ``event_names`` are all."""
+
+    trigger_id: str
+    account_id: str
+    person: str
+    event_names: tuple[str, ...]
+
+    def hears(self, name: str) -> bool:
+        """Whether it wants events of that name."""
+        return not self.event_names or name in self.event_names
+
+
+def prop_of(trigger: DeployedTrigger) -> Mapping[str, Any] | None:
+    """The prop by which ``trigger`` hears events of its app; None for any other trigger."""
+    return next((prop for prop in trigger.props if prop["type"] == TYPE), None)
+
+
+def listen(
+    service: Service, trigger: DeployedTrigger, configured: Mapping[str, Any], told: Sequence[Listener] | None = None
+) -> None:
+    """Let ``trigger`` hear events with the account in ``configured``, from now on: those that its declaration names, or
+    what a piece ``told``. Whose they are a piece says only of an app that it brings.
+
+    Raises :class:`Invalid`, :class:`NotFound` or :class:`grants.AccountUnusable` with why it cannot.
+    """
+    prop = prop_of(trigger)
+    if prop is None:
+        return
+    values = prop_values.checked(trigger.props, configured, whole=True)
+    chosen = grants.find_accounts(service, trigger.scene, trigger.external_id, trigger.props, values.accounts)
+    account = chosen.get(prop["appProp"])
+    if account is None:
+        raise Invalid("Choose the account whose events it is to hear.")
+    app = service.app(account.app)
+    _check_ready(service, app, account)
+    names = tuple(prop.get("eventNames") or ()) if told is None else listeners.names(told)
+    hook, asked_at = AppHook(trigger.id, account.id, "", names), None
+    if app.spec.events is None:
+        by_identifier = listeners.names_by_identifier(told or ())
+        hooks = {key: replace(hook, event_names=events) for key, events in by_identifier.items()}
+    else:
+        answer = _answer(service, app, grants.fresh(service, account))
+        hook = replace(hook, person=_person(app, answer))
+        hooks = dict.fromkeys(_keys(app, answer), hook)
+        asked_at = service.clock() if _changes(app) else None
+    with service.store.write() as tx:
+        if tx.one("SELECT 1 AS there FROM deployed_triggers WHERE id = :id", {"id": trigger.id}) is None:
+            raise NotFound("This trigger was deleted meanwhile.")
+        _put(tx, trigger.id, hooks, asked_at)
+
+
+def of_event(reader: Reader, oauth_app_id: str, account_keys: frozenset[str], name: str) -> list[AppHook]:
+    """Those that hear events called ``name`` about one of ``account_keys``, by accounts that have the client now."""
+    hooks: dict[str, AppHook] = {}
+    for key in sorted(account_keys):
+        rows = reader.all(
+            "SELECT event_listeners.* FROM event_listeners JOIN accounts ON accounts.id = account_id "
+            "WHERE account_key = :key AND accounts.oauth_app_id = :client ORDER BY trigger_id",
+            {"client": oauth_app_id, "key": key},
+        )
+        hooks |= {row["trigger_id"]: _read(row) for row in rows}
+    return [hook for hook in hooks.values() if hook.hears(name)]
+
+
+def of_trigger(reader: Reader, trigger_id: str) -> AppHook | None:
+    """How the trigger hears events; None where it does not."""
+    row = reader.one("SELECT * FROM event_listeners WHERE trigger_id = :id LIMIT 1", {"id": trigger_id})
+    return _read(row) if row else None
+
+
+def renew(service: Service) -> int:
+    """Ask again whose events are heard, where that changes; for how many triggers it was asked."""
+    now = service.clock()
+    rows = service.store.all(
+        "SELECT DISTINCT trigger_id, account_id, person, event_names, asked_at FROM event_listeners "
+        "WHERE asked_at NOT BETWEEN :limit AND :now ORDER BY trigger_id LIMIT :most",
+        {"limit": now - ASKED_EVERY, "now": now, "most": AT_ONCE},
+    )
+    for row in rows:
+        hook, keys = _read(row), list[str]()
+        try:
+            trigger = deployed_triggers.find(service.store, hook.trigger_id)
+            if trigger is not None:
+                account = accounts.get(service.store, trigger.scene, hook.account_id)
+                app = service.app(account.app)
+                keys = _keys(app, _answer(service, app, grants.fresh(service, account)))
+        except PatchbayError as error:  # such as a provider that is down: what was known stands until the next time
+            log.info("Whose events %s hears could not be asked: %s", hook.trigger_id, error.message)
+        with service.store.write() as tx:
+            params = {"now": service.clock(), "id": hook.trigger_id, "before": row["asked_at"]}
+            sql = "UPDATE event_listeners SET asked_at = :now WHERE trigger_id = :id AND asked_at = :before"
+            if tx.run(sql, params) and keys:  # it was not set anew meanwhile, such as for another account
+                _put(tx, hook.trigger_id, dict.fromkeys(keys, hook), params["now"])
+    return len(rows)
+
+
+def _check_ready(service: Service, app: App, account: Account) -> None:
+    if app.spec.told is None:
+        raise Invalid(f"{app.name} tells no events.")
+    if account.oauth_app_id is None:
+        raise Invalid(f"{app.name} tells no events of an account like this. Connect one by signing in there.")
+    if provider_clients.get(service.store, account.oauth_app_id).events_sealed is None:
+        raise Invalid(f"The events of {app.name} are not set up yet. Ask whoever runs this service.")
+
+
+def _answer(service: Service, app: App, account: Account) -> Any:
+    """What the provider says of whose events ``account`` hears. Raises :class:`Invalid`."""
+    declared = app.spec.events.account.request if app.spec.events else None
+    request = app.request_for(declared) if declared else app.identity_request
+    if request is None:
+        return None
+    values = credentials.read(service, account)
+    outcome = probe.probe(service.client_for(app), request, values, app.refusal_rules)
+    if outcome.kind != "ok":
+        raise Invalid(f"{app.name} cannot say whose account it is. {outcome.sentence}")
+    return outcome.body
+
+
+def _keys(app: App, answer: Any) -> list[str]:
+    """What the provider calls the account; several where it is. Raises :class:`Invalid` for nothing."""
+    keys = app.spec.events.account.keys_in(answer) if app.spec.events else []
+    if not keys and _changes(app):
+        raise Invalid(f"{app.name} is not installed where this account may see it. Install it there, then try again.")
+    if not keys:
+        raise Invalid(f"{app.name} did not say whose account it is. Try again in a few minutes.")
+    return keys
+
+
+def _person(app: App, answer: Any) -> str:
+    path = app.spec.events.seen_by.of if app.spec.events else ""
+    person = at_path(answer, path) if path else None
+    return "" if person is None else str(person)
+
+
+def _changes(app: App) -> bool:
+    return app.spec.events is not None and app.spec.events.account.request is not None
+
+
+def _put(tx: Tx, trigger_id: str, hooks: Mapping[str, AppHook], asked_at: int | None) -> None:
+    """Let the trigger hear of these and of nobody else."""
+    tx.run("DELETE FROM event_listeners WHERE trigger_id = :id", {"id": trigger_id})
+    for key, hook in hooks.items():
+        tx.run(
+            "INSERT INTO event_listeners (trigger_id, account_key, account_id, person, event_names, asked_at) "
+            "VALUES (:trigger, :key, :account, :person, :names, :asked)",
+            {
+                "trigger": trigger_id,
+                "key": key,
+                "account": hook.account_id,
+                "person": hook.person,
+                "names": orjson.dumps(hook.event_names).decode(),
+                "asked": asked_at,
+            },
+        )
+
+
+def _read(row: Mapping[str, Any]) -> AppHook:
+    return AppHook(
+        trigger_id=row["trigger_id"],
+        account_id=row["account_id"],
+        person=row["person"],
+        event_names=tuple(orjson.loads(row["event_names"])),
+    )
