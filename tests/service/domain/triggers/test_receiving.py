@@ -2,11 +2,13 @@
 
 import pytest
 
+from tests.fakes.catalog_bench import Bench
+from tests.fakes.declared.asana_webhooks import AsanaStage
 from tests.fakes.triggers import deploy
 from webapp.errors import PatchbayError
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deployed_triggers, inbox, lifecycle, receiving
+from webapp.service.domain.triggers import changing, deployed_triggers, inbox, lifecycle, receiving
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.requests import InboundRequest
 
@@ -63,3 +65,35 @@ def test_a_source_that_fails_says_nothing_of_why(service: Service, scene: Scene)
 def test_without_a_request_nothing_waits(service: Service, scene: Scene) -> None:
     deploy(service, scene, "~/echo")
     assert inbox.claim(service) is None
+
+
+ADDED = {
+    "action": "added",
+    "created_at": "2026-05-01T10:00:00.000Z",
+    "resource": {"gid": "t1", "resource_type": "task"},
+}
+
+
+def test_a_provider_that_tries_the_address_first_is_answered_and_its_secret_kept(slack_bench: Bench) -> None:
+    asana = AsanaStage(slack_bench)
+    alice, bob = asana.deploy("alice"), asana.deploy("bob")
+    (of_alice, of_bob) = (secret for _, secret in asana.hooks.values())
+    assert of_alice != of_bob
+    assert asana.tell(alice, []) == 200  # the heartbeat
+    assert asana.tell(alice, [ADDED], secret=of_bob) == 401
+    assert (asana.tell(alice, [ADDED, ADDED]), asana.tell(alice, [ADDED]), asana.tell(bob, [ADDED])) == (200, 200, 200)
+    assert (asana.texts(alice), asana.texts(bob)) == (["Milk"], [])
+
+
+def test_a_trigger_that_is_switched_on_again_is_tried_again(slack_bench: Bench) -> None:
+    asana = AsanaStage(slack_bench)
+    alice = asana.deploy("alice")
+    ((address, first),) = asana.hooks.values()
+    alice = changing.update(asana.service, alice, changing.Change(active=False))
+    assert asana.hooks == {}
+    with pytest.raises(PatchbayError, match="There is nothing at this address"):
+        asana.post(address, b"{}", {"X-Hook-Secret": "forged"})
+    alice = changing.update(asana.service, alice, changing.Change(active=True))
+    assert asana.tell(alice, [ADDED], secret=first) == 401
+    assert asana.tell(alice, [ADDED]) == 200
+    assert asana.texts(alice) == ["Milk"]

@@ -1,5 +1,7 @@
 """A deployed trigger as the API shows it: no value of a secret prop, and a key only for those who may see it."""
 
+from dataclasses import replace
+
 from tests.fakes.triggers import deploy
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import trigger_webhooks
@@ -32,6 +34,18 @@ def test_extensions_come_only_when_asked_for(service: Service, scene: Scene) -> 
     (shown,) = serialization.listed(service, [trigger], extensions=True)
     assert (shown["external_user_id"], shown["waits"], shown["accounts"]) == ("alice", None, [])
     assert serialization.listed(service, [], extensions=True) == []
+
+
+def test_a_version_that_is_not_here_is_told_and_where_to_go_on(service: Service, scene: Scene) -> None:
+    trigger = deploy(service, scene)
+    facts = serialization.to_json(service, trigger, extensions=True)
+    assert (facts["available"], facts["newest_version"]) == (True, None)
+    older = serialization.to_json(service, replace(trigger, component_version="0.9.0"), extensions=True)
+    assert (older["available"], older["newest_version"]) == (False, "1.0.0")
+    assert "move it to version 1.0.0" in older["waits"]
+    removed = replace(trigger, component_key="gone-new", app="gone", active=False)
+    facts = serialization.to_json(service, removed, extensions=True)
+    assert (facts["available"], facts["newest_version"], facts["waits"]) == (False, None, None)
 
 
 def test_an_address_to_enter_by_hand_is_an_extension(service: Service, scene: Scene) -> None:

@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
+from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.triggers import deploy, emitted, poll_due, row
-from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, FakeClock
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, TOLERATED, FakeClock
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import firing, lifecycle, timers
+from webapp.service.domain.triggers import deployed_triggers, firing, lifecycle, timers
+from webapp.store.contract import Store, claiming
 
 EVERY_MINUTE = {"cron": {"cron": "* * * * *", "timezone": "Europe/Berlin"}}
 
@@ -62,6 +64,21 @@ def test_a_clock_that_was_ahead_for_a_day_stops_nothing(service: Service, scene:
     assert len(timestamps(service, interval)) == len(timestamps(service, cron)) == 4
 
 
+def test_a_worker_that_starts_while_another_fires_repeats_no_tick(
+    service: Service, scene: Scene, clock: FakeClock
+) -> None:
+    """Its clock is read before the other's transaction ends, or is a little behind."""
+    timer = deploy(service, scene, "schedule-custom-interval", given={"cron": {"intervalSeconds": 1}})
+    clock.advance(SECOND)
+    assert timers.fire_timers(service) == 1
+    for behind in (20, TOLERATED):
+        clock.advance(-behind)
+        assert lifecycle.realign(service) == 0
+        clock.advance(behind)
+        assert timers.fire_timers(service) == 0
+    assert len(timestamps(service, timer)) == 1
+
+
 def test_an_hour_back_repeats_no_cron_tick(service: Service, scene: Scene, clock: FakeClock) -> None:
     cron = deploy(service, scene, "schedule-cron", given={"cron": {"cron": "*/30 * * * *"}})
     clock.advance(HOUR + 5 * SECOND)
@@ -74,3 +91,17 @@ def test_an_hour_back_repeats_no_cron_tick(service: Service, scene: Scene, clock
     found = timestamps(service, cron)
     assert len(found) == len(set(found)) == 3
     assert sorted(found) == found
+
+
+def test_a_worker_fires_the_timers_that_no_other_fires_just_now(
+    post_on_postgres: DeliveryHarness, workers: list[Store]
+) -> None:
+    service, scene, clock = post_on_postgres.service, post_on_postgres.scene, post_on_postgres.clock
+    given = {"cron": {"intervalSeconds": 10}}
+    triggers = [deploy(service, scene, "schedule-custom-interval", given=given) for _ in range(3)]
+    clock.advance(10 * SECOND)
+    with workers[0].write(shared=True) as tx:
+        assert deployed_triggers.ROWS.all(tx, f"emitter = 'timer' LIMIT 1{claiming(tx)}", {})
+        assert timers.fire_timers(service) == 2
+    assert timers.fire_timers(service) == 1
+    assert [len(emitted(service, trigger)) for trigger in triggers] == [1, 1, 1]

@@ -15,9 +15,11 @@ from webapp.service.components.calls import HttpAnswer, Reply
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import prop_values
 from webapp.service.domain.deliveries.received import ReceivedRequest
-from webapp.service.domain.triggers import deployed_triggers, firing, inbox, recording, requests
+from webapp.service.domain.triggers import deployed_triggers, event_sight, firing, inbox, plans, recording, requests
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
+from webapp.service.domain.triggers.pieces import handshakes
+from webapp.service.domain.triggers.push import notifications
 from webapp.service.domain.triggers.requests import InboundRequest
 from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Tx
@@ -32,9 +34,9 @@ NOTHING = "There is nothing at this address."
 
 
 def listener(service: Service, key: str) -> DeployedTrigger:
-    """The trigger that listens at ``/h/<key>`` now. Raises :class:`NotFound`."""
+    """The trigger that listens at ``/h/<key>`` now, or is just being switched on. Raises :class:`NotFound`."""
     trigger = deployed_triggers.by_endpoint(service.store, key)
-    if trigger is None or not trigger.active:
+    if trigger is None or not (trigger.active or _is_tried(service, trigger)):
         raise NotFound(NOTHING)
     return trigger
 
@@ -50,6 +52,11 @@ def answers_synchronously(trigger: DeployedTrigger) -> bool:
     return trigger.emitter == "source" and trigger.custom_response
 
 
+def caller_waits(service: Service, trigger: DeployedTrigger) -> bool:
+    """Whether a caller may have to wait for a run: always, or where the request is a piece's handshake."""
+    return answers_synchronously(trigger) or handshakes.expected(service, trigger) is not None
+
+
 def receive_request(service: Service, trigger: DeployedTrigger, received: InboundRequest) -> HttpAnswer:
     """Take a request in for ``trigger``, and say what to answer. Everything that was accepted is committed.
 
@@ -58,10 +65,16 @@ def receive_request(service: Service, trigger: DeployedTrigger, received: Inboun
     """
     if trigger.emitter == "http":
         return _native(service, trigger, requests.kept(received))
+    if (told := notifications.receive(service, trigger, received)) is not None:
+        return told
     request = requests.kept(received, timestamp=received.at)
     _measured(request, inbox.MAX_BYTES)
+    if (handshake := handshakes.answer(service, trigger, request)) is not None:
+        return handshake
     if answers_synchronously(trigger):
         return _answered(service, trigger, request.payload())
+    if not trigger.active:
+        raise NotFound(NOTHING)  # only its address is being tried
     try:
         inbox.add(service, trigger, request)
     except Conflict as error:  # deleted meanwhile
@@ -90,19 +103,42 @@ def _run_queued(service: Service, waiting: QueuedRequest) -> None:
     trigger = deployed_triggers.find(service.store, waiting.trigger_id)
     if trigger is None:
         return  # its requests went with it
+    if trigger.active and trigger.hears_events and not _is_for_its_account(service, trigger, waiting):
+        return
     if not trigger.active or firing.request(service, trigger, waiting.request, settle=_settle(service, waiting)).waits:
         with service.store.write() as tx:
             inbox.postpone(tx, waiting, service.clock() + _PAUSE_MS)
 
 
+def _is_for_its_account(service: Service, trigger: DeployedTrigger, waiting: QueuedRequest) -> bool:
+    """Whether the event may be seen by the account; what may not is struck out, and what cannot be told waits."""
+    sees = event_sight.sees(service, trigger, waiting.request)
+    if sees:
+        return True
+    with service.store.write() as tx:
+        if sees is None:
+            inbox.retry_or_drop(tx, waiting, service.clock(), "Whether the account may see it could not be asked.")
+        else:
+            inbox.complete(tx, waiting)
+    return False
+
+
+def _is_tried(service: Service, trigger: DeployedTrigger) -> bool:
+    """Whether its provider may be trying its address, as some do before they answer who subscribes."""
+    if not caller_waits(service, trigger):
+        return False
+    plan = plans.find(service.store, trigger.id)
+    return plan is not None and plan.phase in ("subscribe", "restore")
+
+
 def _native(service: Service, trigger: DeployedTrigger, request: ReceivedRequest) -> HttpAnswer:
     size = _measured(request, MAX_EVENT_BYTES)
     summary = one_line(f"{request.facts['method']} {request.facts['path']}", MAX_SUMMARY)
-    with service.store.write() as tx:
+    with service.store.write(shared=True) as tx:
         now = deployed_triggers.find(tx, trigger.id)
         if now is None or not now.active:
             raise NotFound(NOTHING)
-        recording.record_request(tx, service, trigger, request, summary, size)
+        recording.record_request(tx, service, now, request, summary, size)
     service.wake()
     return _chosen_response(service, trigger)
 

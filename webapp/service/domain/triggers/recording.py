@@ -28,9 +28,12 @@ def record(tx: Tx, service: Service, trigger: DeployedTrigger, emitted: Sequence
 def record_request(
     tx: Tx, service: Service, trigger: DeployedTrigger, request: ReceivedRequest, summary: str, size: int
 ) -> None:
-    """Write down a request that came for ``trigger``, whose JSON has ``size`` bytes. Raises :class:`TooLarge`."""
-    events.record_request(tx, service, trigger, request, summary, size)
-    hold_bytes(tx, service, trigger)
+    """Write down a request that came for ``trigger``, whose JSON has ``size`` bytes. Raises :class:`TooLarge`.
+
+    A shared transaction counts it last: what others write at the same moment does not count yet.
+    """
+    event = events.record_request(tx, service, trigger, request, summary, size)
+    hold_bytes(tx, service, trigger, event.kept if tx.shared else 0)
     lifecycle.set_last_event(tx, trigger, service.clock())
 
 

@@ -22,7 +22,7 @@ from webapp.service.domain.triggers import lifecycle
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.store.contract import Reader, Tx
 
-Cause = Literal["timer", "request", "deploy", "activate", "deactivate"]
+Cause = Literal["timer", "request", "deploy", "activate", "deactivate", "renew"]
 KEPT = 30 * DAY
 KEPT_PER_TRIGGER = 200
 MAX_LINES = 256 * 1024

@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from webapp.service.components.pieces import texts
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import prop_values
 from webapp.service.domain.triggers import accounts as trigger_accounts
-from webapp.service.domain.triggers import configuration, deployed_triggers, schedules
+from webapp.service.domain.triggers import calls, configuration, deployed_triggers, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.push import subscriptions
+from webapp.service.domain.triggers.push.subscriptions import RenewedSubscription
 
 NO_KEYS: Mapping[str, str] = MappingProxyType({})
 
@@ -37,11 +40,17 @@ def listed(
     if not extensions or not triggers:
         return shown
     ids = [trigger.id for trigger in triggers]
-    accounts, waiting = trigger_accounts.of_triggers(service.store, ids), trigger_accounts.waiting(service.store, ids)
+    accounts, waiting = (
+        trigger_accounts.of_triggers(service.store, ids),
+        trigger_accounts.why_waiting(service, triggers),
+    )
+    pushed = subscriptions.of_pushed(service.store, triggers)
     return [
         {
             **fields,
-            **_extended(trigger, accounts[trigger.id], waits=trigger.id in waiting),
+            **_extended(trigger, accounts[trigger.id], waiting.get(trigger.id)),
+            **_versions(service, trigger),
+            **_told(trigger, pushed.get(trigger.id), service.clock()),
             **_to_enter(service, trigger),
         }
         for trigger, fields in zip(triggers, shown, strict=True)
@@ -85,15 +94,44 @@ def _native(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
 
 
 def _to_enter(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
-    """The address of a source that its person enters at the app by hand: such as Slack, which asks for an answer."""
-    if trigger.emitter != "source" or not trigger.custom_response:
+    """The address of a source that its person enters at the app by hand."""
+    if trigger.emitter != "source" or not _is_entered(service, trigger):
         return {}
     return {"endpoint_url": deployed_triggers.endpoint_url(service, trigger)}
 
 
-def _extended(trigger: DeployedTrigger, accounts: list[dict[str, str]], *, waits: bool) -> dict[str, Any]:
+def _is_entered(service: Service, trigger: DeployedTrigger) -> bool:
+    """Whether its words say so, as those of pieces do; or its code answers what the app asks when it is entered, and
+    does not tell the app by itself: such as Slack's."""
+    if any(texts.ENDPOINT_WORDS in prop.get("content", "") for prop in trigger.props):
+        return True
+    if not trigger.custom_response:
+        return False
+    component = calls.component_of(service, trigger)
+    return component is None or component.of_python or "activate" not in component.hooks
+
+
+def _told(trigger: DeployedTrigger, subscription: RenewedSubscription | None, now: int) -> dict[str, Any]:
+    """Whether its app tells it of news, and why it does not."""
+    if subscription is None or not trigger.active:
+        return {"told": False, "told_error": None}
+    told = subscription.stands(now)
+    return {"told": told, "told_error": None if told else subscription.error}
+
+
+def _versions(service: Service, trigger: DeployedTrigger) -> dict[str, Any]:
+    """The version that it was deployed with, whether that is here, and a later one where there is one."""
+    own, newest = calls.component_of(service, trigger), service.catalog.component(trigger.component_key)
+    is_later = newest is not None and (own is None or newest.release > own.release)
     return {
         "version": trigger.component_version,
+        "available": own is not None,
+        "newest_version": newest.version if newest is not None and is_later else None,
+    }
+
+
+def _extended(trigger: DeployedTrigger, accounts: list[dict[str, str]], waits: str | None) -> dict[str, Any]:
+    return {
         "app": trigger.app,
         "external_user_id": trigger.external_id,
         "emitter_type": trigger.emitter,
@@ -104,6 +142,6 @@ def _extended(trigger: DeployedTrigger, accounts: list[dict[str, str]], *, waits
         "schedule": trigger.schedule,
         "instant": trigger.instant,
         "accounts": accounts,
-        "waits": trigger_accounts.WAITS if waits and trigger.active else None,
+        "waits": waits if trigger.active else None,
         "last_error": trigger.last_error,
     }

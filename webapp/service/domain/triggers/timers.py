@@ -5,7 +5,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import events
 from webapp.service.domain.triggers import deployed_triggers, lifecycle, schedules
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.store.contract import Tx
+from webapp.store.contract import Tx, claiming
 
 BATCH = 500
 POLLS_LOOKED_AT = 64  # more than run side by side, so that one of them is free
@@ -16,10 +16,10 @@ def fire_timers(service: Service) -> int:
     now, next_at = service.clock(), next_timer_at(service)
     if next_at is None or next_at > now:
         return 0  # an idle worker takes no write lock
-    with service.store.write() as tx:
+    with service.store.write(shared=True) as tx:
         due = deployed_triggers.ROWS.all(
             tx,
-            f"emitter = 'timer' AND {lifecycle.DUE} ORDER BY next_run_at LIMIT :limit",
+            f"emitter = 'timer' AND {lifecycle.DUE} ORDER BY next_run_at LIMIT :limit{claiming(tx)}",
             {"now": now, "busy": lifecycle.BUSY, "limit": BATCH},
         )
         for timer in due:

@@ -1,0 +1,213 @@
+"""What stands at Microsoft is renewed in time, made anew where it was lost, and what came meanwhile is fetched."""
+
+import pytest
+
+from tests.fakes.catalog_bench import Bench
+from tests.fakes.declared.google_push import GoogleCalendar
+from tests.fakes.declared.graph import KEY, Graph
+from tests.fakes.declared.push import Stage, watching
+from tests.fakes.triggers import row
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
+from webapp.service.components.calls import Reply
+from webapp.service.domain.triggers import (
+    calls,
+    changing,
+    deployed_triggers,
+    deploying,
+    firing,
+    lifecycle,
+    serialization,
+)
+from webapp.service.domain.triggers.changing import Change
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.service.domain.triggers.push import renewing, subscriptions
+
+
+def stands(stage: Stage, trigger: DeployedTrigger) -> bool:
+    subscription = subscriptions.find(stage.service.store, trigger.id)
+    return subscription is not None and subscription.stands(stage.clock())
+
+
+def entries(stage: Stage, trigger: DeployedTrigger) -> list[str]:
+    """What the history says of being told, the newest first."""
+    rows = stage.service.store.all(
+        "SELECT kind, sentence FROM account_history WHERE trigger_id = :id ORDER BY id DESC", {"id": trigger.id}
+    )
+    return [each["sentence"] for each in rows if "told" in each["kind"]]
+
+
+def test_it_is_renewed_before_it_ends_and_looks_seldom_meanwhile(stage: Stage, graph: Graph) -> None:
+    alice = stage.deploy("alice")
+    stage.work()
+    first = graph.subscription(stage, alice)["id"]
+    assert row(stage.service, alice)["next_run_at"] - stage.clock() >= firing.AT_REST
+    for _ in range(10):
+        stage.after(DAY)
+        assert graph.ends(stage, alice) > stage.clock() + 12 * HOUR
+    assert graph.subscription(stage, alice)["id"] == first
+    assert graph.asked.count("POST /subscriptions") == 1
+    assert entries(stage, alice) == []
+
+
+def test_what_microsoft_lost_is_made_anew_and_what_came_meanwhile_is_fetched(stage: Stage, graph: Graph) -> None:
+    alice = stage.deploy("alice")
+    stage.work()
+    lost = graph.subscribed.pop(graph.subscription(stage, alice)["id"])
+    graph.get_mail("alice", "a1")
+    assert graph.tell(lost, "subscriptionRemoved") == 202
+    stage.after(lifecycle.LOOKS_APART)
+    assert stage.told(alice) == ["Mail a1"]
+    assert graph.subscription(stage, alice)["id"] != lost["id"]
+    assert graph.tell(lost) == 401
+
+
+@pytest.mark.parametrize("event", ["reauthorizationRequired", "missed"])
+def test_microsoft_asks_for_a_renewal_and_for_a_look(stage: Stage, graph: Graph, event: str) -> None:
+    alice = stage.deploy("alice")
+    stage.work()
+    stage.clock.advance(HOUR)  # type: ignore[attr-defined]
+    ends = graph.ends(stage, alice)
+    graph.get_mail("alice", "a1", told=False)
+    assert graph.tell(graph.subscription(stage, alice), event) == 202
+    stage.work()
+    assert graph.ends(stage, alice) == ends + HOUR
+    assert stage.told(alice) == ["Mail a1"]
+
+
+def test_what_has_ended_as_it_is_made_is_not_made_again_at_once(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice = stage.deploy("alice")
+    over = Reply(None, ends_at=stage.clock() + SECOND)  # a clock that is ahead of the app's
+    monkeypatch.setattr(calls, "run_hook", lambda *_: over)
+    stage.clock.advance(DAY)  # type: ignore[attr-defined]
+    (claimed,) = subscriptions.claim(stage.service, 9)
+    renewing.renew(stage.service, claimed)
+    subscription = subscriptions.find(stage.service.store, alice.id)
+    assert subscription is not None
+    assert (subscription.failures, subscription.renew_at) == (1, stage.clock() + subscriptions.BACK_OFF[0])
+    assert "Check the clock of this machine." in (subscription.error or "")
+
+
+def test_one_that_fails_backs_off_tells_and_polls_meanwhile(stage: Stage, graph: Graph) -> None:
+    alice = stage.deploy("alice")
+    stage.work()
+    graph.refuses = 503
+    stage.after(2 * DAY)
+    for pause in subscriptions.BACK_OFF[:2]:
+        assert entries(stage, alice) == []
+        stage.after(pause)
+    (sentence,) = entries(stage, alice)
+    assert sentence.startswith("Microsoft Outlook does not tell New email of news at the moment.")
+    assert "Not now" in sentence
+    stage.after(DAY)
+    assert not stands(stage, alice)
+    shown = serialization.to_json(stage.service, alice, extensions=True)
+    assert (shown["told"], "Not now" in shown["told_error"]) == (False, True)
+    graph.get_mail("alice", "a1", told=False)
+    stage.after(6 * MINUTE)
+    assert stage.told(alice) == ["Mail a1"]
+    graph.refuses = 0
+    graph.subscribed.clear()
+    graph.get_mail("alice", "a2")
+    stage.after(DAY)
+    assert stands(stage, alice)
+    stage.work()
+    assert stage.told(alice) == ["Mail a1", "Mail a2"]
+    assert entries(stage, alice)[0] == "Microsoft Outlook tells New email of news again."
+    shown = serialization.to_json(stage.service, alice, extensions=True)
+    assert (shown["told"], shown["told_error"], shown["instant"]) == (True, None, False)
+
+
+def test_it_is_taken_back_when_it_is_paused_changed_or_deleted(stage: Stage, graph: Graph) -> None:
+    alice = stage.deploy("alice")
+    stage.work()
+    paused = changing.update(stage.service, alice, Change(active=False))
+    assert (graph.subscribed, subscriptions.find(stage.service.store, alice.id)) == ({}, None)
+    stage.after(DAY)
+    assert graph.subscribed == {}
+    resumed = changing.update(stage.service, paused, Change(active=True))
+    stage.work()
+    assert graph.subscription(stage, alice)["resource"] == "me/mailFolders('inbox')/messages"
+    changing.update(stage.service, resumed, Change(configured={"folder_id": "f1"}))
+    stage.work()
+    assert graph.subscription(stage, alice)["resource"] == "me/mailFolders('f1')/messages"
+    deploying.delete(stage.service, deployed_triggers.get(stage.service.store, alice.scene, alice.id))
+    assert graph.subscribed == {}
+
+
+def test_one_that_cannot_be_taken_back_ends_by_itself(stage: Stage, graph: Graph) -> None:
+    alice = stage.deploy("alice")
+    stage.work()
+    graph.refuses = 500
+    deploying.delete(stage.service, deployed_triggers.get(stage.service.store, alice.scene, alice.id))
+    assert len(graph.subscribed) == 1
+
+
+def test_one_whose_account_is_dead_waits_for_its_person(stage: Stage, graph: Graph) -> None:
+    alice = stage.deploy("alice")
+    stage.work()
+    count = len(graph.asked)
+    (account,) = stage.service.store.all(
+        "SELECT account_id FROM trigger_accounts WHERE trigger_id = :id", {"id": alice.id}
+    )
+    with stage.service.store.write() as tx:
+        tx.run("UPDATE accounts SET dead = 1 WHERE id = :id", {"id": account["account_id"]})
+    stage.after(3 * DAY)
+    assert len(graph.asked) == count
+    with stage.service.store.write() as tx:
+        tx.run("UPDATE accounts SET dead = 0 WHERE id = :id", {"id": account["account_id"]})
+    stage.after(HOUR)
+    assert stands(stage, alice)
+
+
+def test_one_that_is_being_changed_is_renewed_after_that(stage: Stage, graph: Graph) -> None:
+    alice = stage.deploy("alice")
+    (due,) = [each for each in subscriptions.claim(stage.service, 100) if each.trigger_id == alice.id]
+    with lifecycle.locked(stage.service, alice):
+        renewing.renew(stage.service, due)
+    assert graph.subscribed == {}
+    stage.after(15 * SECOND)
+    assert stands(stage, alice)
+
+
+@pytest.mark.parametrize("url", ["http://patchbay.example", "https://localhost:8600"])
+def test_without_a_public_address_it_polls(slack_bench: Bench, graph: Graph, url: str) -> None:
+    with watching(slack_bench, graph, KEY, url) as stage:
+        alice = stage.deploy("alice")
+        stage.work()
+        graph.get_mail("alice", "a1")
+        stage.after(5 * MINUTE)
+        assert (graph.asked, stage.told(alice)) == ([], ["Mail a1"])
+        deploying.delete(stage.service, deployed_triggers.get(stage.service.store, alice.scene, alice.id))
+        assert graph.asked == []
+
+
+def test_a_channel_of_google_gives_way_to_another_before_it_ends(calendars: Stage, google: GoogleCalendar) -> None:
+    alice = calendars.deploy("alice", calendar_id="primary")
+    calendars.work()
+    (first,) = google.channels.values()
+    for _ in range(6):
+        google.now += DAY
+        calendars.after(DAY)
+        (channel,) = google.channels.values()
+        assert int(channel["expiration"]) > calendars.clock()
+    assert channel["token"] != first["token"]
+    assert google.tell(first) == 401
+    google.change("alice", "a1")
+    calendars.after(lifecycle.LOOKS_APART)
+    assert calendars.told(alice) == ["Event a1"]
+    changing.update(calendars.service, alice, Change(active=False))
+    assert google.channels == {}
+
+
+def test_what_changed_while_google_forgot_is_fetched(calendars: Stage, google: GoogleCalendar) -> None:
+    alice = calendars.deploy("alice", calendar_id="primary")
+    calendars.work()
+    google.channels.clear()
+    google.now = calendars.clock() + MINUTE
+    google.change("alice", "a1")
+    google.forgotten = 9
+    calendars.after(HOUR)
+    assert calendars.told(alice) == ["Event a1"]
+    google.forgotten = 0
+    calendars.after(HOUR)
+    assert calendars.told(alice) == ["Event a1"]

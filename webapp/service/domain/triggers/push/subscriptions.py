@@ -1,0 +1,142 @@
+"""What triggers make at their apps that ends by itself, and when each is to be renewed (table ``subscriptions``).
+
+A row stands as long as its trigger is switched on and wants a subscription, whether the app has one now or not. Who
+renews one puts its time off first, by a lease, so that nobody else does; one whose process died is due again when that
+has passed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from webapp.kit.clock import DAY, HOUR, MINUTE, TOLERATED
+from webapp.service.components.calls import Reply
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.triggers import lifecycle
+from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
+from webapp.store.contract import Reader, Tx, among, claiming
+from webapp.store.table import Table
+
+LEASE = 2 * MINUTE  # longer than a renewal may take
+BACK_OFF = (MINUTE, 5 * MINUTE, 30 * MINUTE, HOUR, 6 * HOUR, DAY)
+_LOOKED_AT = 64  # more than are renewed side by side, so that one of them is free
+
+
+@dataclass(frozen=True, slots=True)
+class RenewedSubscription:
+    """What a trigger made, or is to make, at its app. ``ends_at`` is None while it has none there."""
+
+    trigger_id: str
+    renew_at: int
+    ends_at: int | None = None
+    failures: int = 0
+    error: str | None = None
+
+    def stands(self, now: int) -> bool:
+        """Whether the app tells the trigger of news."""
+        return self.ends_at is not None and self.ends_at > now
+
+
+_SUBSCRIPTIONS = Table("subscriptions", RenewedSubscription, key="trigger_id")
+
+
+def find(reader: Reader, trigger_id: str) -> RenewedSubscription | None:
+    """That of a trigger; None where it wants none."""
+    return _SUBSCRIPTIONS.get(reader, trigger_id)
+
+
+def follow(service: Service, trigger_id: str, hook: str, reply: Reply) -> None:
+    """Let what a hook of the trigger has made be renewed from now on; what was taken back no more."""
+    with service.store.write() as tx:
+        if hook == "deactivate":
+            _SUBSCRIPTIONS.delete(tx, trigger_id)
+        elif reply.ok and reply.ends_at is not None:
+            keep(tx, trigger_id, reply.ends_at, service.clock())
+
+
+def keep(tx: Tx, trigger_id: str, ends_at: int, now: int) -> None:
+    """It stands until then, and is renewed when two thirds of that time have passed; at once where it has ended."""
+    is_over = ends_at <= now
+    renew_at = now if is_over else now + (ends_at - now) * 2 // 3
+    _SUBSCRIPTIONS.upsert(tx, RenewedSubscription(trigger_id, renew_at, None if is_over else ends_at), keep=())
+
+
+def hasten(tx: Tx, trigger_id: str, now: int) -> None:
+    """The app asks for a renewal: it is due now, unless renewals fail just now."""
+    tx.run(
+        "UPDATE subscriptions SET renew_at = :now WHERE trigger_id = :id AND failures = 0 AND renew_at > :now",
+        {"now": now, "id": trigger_id},
+    )
+
+
+def fail(tx: Tx, subscription: RenewedSubscription, error: str, now: int) -> None:
+    """A renewal has failed: it is tried again later and later."""
+    wait = BACK_OFF[min(subscription.failures, len(BACK_OFF) - 1)]
+    _SUBSCRIPTIONS.update(
+        tx, subscription.trigger_id, renew_at=now + wait, failures=subscription.failures + 1, error=error
+    )
+
+
+def postpone(tx: Tx, trigger_id: str, until: int) -> None:
+    """Leave it alone until then, without counting that as a failure."""
+    _SUBSCRIPTIONS.update(tx, trigger_id, renew_at=until)
+
+
+def realign(service: Service) -> int:
+    """Let those be renewed now whose triggers last ran by a clock that has since been set back: they would end long
+    before their time comes; how many there were."""
+    with service.store.write() as tx:
+        return tx.run(
+            "UPDATE subscriptions SET renew_at = :now WHERE renew_at > :now AND trigger_id IN "
+            "(SELECT id FROM deployed_triggers WHERE last_run_at > :tolerated)",
+            {"now": service.clock(), "tolerated": service.clock() + TOLERATED},
+        )
+
+
+def purge(service: Service) -> int:
+    """Forget those of triggers that the system switched off; how many there were. They ask for another when they are
+    switched on."""
+    with service.store.write() as tx:
+        return tx.run(
+            "DELETE FROM subscriptions WHERE trigger_id IN (SELECT id FROM deployed_triggers WHERE active = 0)", {}
+        )
+
+
+def claim(service: Service, limit: int) -> list[RenewedSubscription]:
+    """Those that are due, of triggers that are on and that nobody is changing, each for this caller alone."""
+    now = service.clock()
+    if (at := next_at(service)) is None or at > now:
+        return []  # an idle worker takes no write lock
+    with service.store.write(shared=True) as tx:
+        rows = tx.tuples(
+            "WITH due AS (SELECT trigger_id FROM subscriptions WHERE renew_at <= :now AND EXISTS (SELECT 1 FROM "  # noqa: S608
+            f"deployed_triggers WHERE id = trigger_id AND active = 1 AND deployed = 1 AND {lifecycle.FREE}) "
+            f"ORDER BY renew_at LIMIT :limit{claiming(tx)}) UPDATE subscriptions SET renew_at = :now + :lease "
+            f"WHERE trigger_id IN (SELECT trigger_id FROM due) RETURNING {_SUBSCRIPTIONS.columns}",
+            {"now": now, "limit": limit, "lease": LEASE, "busy": lifecycle.BUSY},
+        )
+    return [_SUBSCRIPTIONS.make(row) for row in rows]
+
+
+def next_at(service: Service) -> int | None:
+    """When the next may be claimed, in epoch milliseconds."""
+    rows = service.store.tuples(
+        "SELECT renew_at, busy_until FROM subscriptions JOIN deployed_triggers ON id = trigger_id "
+        "WHERE active = 1 AND deployed = 1 ORDER BY renew_at LIMIT :limit",
+        {"limit": _LOOKED_AT},
+    )
+    return min((max(row) for row in rows), default=None)
+
+
+def of_pushed(reader: Reader, triggers: Sequence[DeployedTrigger]) -> dict[str, RenewedSubscription]:
+    """Those of the triggers that poll, by the trigger's id."""
+    polling = [trigger.id for trigger in triggers if trigger.told_to_look]
+    if not polling:
+        return {}
+    listed, params = among(polling)
+    rows = _SUBSCRIPTIONS.all(reader, f"trigger_id IN ({listed})", params)
+    return {subscription.trigger_id: subscription for subscription in rows}
+
+
+def tells(reader: Reader, trigger: DeployedTrigger, now: int) -> bool:
+    """Whether the app of ``trigger``, which polls, tells it of news at the moment."""
+    return any(subscription.stands(now) for subscription in of_pushed(reader, [trigger]).values())
