@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from itsdangerous import URLSafeSerializer
@@ -112,6 +113,21 @@ def test_a_token_that_was_refused_as_expired_stays_so_when_the_clock_is_set_back
     assert clients.purge_tokens(service) == 0
     clock.advance(clients.REMEMBERED + clients.LIFETIME_S * SECOND + 1)
     assert clients.purge_tokens(service) == 1
+
+
+def test_a_call_asks_for_its_client_once(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, _ = clients.create(service, name="Server")
+    token, statements = clients.issue_token(service, client, None).token, list[str]()
+    tuples = type(service.store).tuples
+
+    def noted(store: Any, sql: str, params: Any) -> Any:
+        statements.append(sql)
+        return tuples(store, sql, params)
+
+    monkeypatch.setattr(type(service.store), "tuples", noted)
+    monkeypatch.setattr(type(service.store), "one", None)
+    assert clients.verify_token(service, token)[0] == client
+    assert len(statements) == 1
 
 
 def test_tokens_are_signed_with_sha256_and_those_of_sha1_are_read_until_they_expire(

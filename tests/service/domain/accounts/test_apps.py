@@ -16,9 +16,15 @@ def test_a_filter_takes_slug_and_id(service: Service) -> None:
 def test_an_app_that_left_the_catalog_is_still_named(service: Service) -> None:
     known, gone = apps.facts(service, "tinykeys"), apps.facts(service, "departed")
     assert known["name"] == "Tiny Keys"
-    assert (gone["name_slug"], gone["name"], gone["auth_type"]) == ("departed", "departed", "none")
+    assert (gone["name_slug"], gone["name"], gone["auth_type"]) == ("departed", "Departed", "none")
     assert gone["description"] == "This app is no longer in the catalog."
     assert set(gone) <= set(known)
+
+
+def test_an_account_of_an_app_that_left_the_catalog_says_so(service: Service) -> None:
+    assert apps.why_removed(service, "tinykeys") is None
+    sentence = "Departed App was removed here; the account works again once that is added again."
+    assert apps.why_removed(service, "departed_app") == sentence
 
 
 def test_why_an_app_cannot_be_connected(service: Service, project: Project) -> None:

@@ -83,7 +83,9 @@ def test_what_cannot_be_told_is_said_to_be_so(strict: Any) -> None:
 def test_an_address_that_each_account_has_for_itself_is_not_asked(strict: Any) -> None:
     app, spec = strict.app, strict.app.spec
     oauth = spec.oauth.model_copy(update={"token_url": "https://{shop}.example.com/token"})
+    assert client_checks.is_possible(app)
     app = replace(app, read_spec=lambda _: spec.model_copy(update={"oauth": oauth}))
+    assert not client_checks.is_possible(app)
     verdict = client_checks.check(strict.service, app, "id", "s", URI)
     assert verdict.sentence.endswith("The address of Acme is another one for each account.")
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from webapp.errors import Refused, UpstreamFailed
+from tests.conftest import CountedPlace
+from webapp.errors import Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.service.domain.accounts import accounts, credentials, lifecycle, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -40,6 +41,30 @@ def test_fifty_callers_of_an_expired_account_cause_one_refresh(bench: Any, open_
         assert set(pool.map(use, range(50))) == {"a1"}
     assert bench.acme.token_calls == 1
     assert not bench.acme.dead
+
+
+def test_others_compute_while_another_refreshes(
+    bench: Any, place: CountedPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(credentials, "WAIT_S", 0.01)
+    account = bench.connect()
+    assert lifecycle.claim_refresh(bench.service, account)
+    before = place.left
+    with pytest.raises(UpstreamTimedOut):
+        credentials.refresh(bench.service, account)
+    assert place.left > before and place.left == place.back
+
+
+def test_a_token_whose_app_was_removed_is_kept_for_later(bench: Any) -> None:
+    account = bench.connect()
+    with bench.service.store.write() as tx:
+        tx.run("UPDATE accounts SET app = 'departed' WHERE id = :id", {"id": account.id})
+    bench.clock.advance(2 * HOUR)
+    with pytest.raises(UpstreamFailed, match="Departed was removed here"):
+        credentials.ensure_fresh(bench.service, account)
+    kept = accounts.get(bench.service.store, account.scene, account.id)
+    assert (kept.healthy, kept.dead, kept.failures, kept.error) == (True, False, 0, None)
+    assert credentials.due(bench.service, 10) == [] and bench.acme.token_calls == 0
 
 
 def test_what_a_refresh_writes(bench: Any) -> None:

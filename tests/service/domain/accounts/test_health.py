@@ -8,7 +8,9 @@ import pytest
 from webapp.errors import Conflict
 from webapp.kit.clock import FakeClock
 from webapp.service.domain.accounts import health, lifecycle
+from webapp.service.domain.accounts import provider as provider_verbs
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.domain.base.service import Service
 
 Plant = Callable[..., Account]
@@ -26,6 +28,25 @@ def test_a_dead_account_is_not_asked_about(service: Service, plant: Plant, provi
     provider.calls.clear()
     assert health.check(service, dead) == dead
     assert provider.calls == []
+
+
+def test_an_account_whose_app_was_removed_stays_as_it_is(service: Service, plant: Plant, provider: Any) -> None:
+    account = plant(app="departed")
+    assert health.check(service, account) == account
+    assert provider.calls == []
+
+
+def test_a_token_that_nothing_but_use_can_test_is_renewed_when_it_is_refused(
+    bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provider_verbs, "test", lambda *_: CheckResult("ok"))
+    account = bench.connect()
+    assert health.after_refusal(bench.service, account) == account, "its app's own test says that it works"
+    monkeypatch.setattr(provider_verbs, "can_test", lambda app: False)
+    renewed = health.after_refusal(bench.service, account)
+    assert renewed.healthy and renewed.revision != account.revision
+    bench.acme.dead = True
+    assert health.after_refusal(bench.service, renewed).dead
 
 
 def test_an_app_without_revocation_says_where_to_revoke(service: Service, plant: Plant) -> None:

@@ -1,6 +1,7 @@
 """Calling a component for an external user: what is given is checked first, and its own failures are answers."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 
 from webapp.errors import Invalid, NotFound
 from webapp.kit import cursors
+from webapp.service.components.calls import Call, Reply
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import piece_reach
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import components, requests, run_files, runs
+from webapp.service.domain.components import components, grants, requests, run_files, runs
 from webapp.service.domain.components.components import OptionsQuery
 from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.domain.projects.projects import Scene
@@ -38,6 +41,22 @@ def test_a_failed_run_is_an_answer_and_is_kept_without_secrets(service: Service,
     assert (kept.ok, kept.external_id, kept.component_key) == (False, "alice", "~/fail")
 
 
+def test_what_a_component_keeps_goes_into_its_next_run(
+    service: Service, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(piece_reach, "package_of", lambda path: "@acme/piece-shop")
+    states: list[Any] = []
+
+    def call(_: Service, asked: Call, *__: Any) -> Reply:
+        states.append(asked.state)
+        return Reply("done", state={"flow:count": len(states)})
+
+    monkeypatch.setattr(grants, "call", call)
+    for _ in range(2):
+        assert components.run(service, request(service, scene, "~/fail", token="t"))["ret"] == "done"
+    assert states == [{}, {"flow:count": 1}]
+
+
 def test_a_missing_value_is_refused_before_anything_runs(service: Service, scene: Scene) -> None:
     assert wrong(lambda: components.run(service, request(service, scene, "~/fail"))) == ["configured_props.token"]
     assert wrong(lambda: components.run(service, request(service, scene, "~/fail", token=1))) == [
@@ -52,6 +71,17 @@ def test_somebody_elses_account_cannot_be_used(service: Service, scene: Scene, p
     with pytest.raises((Invalid, NotFound)):
         components.configure(service, request(service, scene, **given), OptionsQuery("project_id"))
     assert provider.calls == []
+
+
+def test_a_reload_of_another_way_to_connect_asks_for_its_accounts(service: Service, scene: Scene, plant: Plant) -> None:
+    component = requests.find(service, "~/make-task", None)
+    other = replace(component, json=component.json.replace(b'"app":"tinykeys"', b'"app":"tinyoauth"'))
+    assert other != component
+    account = plant(app="tinyoauth", values={"oauth_access_token": "x", "region": "eu"})
+    values = {"account": {"authProvisionId": account.id}, "project_id": "p1"}
+    reloaded = components.reload(service, ComponentRequest(scene, "alice", other, values))
+    props = {prop["name"]: prop for prop in reloaded["dynamicProps"]["configurableProps"]}
+    assert props["account"]["app"] == "tinyoauth"
 
 
 def test_what_depends_on_values_needs_a_reload_first(service: Service, scene: Scene, plant: Plant) -> None:

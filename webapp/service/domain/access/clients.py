@@ -70,6 +70,7 @@ class Client:
 
 
 _CLIENTS = Table("oauth_clients", Client)
+_REFUSED = "SELECT 1 FROM ended_access_tokens WHERE token_hash = :hash"
 
 
 def create(
@@ -157,10 +158,14 @@ def example(service: Service) -> tuple[str, str]:
 
 def find(service: Service, client_id: str) -> Client | None:
     """The client under ``client_id``, those that are never stored included."""
+    return _never_stored(service, client_id) or _CLIENTS.get(service.store, client_id)
+
+
+def _never_stored(service: Service, client_id: str) -> Client | None:
     own_id, own_secret = dashboard(service)
     if client_id == own_id:
         return Client(own_id, None, "Dashboard", scopes.ALL, hash_token(own_secret), "dashboard", 0, 0)
-    return _example(service) if client_id == EXAMPLE_ID else _CLIENTS.get(service.store, client_id)
+    return _example(service) if client_id == EXAMPLE_ID else None
 
 
 def _example(service: Service) -> Client | None:
@@ -225,12 +230,14 @@ def verify_token(service: Service, token: str) -> tuple[Client, frozenset[str]]:
         client_id, granted, issued, mark = _signed_by(service.keys.derive(PURPOSE), token)
     except (BadData, ValueError, TypeError, UnicodeError) as error:
         raise Unauthorized("The access token is not valid; get a new one at /v1/oauth/token.") from error
+    own, params = _never_stored(service, client_id), {"id": client_id, "hash": hash_token(token)}
+    stored = None if own else _CLIENTS.one(service.store, f"id = :id AND NOT EXISTS ({_REFUSED})", params)
     age = service.clock() // SECOND - issued
-    if not -60 <= age < LIFETIME_S or _has_ended(service, token):
+    if not -60 <= age < LIFETIME_S or (stored is None and _has_ended(service, token)):
         if age >= LIFETIME_S:
             _end(service, token)
         raise Unauthorized("The access token has expired; get a new one at /v1/oauth/token.")
-    client = find(service, client_id)
+    client = own or stored
     if client is None or all(mark != credential[:_MARK] for credential in client.credentials(service.clock())):
         raise Unauthorized("The access token was revoked; get a new one at /v1/oauth/token.")
     _note_use(service, client)
@@ -248,8 +255,7 @@ def purge_tokens(service: Service) -> int:
 
 def _has_ended(service: Service, token: str) -> bool:
     """Whether ``token`` was refused as expired before."""
-    sql = "SELECT 1 FROM ended_access_tokens WHERE token_hash = :hash"
-    return service.store.one(sql, {"hash": hash_token(token)}) is not None
+    return service.store.one(_REFUSED, {"hash": hash_token(token)}) is not None
 
 
 def _end(service: Service, token: str) -> None:

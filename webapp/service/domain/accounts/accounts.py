@@ -22,7 +22,7 @@ from webapp.service.domain.projects.history import Subject
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.outcomes import one_line
 from webapp.store.contract import Params, Reader
-from webapp.store.table import by_one_index, read_count
+from webapp.store.table import by_one_index, read_counts
 
 MAX_NAME = 200
 
@@ -108,7 +108,9 @@ def page(
         f"{columns} FROM accounts WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
         {**params, **plan.params, "limit": plan.limit},
     )
-    return cursors.page(accounts, window, plan, mark, lambda a: (a.created_at, a.id), read_count(reader, counter))
+    return cursors.page(
+        accounts, window, plan, mark, lambda a: (a.created_at, a.id), sum(read_counts(reader, counter).values())
+    )
 
 
 def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = False) -> list[Account]:
@@ -140,21 +142,24 @@ def free_name(reader: Reader, user_id: str, app: str, text: str | None, *, but: 
 def to_json(
     service: Service, account: Account, *, credentials: dict[str, Any] | None = None, extensions: bool = False
 ) -> dict[str, Any]:
-    """``account`` for :func:`orjson.dumps`; its app is embedded as the catalog built it.
+    """``account`` for :func:`orjson.dumps`; its app is embedded as the catalog built it. One whose app was removed here
+    does not work, whatever its own row says, and does again once the app is back.
 
     ``credentials`` are added when they are given; ``extensions`` adds what is ours alone.
     """
+    embedded = service.catalog.embedded(account.app, account.oauth_app_id)
+    removed = None if embedded else apps.why_removed(service, account.app)
     facts: dict[str, Any] = {
         "id": account.id,
         "name": account.name,
         "external_id": account.external_id,
-        "healthy": account.healthy,
+        "healthy": account.healthy and removed is None,
         "dead": account.dead,
-        "app": _app(service, account),
+        "app": embedded or orjson.Fragment(orjson.dumps(apps.facts(service, account.app))),
         "created_at": iso(account.created_at),
         "updated_at": iso(account.updated_at),
         "authorized_scopes": account.authorized_scopes,
-        "error": account.error,
+        "error": removed or account.error,
         "last_refreshed_at": iso_or_none(account.last_refreshed_at),
         "next_refresh_at": iso_or_none(account.next_refresh_at),
     }
@@ -169,6 +174,7 @@ def to_json(
         facts["next_check_at"] = iso_or_none(account.next_check_at)
         facts["oauth_app_id"] = account.oauth_app_id
         facts["scope_profile"] = account.scope_profile
+        facts["available"] = removed is None
     return facts
 
 
@@ -208,9 +214,3 @@ def _account(scene: Scene, row: tuple[Any, ...]) -> Account:
 @functools.lru_cache(maxsize=1024)  # accounts of one app mostly share their scopes
 def _scopes(text: str) -> tuple[str, ...]:
     return tuple(orjson.loads(text))
-
-
-def _app(service: Service, account: Account) -> orjson.Fragment:
-    """The app's JSON; an app that left the catalog is still named."""
-    embedded = service.catalog.embedded(account.app, account.oauth_app_id)
-    return embedded or orjson.Fragment(orjson.dumps(apps.facts(service, account.app)))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from webapp.kit import slugs
 from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base.service import Service
@@ -16,7 +17,15 @@ def slug_of(service: Service, slug_or_id: str) -> str:
 def facts(service: Service, slug: str) -> dict[str, Any]:
     """The App object of ``slug`` (contract "Apps"), to add to; an app that left the catalog is still named."""
     app = service.catalog.app(slug)
-    return app.api_dict if app else {**_GONE, "name_slug": slug, "name": slug}
+    return app.api_dict if app else {**_GONE, "name_slug": slug, "name": slugs.words(slug)}
+
+
+def why_removed(service: Service, slug: str) -> str | None:
+    """What to say of an account of ``slug`` where that app was removed here; None where it stands in the catalog."""
+    if service.catalog.app(slug) is not None:
+        return None
+    removed_app = slugs.words(slug)
+    return f"{removed_app} was removed here; the account works again once that is added again."
 
 
 def why_not(

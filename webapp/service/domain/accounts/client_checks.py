@@ -12,6 +12,7 @@ from typing import Literal
 
 from webapp.service.catalog.app import App
 from webapp.service.catalog.oauth import ClientCheck
+from webapp.service.domain.accounts import discovery
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import Provider
@@ -41,18 +42,33 @@ class ClientVerdict:
         return self.verdict in ("unknown", "redirect_uri")
 
 
+def is_possible(app: App) -> bool:
+    """Whether the provider of ``app`` can be asked: it tells, and its address is not another one for each account."""
+    if app.oauth is None or (app.oauth.check and not app.oauth.check.possible):
+        return False
+    try:
+        return app.is_discovered or bool(app.provider("", None, _defaults(app)))
+    except TemplateError:
+        return False
+
+
 def check(service: Service, app: App, client_id: str, client_secret: str | None, redirect_uri: str) -> ClientVerdict:
     """Ask the provider of ``app``, whose addresses are filled with the defaults of their fields."""
     facts, name = (app.oauth and app.oauth.check) or ClientCheck(source=_RFC), app.provider_name
     if not facts.possible:
         return _unchecked(f"{name} tells only once somebody signs in.")
-    defaults = {field.name: field.default for field in app.spec.fields if field.default}
+    defaults = _defaults(app)
     try:
-        provider = app.provider(client_id, client_secret, defaults)
+        discovered = discovery.endpoints(service, app, defaults) if app.is_discovered else None
+        provider = app.provider(client_id, client_secret, defaults, discovered=discovered)
     except TemplateError:
         return _unchecked(f"The address of {name} is another one for each account.")
     answer = _ask(service, app, replace(provider, deadline_s=DEADLINE_S), redirect_uri)
     return _judged(service, app, facts, provider, redirect_uri, answer)
+
+
+def _defaults(app: App) -> dict[str, str]:
+    return {field.name: field.default for field in app.spec.fields if field.default}
 
 
 def _judged(

@@ -14,7 +14,7 @@ from webapp.errors import Detail, Invalid, NotFound
 from webapp.kit.crypto import new_id
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import accounts, credentials, fields, lifecycle, notifications, provider
+from webapp.service.domain.accounts import accounts, credentials, exchanging, fields, lifecycle, notifications, provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.accounts.questions import AGAIN, KEEP_BOTH, SITE, Question, Undecided
@@ -70,13 +70,13 @@ def connect_with_keys(
     existing = _existing(service, token, app, account_id)
     values = fields.checked(app, texts)
     name = lifecycle.checked_name(name)
-    outcome = provider.identify(service, app, values)
+    session, outcome = exchanging.identify(service, app, values)
     project = projects.get(service.store, token.scene.project_id)
     if outcome.kind != "ok" and project.connect_require_key_auth_test:
         raise _not_accepted(outcome)
     trouble = None if outcome.kind == "ok" else outcome.sentence
     identity = (outcome.identity_id, outcome.identity_name, outcome.identity_text)
-    accepted = AcceptedCredentials(app, values, *identity, trouble, name)
+    accepted = AcceptedCredentials(app, session.values, *identity, trouble, name, expires_at=session.expires_at)
     return _commit(service, token, accepted, existing, on_commit, answers)
 
 
@@ -110,7 +110,7 @@ def connect_with_grant(
         raise _not_accepted(sites)
     site = _site(service, app, sites, existing, answers)
     values |= site
-    outcome = provider.identify(service, app, values)
+    outcome = provider.identify(service, app, provider.with_client(service, app, client, values))
     if outcome.kind != "ok":
         raise _not_accepted(outcome)
     if outcome.identity_id:
@@ -291,6 +291,6 @@ def _default_name(tx: Tx, token: ConnectToken, accepted: AcceptedCredentials, ac
 
 
 def _next_refresh(now: int, accepted: AcceptedCredentials) -> int | None:
-    if accepted.values.get(credentials.REFRESH_TOKEN):
+    if credentials.renewable(accepted.values):
         return lifecycle.refresh_time(now, accepted.expires_at)
     return accepted.expires_at

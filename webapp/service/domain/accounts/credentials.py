@@ -1,7 +1,8 @@
 """The credentials of an account, sealed in its row and opened only to be used, and how they are kept fresh.
 
 They are one JSON object of strings (contract "Credentials"). An OAuth account holds ``oauth_access_token``, perhaps
-``oauth_refresh_token`` and ``oauth_uid``, and the app's own fields; a key account holds the app's fields.
+``oauth_refresh_token`` and ``oauth_uid``, and the app's own fields; a key account holds the app's fields, and the
+``session_token`` that they were exchanged for where the app says so, which is renewed as OAuth's tokens are.
 
 Refreshing is single-flight: of all who find a token expired, one refreshes and the others wait for it. The lock is a
 lease in the account's row, so that every process honours it, and it lasts longer than the request's deadline. Whoever
@@ -12,17 +13,21 @@ is made; only ``invalid_grant`` and its like make an account dead. An answer wit
 
 import json
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import SECOND
-from webapp.service.domain.accounts import accounts, lifecycle, provider, provider_clients
+from webapp.kit.places import HERE
+from webapp.service.catalog.facts.sessions import TOKEN as SESSION_TOKEN
+from webapp.service.domain.accounts import accounts, apps, exchanging, lifecycle, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 
 ACCESS_TOKEN = "oauth_access_token"  # noqa: S105 - the name of a field
@@ -35,7 +40,16 @@ _POLL_S = 0.05
 
 
 def read(service: Service, account: Account) -> dict[str, str]:
-    """The credentials of ``account``, opened. They must not leave the process but to the account's own provider."""
+    """The credentials of ``account``, opened, and what its client signs with (OAuth 1.0a). They must not leave the
+    process but to the account's own provider."""
+    values, app = _opened(service, account), service.catalog.app(account.app)
+    if app is None or app.oauth is None or app.oauth.request_token_url is None:
+        return values
+    client = provider_clients.get(service.store, account.oauth_app_id or "")
+    return provider.with_client(service, app, client, values)
+
+
+def _opened(service: Service, account: Account) -> dict[str, str]:
     if account.credentials_sealed is None:
         raise LookupError("this account was listed without its credentials")
     place = SEALED.place(account.scene.project_id, account.id)
@@ -45,7 +59,7 @@ def read(service: Service, account: Account) -> dict[str, str]:
         again = accounts.get(service.store, account.scene, account.id)
         if again.credentials_key == account.credentials_key:
             raise
-        return read(service, again)
+        return _opened(service, again)
     return {str(name): str(value) for name, value in opened.items()}
 
 
@@ -59,7 +73,7 @@ def for_developer(service: Service, account: Account) -> dict[str, Any] | None:
         return None
     if not client.developers_own(account.scene.project_id):
         return None
-    return {"oauth_client_id": client.client_id, **read(service, account)}
+    return {"oauth_client_id": client.client_id, **_opened(service, account)}
 
 
 def ensure_fresh(service: Service, account: Account) -> Account:
@@ -85,6 +99,9 @@ def refresh(service: Service, account: Account) -> Account:
         current = accounts.get(service.store, account.scene, account.id)
         if current.dead:
             raise Refused(current.error)
+        if reason := apps.why_removed(service, current.app):
+            lifecycle.put_off_refresh(service, current)
+            raise UpstreamFailed(reason)
         if current.revision != account.revision:
             return current
         if current.failures and (current.next_refresh_at or 0) > service.clock():
@@ -93,8 +110,14 @@ def refresh(service: Service, account: Account) -> Account:
         if claimed is not None:
             cut_off = current.lease_holder is not None and current.lease_until <= service.clock()
             return _exchange(service, claimed, cut_off=cut_off)
-        time.sleep(_POLL_S)
+        with HERE.away:
+            time.sleep(_POLL_S)
     raise UpstreamTimedOut("The account's token is being refreshed for too long; try again in a minute.")
+
+
+def renewable(values: Mapping[str, str]) -> bool:
+    """Whether an access can be renewed without its person: by a refresh token, or by the fields that it came from."""
+    return bool(values.get(REFRESH_TOKEN) or values.get(SESSION_TOKEN))
 
 
 def due(service: Service, limit: int) -> list[Account]:
@@ -129,7 +152,12 @@ def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> A
 
     ``cut_off``: whoever refreshed it last died before saving what came, which may have been the only token that works.
     """
-    values = read(service, account)
+    values, app = read(service, account), service.catalog.app(account.app)
+    if app is not None and app.session is not None:
+        session = exchanging.begin(service, app, app.session, values)
+        if isinstance(session, OAuthFailure):
+            return _failed(service, account, session)
+        return lifecycle.save_refresh(service, account, session.values, session.expires_at)
     if not values.get(REFRESH_TOKEN):
         lifecycle.mark_dead(service, account, _not_renewable(service, account))
         raise Refused(_not_renewable(service, account))
@@ -139,6 +167,8 @@ def _exchange(service: Service, account: Account, *, cut_off: bool = False) -> A
         sentence = "The OAuth client of this account was removed; its operator must add it again."
         lifecycle.mark_retrying(service, account, sentence)
         raise UpstreamFailed(sentence) from None
+    except TemplateError as error:
+        result = OAuthFailure("temporary", str(error))
     if isinstance(result, OAuthFailure):
         if result.kind == "grant_dead" and cut_off:
             result = replace(result, sentence=_lost(service, account))

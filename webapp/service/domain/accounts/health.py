@@ -6,17 +6,19 @@ from webapp.service.domain.accounts import credentials, lifecycle, provider, sib
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history
+from webapp.service.outbound.templates import TemplateError
 from webapp.service.outbound.tokens import OAuthFailure
 
 
 def check(service: Service, account: Account) -> Account:
     """Test ``account`` with its app's own test request; what was found stands in the account that is returned.
 
-    An expired token is refreshed first. A dead account stays dead: only reconnecting mends it.
+    An expired token is refreshed first. A dead account stays dead: only reconnecting mends it. One whose app was
+    removed stays as it is, too.
     """
-    if account.dead:
+    app = service.catalog.app(account.app)
+    if account.dead or app is None:
         return account
-    app = service.app(account.app)
     try:
         account = credentials.ensure_fresh(service, account)
     except PatchbayError:
@@ -34,11 +36,14 @@ def after_refusal(service: Service, used: Account) -> Account:
     """How an account stands whose provider has just refused the credentials of ``used``.
 
     Whoever comes first looks after it: a token is renewed, once for all who ask, and what is refused for good makes the
-    account dead. An account that passes its app's own test stays as it is, as the refusal was about the request.
+    account dead. An account that passes its app's own test stays as it is, as the refusal was about the request. Where
+    there is no such test, the refusal of a token (RFC 6750 section 3.1) is all that can be known.
     """
-    account = lifecycle.reread(service.store, used)
-    if account.dead or account.revision != used.revision:
+    account, app = lifecycle.reread(service.store, used), service.catalog.app(used.app)
+    if account.dead or account.revision != used.revision or app is None:
         return account
+    if (app.oauth or app.session) and not provider.can_test(app):
+        return _refused(service, app, account, f"{app.name} no longer accepts it.")
     return check(service, account)
 
 
@@ -60,7 +65,10 @@ def revoke(service: Service, account: Account) -> Account:
         raise Conflict("The access to this account has already ended.")
     if app.revocation_request is not None:
         account = credentials.ensure_fresh(service, account)  # an expired token would look like one that is revoked
-    outcome = provider.revoke(service, account, credentials.read(service, account))
+    try:
+        outcome = provider.revoke(service, account, credentials.read(service, account))
+    except TemplateError as error:
+        raise UpstreamFailed(str(error)) from error
     if isinstance(outcome, OAuthFailure):
         raise UpstreamFailed(outcome.sentence)
     others = siblings.of(service, account)
@@ -75,7 +83,7 @@ def revoke(service: Service, account: Account) -> Account:
 def _refused(service: Service, app: App, account: Account, sentence: str) -> Account:
     """A token that is refused before its time is refreshed once; a refused key is final."""
     values = credentials.read(service, account)
-    if not values.get(credentials.REFRESH_TOKEN):
+    if not credentials.renewable(values):
         return lifecycle.mark_dead(service, account, sentence)
     try:
         account = credentials.refresh(service, account)

@@ -137,6 +137,13 @@ def claim_refresh(service: Service, account: Account) -> Account | None:
         return accounts.get(tx, account.scene, account.id) if claimed else None
 
 
+def put_off_refresh(service: Service, account: Account) -> None:
+    """Have ``account`` refreshed later, as nothing can refresh it now; that counts as no failure."""
+    later = {"id": account.id, "revision": account.revision, "later": service.clock() + CHECK_CLAIM}
+    with service.store.write() as tx:
+        tx.run("UPDATE accounts SET next_refresh_at = :later WHERE id = :id AND revision = :revision", later)
+
+
 _WANTS_CHECK = "SELECT id FROM accounts WHERE next_check_at IS NOT NULL AND next_check_at <= :now AND dead = 0"
 
 
@@ -256,7 +263,7 @@ def save_refresh(service: Service, account: Account, values: Mapping[str, str], 
         "expires": expires_at,
         "now": now,
         "check": check_time(account.id, now),
-        "next": refresh_time(now, expires_at) if values.get(credentials.REFRESH_TOKEN) else expires_at,
+        "next": refresh_time(now, expires_at) if credentials.renewable(values) else expires_at,
         "id": account.id,
         "revision": account.revision,
     }

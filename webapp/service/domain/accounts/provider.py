@@ -9,11 +9,13 @@ from typing import Any, Literal, get_args
 
 from webapp.kit.text import naming
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import discovery, piece_checks, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.service import Service
-from webapp.service.outbound import oauth, postgres, probe, smtp
+from webapp.service.outbound import oauth, probe, smtp
+from webapp.service.outbound.databases.accounts import account_of
+from webapp.service.outbound.databases.engines import ENGINES, Engine
 from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.outcomes import at_path, one_line
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
@@ -39,8 +41,17 @@ def oauth_provider(
     service: Service, app: App, client: ProviderClient, values: Mapping[str, str], profile: str | None = None
 ) -> Provider:
     """The OAuth provider of ``app`` as ``client`` meets it; ``values`` fill the templates of its addresses, and
-    ``profile`` is the scope profile of a sign-in."""
-    return app.provider(client.client_id, provider_clients.secret(service, client), values, profile)
+    ``profile`` is the scope profile of a sign-in. Raises :class:`TemplateError`."""
+    discovered = discovery.endpoints(service, app, values) if app.is_discovered else None
+    return app.provider(client.client_id, provider_clients.secret(service, client), values, profile, discovered)
+
+
+def with_client(service: Service, app: App, client: ProviderClient, values: Mapping[str, str]) -> dict[str, str]:
+    """``values`` with the client by which each request is signed, where the app signs by OAuth 1.0a."""
+    if app.oauth is None or app.oauth.request_token_url is None:
+        return dict(values)
+    secret = provider_clients.secret(service, client) or ""
+    return {**values, "oauth_client_id": client.client_id, "oauth_client_secret": secret}
 
 
 def identify(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
@@ -56,12 +67,21 @@ def identify(service: Service, app: App, values: Mapping[str, str]) -> CheckResu
     return _identified(app, outcome)
 
 
+def can_test(app: App) -> bool:
+    """Whether ``app`` has a way to tell if an account works; :func:`test` finds each good otherwise."""
+    if app.test_kind == "piece":
+        return app.spec.piece is not None and app.spec.piece.auth.validated
+    return bool(app.test_kind or app.test_request or app.identity_request)
+
+
 def test(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
     """Make the app's test request with ``values``."""
-    if app.test_kind == "postgres":
-        return _test_postgres(service, app, values)
+    if engine := ENGINES.get(app.test_kind or ""):
+        return _test_database(service, app, engine(), values)
     if app.test_kind == "smtp":
         return _test_smtp(service, app, values)
+    if app.test_kind == "piece":
+        return CheckResult(*piece_checks.check(service, app, values))
     spec = app.test_request or app.identity_request
     if spec is None:
         return CheckResult("ok")
@@ -104,7 +124,7 @@ def revoke(service: Service, account: Account, values: Mapping[str, str]) -> OAu
 
 def kept_of_tokens(app: App, result: TokenResult) -> dict[str, str]:
     """What the app keeps of a token answer besides the tokens, such as the address of an instance."""
-    return _kept(app.oauth.keep if app.oauth else {}, result.raw)
+    return kept(app.oauth.keep if app.oauth else {}, result.raw)
 
 
 def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[str, str]] | CheckResult:
@@ -116,8 +136,9 @@ def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[
     outcome = probe.probe(service.client_for(app), spec, values, app.refusal_rules)
     if outcome.kind != "ok":
         return CheckResult(outcome.kind, naming(outcome.sentence, app.name), retry_after_s=outcome.retry_after_s)
-    bodies = outcome.body[:MAX_SITES] if look_up.label and isinstance(outcome.body, list) else [outcome.body]
-    sites = [kept for kept in (_kept(look_up.keep, body) for body in bodies) if kept.keys() == look_up.keep.keys()]
+    body = at_path(outcome.body, look_up.items) if look_up.items else outcome.body
+    bodies = body[:MAX_SITES] if look_up.label and isinstance(body, list) else [body]
+    sites = [site for site in (kept(look_up.keep, body) for body in bodies) if site.keys() == look_up.keep.keys()]
     if sites:
         return sites
     return CheckResult(
@@ -125,7 +146,8 @@ def look_up(service: Service, app: App, values: Mapping[str, str]) -> list[dict[
     )
 
 
-def _kept(paths: Mapping[str, str], body: Any) -> dict[str, str]:
+def kept(paths: Mapping[str, str], body: Any) -> dict[str, str]:
+    """What stands at the dotted ``paths`` of an answer, by the names of the fields that they become."""
     values = {name: at_path(body, path) for name, path in paths.items()}
     texts = {name: one_line(str(value), MAX_KEPT) for name, value in values.items() if isinstance(value, str | int)}
     return {name: text for name, text in texts.items() if text}
@@ -146,27 +168,12 @@ def _revoke_by_request(
     return OAuthFailure("temporary" if outcome.kind == "trouble" else "misconfigured", outcome.sentence)
 
 
-def postgres_account(values: Mapping[str, str]) -> postgres.PostgresAccount | None:
-    """Where and as whom ``values`` sign in to PostgreSQL; None where the port is no port."""
-    port = parse_port(values.get("port") or "5432")
-    if port is None:
-        return None
-    return postgres.PostgresAccount(
-        host=values.get("host", ""),
-        port=port,
-        user=values.get("user", ""),
-        password=values.get("password", ""),
-        database=values.get("database", ""),
-        ssl_mode=next((mode for mode in get_args(postgres.SSLMode) if mode == values.get("ssl_mode")), "prefer"),
-    )
-
-
-def _test_postgres(service: Service, app: App, values: Mapping[str, str]) -> CheckResult:
+def _test_database(service: Service, app: App, engine: Engine, values: Mapping[str, str]) -> CheckResult:
     """A database is tested by signing in to it; it has no HTTP request to make."""
-    account = postgres_account(values)
+    account = account_of(values, engine.DEFAULT_PORT)
     if account is None:
-        return CheckResult("refused", "The port must be a number from 1 to 65535, such as 5432.")
-    outcome = postgres.check_postgres(service.client_for(app).guard, account)
+        return CheckResult("refused", f"The port must be a number from 1 to 65535, such as {engine.DEFAULT_PORT}.")
+    outcome = engine.check(service.client_for(app).guard, account)
     name = f"{account.user}@{account.host}/{account.database}"
     return CheckResult(outcome.kind, outcome.sentence, name, name, name)
 

@@ -16,6 +16,7 @@ from webapp import audit
 from webapp.errors import Conflict, NotFound
 from webapp.kit.clock import DAY
 from webapp.kit.crypto import new_id
+from webapp.service.domain.accounts import client_events
 from webapp.service.domain.base.keyring import INSTANCE
 from webapp.service.domain.base.service import WHOLE_INSTALLATION, SealedColumn, Service
 from webapp.store.contract import Reader, Tx
@@ -44,6 +45,7 @@ class ProviderClient:
     external_user_id: str | None = None
     callback: str = ""
     shares: str | None = None
+    events_sealed: bytes | None = None
 
     @property
     def holder(self) -> str:
@@ -71,6 +73,7 @@ def add(
     scopes: Sequence[str] = (),
     additional_scopes: Sequence[str] = (),
     external_user_id: str | None = None,
+    events_secret: str | None = None,
 ) -> ProviderClient:
     """Register a client for the app with slug ``app``. The secret is sealed and never shown again.
 
@@ -79,10 +82,18 @@ def add(
     oauth_app_id, now = new_id("oa"), service.clock()
     with service.store.write() as tx:
         sealed = _seal(service, tx, project_id, oauth_app_id, client_secret) if client_secret else None
-        texts = name or app, description, tuple(scopes), tuple(additional_scopes)
-        times = now, now
+        events = client_events.seal(service, tx, project_id, oauth_app_id, events_secret) if events_secret else None
+        facts = name or app, description, tuple(scopes), tuple(additional_scopes), now, now
         client = ProviderClient(
-            oauth_app_id, project_id, app, client_id, sealed, *texts, *times, external_user_id, _callback(service, app)
+            oauth_app_id,
+            project_id,
+            app,
+            client_id,
+            sealed,
+            *facts,
+            external_user_id,
+            _callback(service, app),
+            events_sealed=events,
         )
         _CLIENTS.insert(tx, client)
         _note(tx, now, client, "created", f"Added an OAuth client for {app}.")
@@ -174,7 +185,9 @@ def sharing(reader: Reader, client: ProviderClient) -> list[ProviderClient]:
     return _CLIENTS.all(reader, "id = :holder OR shares = :holder ORDER BY created_at, id", {"holder": client.holder})
 
 
-def update(service: Service, client: ProviderClient, *, client_secret: str | None = None) -> ProviderClient:
+def update(
+    service: Service, client: ProviderClient, *, client_secret: str | None = None, events_secret: str | None = None
+) -> ProviderClient:
     """Write ``client`` as it stands now, and another secret where one is given; both are those of all that share it.
 
     Raises :class:`Conflict` for another client id while accounts live by this one, :class:`NotFound`.
@@ -189,6 +202,9 @@ def update(service: Service, client: ProviderClient, *, client_secret: str | Non
         if client_secret:
             sealed = _seal(service, tx, client.project_id, before.holder, client_secret)
             _CLIENTS.update(tx, before.holder, secret_sealed=sealed)
+        if events_secret:
+            box = client_events.seal(service, tx, client.project_id, client.id, events_secret)
+            _CLIENTS.update(tx, client.id, events_sealed=box)
         for other in same:
             _CLIENTS.update(tx, other.id, client_id=client.client_id, updated_at=now)
         _CLIENTS.update(

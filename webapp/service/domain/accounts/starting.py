@@ -91,6 +91,15 @@ def start(
         return SignInStart(attempts.get(tx, attempt.id), state, binding, verifier, fields)
 
 
+def add(service: Service, started: SignInStart, **more: Any) -> None:
+    """Seal ``more`` in an attempt whose sign-in has just started. Raises :class:`AttemptUnknown` when it ended."""
+    with service.store.write() as tx:
+        token, attempt = attempts.token_of(tx, started.attempt), started.attempt
+        kept = {"verifier": started.verifier, "fields": started.fields, **more}
+        if not attempts.move(tx, attempt, "started", sealed=_seal(service, tx, token, attempt.id, **kept)):
+            raise AttemptUnknown
+
+
 def _seal(service: Service, tx: Tx, token: ConnectToken, attempt_id: str, **values: Any) -> bytes:
     plain = json.dumps(values, default=dict).encode()
     return attempts.SEALED.seal(service, tx, token.scene.project_id, attempt_id, plain)

@@ -14,7 +14,7 @@ from webapp.kit.clock import SECOND, Clock
 from webapp.service.domain.base.service import Service
 from webapp.store.contract import Store, Tx
 from webapp.store.presence import SignOfLife, lives
-from webapp.store.table import add_to_counts, read_count
+from webapp.store.table import add_to_counts, read_counts
 
 log = logging.getLogger(__name__)
 _SEEN = (
@@ -82,7 +82,7 @@ def begin(store: Store, clock: Clock) -> SignOfLife:
     with ExitStack() as undo:
         with store.write() as tx:
             add_to_counts(tx, ["generations"], 1)
-            number = read_count(tx, "generations")
+            number = sum(read_counts(tx, "generations").values())
             sign = Pulse(store, clock, number) if store.folder is None else SignOfLife(store.folder, number)
             undo.callback(sign.end)
             tx.run(_SEEN, {"n": number, "now": clock()})

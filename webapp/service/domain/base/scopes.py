@@ -4,6 +4,8 @@ ALL = "*"
 CONNECT = "connect:*"
 ACTIONS = "connect:actions:*"
 TRIGGERS = "connect:triggers:*"
+AGENTS_READ = "connect:agents:read"
+AGENTS_WRITE = "connect:agents:write"
 ACCOUNTS_READ = "connect:accounts:read"
 ACCOUNTS_WRITE = "connect:accounts:write"
 DEPLOYED_TRIGGERS_READ = "connect:deployed_triggers:read"
@@ -23,6 +25,8 @@ KNOWN = frozenset(
         CONNECT,
         ACTIONS,
         TRIGGERS,
+        AGENTS_READ,
+        AGENTS_WRITE,
         ACCOUNTS_READ,
         ACCOUNTS_WRITE,
         DEPLOYED_TRIGGERS_READ,

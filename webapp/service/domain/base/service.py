@@ -14,7 +14,7 @@ from webapp.kit.clock import Clock, Deadline
 from webapp.quotas import REFUSALS, Quota
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 from webapp.service.domain.base.keyring import KeyGone, Keyring, Place
 from webapp.service.domain.base.rate_limits import Limit, Limiter
 from webapp.service.outbound.client import OutboundClient

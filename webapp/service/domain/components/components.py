@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from webapp.errors import Detail, Invalid
+from webapp.service.catalog.facts import variants
 from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Observation, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -16,6 +17,7 @@ from webapp.service.domain.components import (
     dynamic_props,
     grants,
     option_lists,
+    piece_stores,
     prop_values,
     requests,
     run_files,
@@ -53,8 +55,9 @@ def reload(service: Service, request: ComponentRequest) -> dict[str, Any]:
     reply = _call(service, request, props, values, "reload")
     if reply.error is not None:
         return {**option_lists.problems(reply), "dynamicProps": None}
-    warned = requests.warned(request, [*props, *reply.value], all_known=True)
-    return {**_reloaded(service, request, reply.value, reply), **warned}
+    reloaded = variants.reloaded(reply.value, request.component.props)
+    warned = requests.warned(request, [*props, *reloaded], all_known=True)
+    return {**_reloaded(service, request, reloaded, reply), **warned}
 
 
 def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
@@ -69,11 +72,13 @@ def run(service: Service, request: ComponentRequest) -> dict[str, Any]:
         component_version=request.component.version,
         app=request.component.app,
         started_at=service.clock(),
+        agent=request.agent,
     )
     kept, masked = prop_values.without_secrets(props, request.configured)
     inputs = {"configured_props": kept, "masked_props": masked, "dynamic_props_id": request.dynamic_props_id}
     runs.begin(service, request.scene, run, inputs)
     reply = _call(service, request, props, values, "run", accounts=accounts)
+    reply = piece_stores.kept(service, request, reply, run.id)
     reply, uploads = run_files.kept(service, request.scene, request.external_id, request.stash_id, reply)
     warned = requests.warned(request, props)
     noted = [Observation("warning", run.started_at, warning["message"]) for warning in warned.get("warnings", ())]
@@ -111,7 +116,7 @@ def _options(
         return option_lists.static(prop, lookup.query)
     _check_accounts(props, prop, values)
     account_prop = option_lists.account_prop(props, prop)
-    if account_prop is not None and option_lists.is_postgres(service, account_prop):
+    if account_prop is not None and option_lists.is_database(service, account_prop):
         return _database(service, request, account_prop, values)
     reply = _call(service, request, props, values, "options", lookup)
     return option_lists.answer(prop, reply)
@@ -145,8 +150,10 @@ def _call(
             previous=lookup.previous if lookup else {},
             mask=tuple(prop_values.secrets_in(props, values.props)),
             deadline_s=RUN_S if method == "run" else CONFIGURE_S,
+            state=piece_stores.values(service, request) if method == "run" else {},
             files=run_files.stashed(service, request.scene, request.external_id, request.stash_id),
             stash=request.stash_id is not None,
+            user=grants.user_key(request.scene, request.external_id),
         ),
         accounts,
         component.app,
