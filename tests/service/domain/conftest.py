@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.provider import APP_TOML, FakeProvider, seat, serving
+from tests.fakes.catalog_bench import Bench as CatalogBench
+from tests.fakes.catalog_bench import catalog_bench
+from tests.fakes.declared.slack_events import Stage
+from tests.fakes.delivery_harness import DeliveryHarness
+from tests.fakes.provider import APPS, FakeProvider, seat, serving
+from tests.fakes.receiver import Receiver
+from tests.once import postgres
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
@@ -21,6 +27,8 @@ from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import TokenResult
 from webapp.settings import Settings
+from webapp.store.contract import Store
+from webapp.store.postgres.store import PostgresStore
 
 
 @pytest.fixture(scope="session")
@@ -41,8 +49,9 @@ def acme(acme_port: int) -> Iterator[FakeProvider]:
 def acme_folder(acme_port: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with Acme, the schema and one project, to be copied: making it anew is most of a test's time."""
     folder = tmp_path_factory.mktemp("acme")
-    (folder / "apps" / "acme").mkdir(parents=True)
-    (folder / "apps" / "acme" / "app.toml").write_text(APP_TOML.replace("{origin}", f"http://127.0.0.1:{acme_port}"))
+    for slug, text in APPS.items():
+        (folder / "apps" / slug).mkdir(parents=True)
+        (folder / "apps" / slug / "app.toml").write_text(text.replace("{origin}", f"http://127.0.0.1:{acme_port}"))
     service = open_service(Settings.from_env({}, data=folder), FakeClock())
     project = projects.create(service, name="Shop", support_email="help@shop.example")
     provider_clients.add(service, app="acme", client_id="c", client_secret="s", project_id=project.id)
@@ -116,3 +125,40 @@ def open_bench(data: Path, clock: FakeClock, acme: FakeProvider, acme_folder: Pa
 def bench(open_bench: Callable[[], Bench]) -> Bench:
     """One open service."""
     return open_bench()
+
+
+@pytest.fixture
+def post_on_postgres(
+    data: Path, clock: FakeClock, catalog_folder: Path, receiver: Receiver
+) -> Iterator[DeliveryHarness]:
+    """The delivery side of a service over PostgreSQL."""
+    name = postgres.new()
+    shutil.copy(catalog_folder / "catalog.db", data)
+    service = open_service(Settings.from_env({"PATCHBAY_DATABASE_URL": postgres.url(name)}, data=data), clock)
+    yield DeliveryHarness(service, clock, Scene(projects.create(service, name="Acme").id, "development"), receiver)
+    close_service(service)
+    postgres.drop(name)
+
+
+@pytest.fixture
+def workers(post_on_postgres: DeliveryHarness) -> Iterator[list[Store]]:
+    """The stores of four workers over the database of :func:`post_on_postgres`."""
+    url = post_on_postgres.service.settings.database_url
+    assert url
+    stores: list[Store] = [PostgresStore(url, connections=3) for _ in range(4)]
+    yield stores
+    for store in stores:
+        store.close()
+
+
+@pytest.fixture(scope="session")
+def slack_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CatalogBench]:
+    """A service that can reach the fakes of the catalog's apps."""
+    with catalog_bench(tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("ca")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def stage(slack_bench: CatalogBench) -> Stage:
+    """A fresh client at Slack, whose events come to its one address."""
+    return Stage(slack_bench)

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.fakes import postgres_server
+from tests.fakes.databases import postgres_server
 from webapp.errors import Invalid
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.domain.accounts.accounts import Account
@@ -17,8 +17,8 @@ from webapp.service.domain.components.components import OptionsQuery
 from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.client import OutboundClient
+from webapp.service.outbound.databases.accounts import DatabaseAccount
 from webapp.service.outbound.guard import Guard
-from webapp.service.outbound.postgres import PostgresAccount
 
 
 def test_options_of_a_declaration_are_narrowed_by_their_labels() -> None:
@@ -51,7 +51,7 @@ analyze people;
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[PostgresAccount]:
+def database() -> Iterator[DatabaseAccount]:
     """A server with two tables and a view."""
     with postgres_server.server() as account:
         where = make_conninfo(
@@ -68,7 +68,7 @@ def configure(service: Service, scene: Scene, account: Account | None) -> dict[s
     return components.configure(service, ComponentRequest(scene, "alice", component, given), OptionsQuery("statement"))
 
 
-def values_of(account: PostgresAccount, **changes: str) -> dict[str, str]:
+def values_of(account: DatabaseAccount, **changes: str) -> dict[str, str]:
     return {
         "host": "127.0.0.1", "port": str(account.port), "database": account.database, "user": account.user,
         "password": account.password, "ssl_mode": "prefer", **changes,
@@ -76,7 +76,7 @@ def values_of(account: PostgresAccount, **changes: str) -> dict[str, str]:
 
 
 def test_tables_and_columns_of_a_real_database(
-    service: Service, scene: Scene, plant: Callable[..., Account], database: PostgresAccount
+    service: Service, scene: Scene, plant: Callable[..., Account], database: DatabaseAccount
 ) -> None:
     outbound = OutboundClient(Guard([f"127.0.0.1:{database.port}"]), user_agent="tests")
     account = plant("alice", app="postgresql", values=values_of(database))
@@ -96,7 +96,7 @@ def test_tables_and_columns_of_a_real_database(
 
 
 def test_what_keeps_it_from_the_database_is_an_error_of_a_good_answer(
-    service: Service, scene: Scene, plant: Callable[..., Account], database: PostgresAccount
+    service: Service, scene: Scene, plant: Callable[..., Account], database: DatabaseAccount
 ) -> None:
     outbound = OutboundClient(Guard([f"127.0.0.1:{database.port}"]), user_agent="tests")
     allowed = replace(service, outbound=outbound)

@@ -1,5 +1,8 @@
 """What counts as asked of a component: the props of a request, and warnings about values for props that it has not."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from webapp.errors import Invalid, NotFound
@@ -46,3 +49,15 @@ def test_an_id_that_is_needed_and_not_there_is_called_missing(service: Service, 
     component = requests.find(service, "~/make-task", None)
     with pytest.raises(Invalid, match=r"^dynamic_props_id is missing; reload "):
         requests.props_to_fill(service, ComponentRequest(scene, "alice", component, {"project_id": "p1"}))
+
+
+def test_a_prop_that_a_reload_added_is_no_alias() -> None:
+    component: Any = SimpleNamespace(prop_aliases={"app": "account", "projectId": "project_id"})
+    sent = {"app": {"authProvisionId": "apn_1"}, "projectId": "p7", "title": "Tea"}
+    named = {"account": {"authProvisionId": "apn_1"}, "project_id": "p7", "title": "Tea"}
+    assert requests.by_own_names(component, sent) == named
+    added = [{"name": "app", "type": "string"}]
+    assert requests.by_own_names(component, {"app": "Mail"}, lambda: added) == {"app": "Mail"}
+    both = {"app": "other", "account": "own"}
+    assert requests.by_own_names(component, both) == both
+    assert requests.by_own_names(None, sent) is sent

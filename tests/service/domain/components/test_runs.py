@@ -53,6 +53,8 @@ def test_filters(service: Service, scene: Scene, clock: FakeClock) -> None:
     assert ids(service, scene, external_id="bob") == ids(service, scene, ok=False) == [second]
     assert ids(service, scene, component="~/echo") == ids(service, scene, component="sc_1") == [first]
     assert ids(service, scene, app="tinykeys") == ids(service, scene, ok=True) == [first]
+    third = keep(service, scene, agent="Desk Helper").id
+    assert ids(service, scene, by_agents=True) == ids(service, scene, external_id="alice", by_agents=True) == [third]
 
 
 def test_old_runs_and_those_beyond_the_newest_are_forgotten(

@@ -50,6 +50,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("prepared")
     (folder / "apps" / "mine").mkdir(parents=True)
     (folder / "apps" / "mine" / "notes.txt").write_text("first")
+    for place in ("packages/piece-shop/1.0.0", ".bringing-x"):
+        (folder / "pieces" / place).mkdir(parents=True)
+        (folder / "pieces" / place / "package-lock.json").write_text("{}")
     add(settings_at(folder), "First")
     return folder
 
@@ -65,7 +68,9 @@ def backup(settings: Settings, tmp_path: Path, clock: FakeClock, prepared: Path)
 def test_it_is_for_its_owner_alone_and_holds_no_key(settings: Settings, backup: Path) -> None:
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     with zipfile.ZipFile(backup) as archive:
-        assert archive.namelist() == ["backup.json", "patchbay.db", "apps/mine/notes.txt"]
+        assert archive.namelist() == [
+            "backup.json", "patchbay.db", "apps/mine/notes.txt", "pieces/packages/piece-shop/1.0.0/package-lock.json",
+        ]  # fmt: skip
         whole = b"".join(archive.read(name) for name in archive.namelist())
     key = (settings.data / "keys").read_bytes().strip()
     assert key not in whole and bytes.fromhex(key.decode()) not in whole
@@ -128,12 +133,14 @@ def test_the_way_back(settings: Settings, backup: Path, clock: FakeClock) -> Non
     add(settings, "Second")
     (settings.data / "apps" / "mine" / "notes.txt").write_text("second")
     (settings.data / "apps" / "mine" / "more.txt").write_text("more")
+    shutil.rmtree(settings.data / "pieces")
     assert names_in(settings) == ["First", "Second"]
     assert restoring.restore(settings, backup, clock)["made_at"] == "2027-01-15T08:00:00.000Z"
     assert names_in(settings) == ["First"]
     assert [(path.name, path.read_text()) for path in (settings.data / "apps" / "mine").iterdir()] == [
         ("notes.txt", "first")
     ]
+    assert (settings.data / "pieces" / "packages" / "piece-shop" / "1.0.0" / "package-lock.json").is_file()
     assert stat.S_IMODE((settings.data / "patchbay.db").stat().st_mode) == 0o600
     assert (settings.data / "replaced" / "apps" / "mine" / "more.txt").read_text() == "more"
     with closing(sqlite3.connect(settings.data / "replaced" / "patchbay.db")) as kept:

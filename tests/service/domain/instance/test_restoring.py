@@ -62,6 +62,7 @@ def test_no_file_and_no_archive_are_refused(settings: Settings, clock: FakeClock
     ("name", "taken"),
     [
         ("apps/mine/app.toml", True),
+        ("pieces/apps/shop/app.toml", True),
         ("apps/", False),
         ("apps/mine/", False),
         ("../apps/x", False),
@@ -70,8 +71,8 @@ def test_no_file_and_no_archive_are_refused(settings: Settings, clock: FakeClock
         ("keys", False),
     ],
 )
-def test_only_files_of_apps_are_taken_out(name: str, taken: bool) -> None:
-    assert restoring._is_of_an_app(name) is taken
+def test_only_files_of_apps_and_integrations_are_taken_out(name: str, taken: bool) -> None:
+    assert restoring._is_of_a_folder(name) is taken
 
 
 def test_a_restore_that_was_interrupted_is_finished_and_keeps_what_stood_there(data: Path) -> None:

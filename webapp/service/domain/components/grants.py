@@ -15,8 +15,10 @@ from urllib.parse import urlsplit
 from webapp.errors import Detail, Invalid, NotFound, PatchbayError, Refused
 from webapp.service.catalog.app import App
 from webapp.service.components.calls import AccountGrant, Call, ErrorInfo, Observation, Reply
+from webapp.service.components.pieces.form import ENDING as PIECE
 from webapp.service.domain.accounts import accounts, credentials, health
 from webapp.service.domain.accounts.accounts import Account
+from webapp.service.domain.base import piece_reach
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components.prop_values import FIELD
 from webapp.service.domain.projects import external_users
@@ -63,6 +65,11 @@ def call(service: Service, request: Call, chosen: Mapping[str, Account], app_slu
         return _make(service, replace(request, deadline_s=left_s), again)
     except (AccountUnusable, NotFound) as error:
         return failed(service, error.message, round((time.monotonic() - started) * 1000))
+
+
+def user_key(scene: Scene, external_id: str) -> str:
+    """What names an external user among those of all projects and environments."""
+    return f"{scene.project_id}/{scene.environment}/{external_id}"
 
 
 def failed(service: Service, sentence: str, took_ms: int = 0) -> Reply:
@@ -128,10 +135,10 @@ def _names(service: Service, account: Account) -> tuple[str, str]:
 
 
 def given_values(service: Service, account: Account) -> dict[str, str]:
-    """The credentials of ``account`` but for its refresh token."""
-    values = credentials.read(service, account)
-    values.pop(credentials.REFRESH_TOKEN, None)
-    return values
+    """The credentials of ``account`` but for its refresh token, and for what was exchanged for others."""
+    app = service.catalog.app(account.app)
+    kept_back = {credentials.REFRESH_TOKEN, *(app.exchanged if app else ())}
+    return {name: value for name, value in credentials.read(service, account).items() if name not in kept_back}
 
 
 def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
@@ -145,6 +152,7 @@ def account_grant(app: App, values: Mapping[str, str]) -> AccountGrant:
             allowed_hosts=fill_hosts(app.allowed_hosts, values),
             secrets=_secrets(app, values),
             refusals=app.refusal_rules,
+            app=app.slug,
         )
     except TemplateError as error:
         raise AccountUnusable(f"The {app.name} account is not complete: {error} Reconnect it.") from error
@@ -174,7 +182,8 @@ def _of_another_app(service: Service, prop: Prop, account: Account) -> Invalid:
 
 
 def _make(service: Service, request: Call, granted: CallGrants) -> Reply:
-    return service.executor.call(replace(request, accounts=granted.accounts, allow_hosts=granted.allow_hosts))
+    whole = replace(request, accounts=granted.accounts, allow_hosts=granted.allow_hosts)
+    return piece_reach.call(service, whole) if request.path.endswith(PIECE) else service.executor.call(whole)
 
 
 def _settle(service: Service, used: Account, reply: Reply) -> Account:

@@ -3,19 +3,17 @@
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from webapp.service.components.calls import Reply
-from webapp.service.domain.accounts import provider
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.components.prop_checks import option_value
-from webapp.service.outbound import postgres
-
-if TYPE_CHECKING:
-    from webapp.service.outbound import postgres_query
+from webapp.service.outbound.databases.accounts import DatabaseOutcome, account_of
+from webapp.service.outbound.databases.engines import ENGINES
+from webapp.service.outbound.databases.rows import Table
 
 Prop = Mapping[str, Any]
 
@@ -76,27 +74,26 @@ def account_prop(props: Sequence[Prop], prop: Prop) -> Prop | None:
     )
 
 
-def is_postgres(service: Service, prop: Prop) -> bool:
-    """Whether the accounts of that app prop are PostgreSQL databases."""
+def is_database(service: Service, prop: Prop) -> bool:
+    """Whether the accounts of that app prop are databases whose tables can be listed."""
     app = service.catalog.app(prop["app"])
-    return app is not None and app.test_kind == "postgres"
+    return app is not None and app.test_kind in ENGINES
 
 
 def tables(service: Service, account: Account) -> dict[str, Any]:
     """The tables of the account's database by name, each with its columns. Raises :class:`AccountUnusable`."""
-    from webapp.service.outbound import postgres_query  # its driver is slow to import
-
     app = service.app(account.app)
-    where = provider.postgres_account(grants.given_values(service, grants.fresh(service, account)))
+    engine = ENGINES[app.test_kind or ""]()
+    where = account_of(grants.given_values(service, grants.fresh(service, account)), engine.DEFAULT_PORT)
     if where is None:
         raise AccountUnusable("The port of this account is not a number from 1 to 65535. Reconnect it.")
-    result = postgres_query.tables(service.client_for(app).guard, where)
-    if isinstance(result, postgres.PostgresOutcome):
+    result = engine.tables(service.client_for(app).guard, where)
+    if isinstance(result, DatabaseOutcome):
         raise AccountUnusable(result.sentence)
     return {table.title: _shown(table) for table in result}
 
 
-def _shown(table: "postgres_query.Table") -> dict[str, Any]:
+def _shown(table: Table) -> dict[str, Any]:
     columns = {
         column.name: {
             "columnDefault": column.default,

@@ -31,6 +31,7 @@ from webapp.service.outbound.urls import HostRules
 
 DEADLINE_S = 30.0
 HOPS = 3
+SIGNED = 10 * 1024 * 1024  # bytes of a body that is read whole, because the credential signs it
 REPLAYED = 1024 * 1024  # bytes of a body that is read whole, to be sent once more with a renewed token
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _FORM = "application/x-www-form-urlencoded"
@@ -103,6 +104,7 @@ def _send(service: Service, account: Account, request: ProxyRequest, ends: float
         deadline_s=max(0.0, ends - time.monotonic()),
         allow_redirects=HOPS if request.method in ("GET", "HEAD") and request.body is None else 0,
         allowed_hosts=rules,
+        sign=credential.sign,
     )
     if isinstance(answer, Failure):
         raise _error(answer)
@@ -151,10 +153,14 @@ def _headers(grant: AccountGrant, own: Mapping[str, str], credential: Applied) -
 
 
 def _body(request: ProxyRequest, credential: Applied) -> bytes | Upload | None:
-    """The caller's body; where the credential belongs into the body, read as a whole and with it."""
-    if not credential.body:
+    """The caller's body; where the credential belongs into the body or signs it, read as a whole and with it."""
+    if not credential.body and (credential.sign is None or request.body is None):
         return request.body
+    if credential.sign is not None and request.body and request.body.length > SIGNED:
+        raise Invalid("This app takes requests that are signed as a whole; send at most 10 MiB at a time.")
     raw = request.body.source.read(request.body.length) if request.body else b""
+    if not credential.body:
+        return raw
     kind = next((value for name, value in request.headers.items() if name.lower() == "content-type"), _FORM)
     media = kind.partition(";")[0].strip().lower()
     try:

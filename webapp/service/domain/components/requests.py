@@ -1,7 +1,8 @@
 """What a caller asks of which component: the props that count for it, and warnings about values that fit none."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +22,7 @@ class ComponentRequest:
     """What a caller asks of a component, for ``external_id``, with the values given so far.
 
     ``stash_id`` names the stash that keeps the files of a run; without one they are gone with it.
+    ``agent`` is the name of the agent that calls, if one does.
     """
 
     scene: Scene
@@ -29,16 +31,48 @@ class ComponentRequest:
     configured: Mapping[str, Any] = field(repr=False)
     dynamic_props_id: str | None = None
     stash_id: str | None = None
+    agent: str | None = None
 
 
 def find(service: Service, key_or_id: str, version: str | None, kind: Kind | None = None) -> ComponentInfo:
-    """The component by key or ``sc_…``: exactly ``version``, or the highest release. Raises :class:`NotFound`."""
+    """The component by any of its keys or ``sc_…``: exactly ``version``, or the highest release.
+
+    Raises :class:`NotFound`.
+    """
     component = service.catalog.component(key_or_id, version)
     if component is None or kind not in (None, component.kind):
         noun = kind or "component"
         in_version = f" in version {version}" if version is not None else ""
         raise NotFound(f"There is no such {noun}{in_version}; look its key up in the list of {noun}s.")
     return component
+
+
+def by_own_names(
+    component: ComponentInfo | None, configured: Mapping[str, Any], added: Callable[[], Sequence[Prop]] = tuple
+) -> Mapping[str, Any]:
+    """``configured`` with each value under its prop's own name, where it was sent under another that callers know.
+
+    ``added`` gives the props that a reload has added, whose names mean themselves.
+    """
+    aliases = component.prop_aliases if component else {}
+    if aliases.keys().isdisjoint(configured):
+        return configured
+    taken = {prop["name"] for prop in added()}
+    aliases = {alias: name for alias, name in aliases.items() if alias not in taken}
+    named = {name: value for name, value in configured.items() if name not in aliases}
+    for alias, value in configured.items():
+        name = aliases.get(alias, alias)
+        named.setdefault(alias if name in configured else name, value)
+    return named
+
+
+def reloaded(
+    service: Service, scene: Scene, external_id: str, component: ComponentInfo, dynamic_props_id: str | None
+) -> Callable[[], Sequence[Prop]]:
+    """What looks up the reloaded props, where an id names them. It raises :class:`NotFound` for an unknown id."""
+    if not dynamic_props_id:
+        return tuple
+    return functools.partial(dynamic_props.get, service, scene, external_id, component.id, dynamic_props_id)
 
 
 def props_to_fill(service: Service, request: ComponentRequest) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
+from webapp import audit
 from webapp.errors import NotFound
 from webapp.kit import cursors
 from webapp.kit.clock import DAY, MINUTE, iso
@@ -36,7 +37,8 @@ _NOTHING: Mapping[str, Any] = {"exports": None, "os": [], "ret": None}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run as lists show it. ``error`` is why it failed, in one sentence. ``ok`` is true of what has succeeded."""
+    """One run as lists show it. ``error`` is why it failed, in one sentence. ``ok`` is true of what has succeeded.
+    ``agent`` is the name of the agent that called it, if one did."""
 
     external_id: str
     component_id: str
@@ -50,6 +52,7 @@ class Run:
     error: str | None = None
     id: str = field(default_factory=lambda: new_id("run"))
     state: Literal["running", "ended", "unknown"] = "running"
+    agent: str | None = None
 
     @property
     def status(self) -> str:
@@ -71,6 +74,7 @@ class Run:
             "ok": self.ok,
             "summary": self.summary,
             "error": self.error,
+            "agent": self.agent,
         }
 
 
@@ -86,12 +90,13 @@ _RUNS = Table(
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a list of runs is limited to. ``component`` is a key or an ``sc_…``."""
+    """What a list of runs is limited to. ``component`` is a key or an ``sc_…``; ``by_agents``: to those of agents."""
 
     external_id: str | None = None
     component: str | None = None
     app: str | None = None
     ok: bool | None = None
+    by_agents: bool = False
 
 
 def begin(service: Service, scene: Scene, run: Run, inputs: Mapping[str, Any]) -> None:
@@ -108,6 +113,8 @@ def begin(service: Service, scene: Scene, run: Run, inputs: Mapping[str, Any]) -
             holder=service.generation,
         )
         usage.add(tx, scene, "run", run.started_at)
+        if run.agent is not None:
+            _audit(tx, scene, run)
 
 
 def end(service: Service, scene: Scene, run: Run, *, outputs: Mapping[str, Any], secrets: Sequence[str] = ()) -> None:
@@ -153,6 +160,11 @@ def details(service: Service, scene: Scene, run_id: str, *, external_id: str | N
     return {**run.to_json(), **inputs, **outputs}
 
 
+def exists(reader: Reader, run_id: str) -> bool:
+    """Whether that run stands; it goes with its user and its project."""
+    return bool(reader.tuples("SELECT 1 FROM runs WHERE id = :id", {"id": run_id}))
+
+
 def drop_user(tx: Tx, scene: Scene, external_id: str) -> int:
     """Forget the runs of one external user, also those from before they were known; how many there were."""
     return tx.run(f"DELETE FROM runs WHERE {_OF_USER}", {**asdict(scene), "external_id": external_id})  # noqa: S608
@@ -170,6 +182,13 @@ def purge(service: Service) -> int:
         _cut_off(tx, "holder IS NOT NULL AND started_at < :limit", {"limit": now - LONGEST})
         gone = tx.run("DELETE FROM runs WHERE started_at < :limit", {"limit": now - KEPT})
         return gone + sum(_thin_out(tx, row) for row in crowded)
+
+
+def _audit(tx: Tx, scene: Scene, run: Run) -> None:
+    """Write down that an agent runs it, and for whom."""
+    sentence = f"{run.agent} ran {run.component_key}."
+    where = {"environment": scene.environment, "external_user_id": run.external_id}
+    audit.write(tx, run.started_at, "run", run.id, "started", sentence, project=scene.project_id, **where)
 
 
 def _cut_off(tx: Tx, where: str, params: Mapping[str, Any]) -> int:
@@ -192,7 +211,8 @@ def _where(scene: Scene, filters: Filter) -> tuple[str, dict[str, Any]]:
     component = "component_id" if (filters.component or "").startswith("sc_") else "component_key"
     ok = None if filters.ok is None else int(filters.ok)
     chosen = {"external_id": filters.external_id, component: filters.component, "app": filters.app, "ok": ok}
-    return by_one_index(asdict(scene), chosen)
+    where, params = by_one_index(asdict(scene), chosen)
+    return (f"{where} AND agent IS NOT NULL" if filters.by_agents else where), params
 
 
 def _fitting(outputs: bytes) -> bytes:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from webapp.service.domain.deliveries import deliveries, endpoint_state, endpoints
 from webapp.service.domain.deliveries.endpoints import Endpoint
 from webapp.service.domain.projects.projects import Scene
-from webapp.store.contract import Row, Tx
+from webapp.store.contract import NotShared, Row, Tx
 
 LOOKED_AT = 400
 SHED_AT_ONCE = 200
@@ -40,9 +40,11 @@ class Task:
 
 def claim(tx: Tx, now: int, room: Room, holder: int = 0) -> list[Task]:
     """Claim what is due for the generation ``holder``, for each endpoint as much as it has room for, so that none
-    holds up another."""
+    holds up another. Raises :class:`NotShared` where an endpoint is not well."""
     claimed: list[tuple[Endpoint, Row]] = []
     for endpoint in _due_endpoints(tx, now):
+        if tx.shared and not (endpoint.active and endpoint.state == "happy"):
+            raise NotShared
         if not endpoint.active:
             endpoint_state.stop(tx, endpoint, now)
             continue

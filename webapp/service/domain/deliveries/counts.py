@@ -4,10 +4,12 @@ are kept of its events."""
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from webapp.store.contract import Reader, Tx
-from webapp.store.table import add_to_counts, drop_counts, most_counted, read_count
+from webapp.store.contract import Reader, Tx, among
+from webapp.store.months import MonthCount
+from webapp.store.table import add_to_counts, drop_counts, most_counted, read_counts
 
 STATUSES = ("waiting", "delivered", "failed")
+LOOKED_UP = 1_000
 Move = tuple[str | None, str, str]
 """A delivery's trigger, the status it had and the one it has."""
 
@@ -39,9 +41,27 @@ def removed_with(tx: Tx, where: str, params: dict[str, object]) -> None:
         added(tx, trigger_id, status, -count)
 
 
+def of_month(reader: Reader, rows: Sequence[MonthCount]) -> Counter[str]:
+    """What a month holds of the triggers that there are, by the name of each count that it stands in."""
+    ids = sorted({row.trigger_id for row in rows if row.trigger_id is not None})
+    users: dict[str, str] = {}
+    for first in range(0, len(ids), LOOKED_UP):
+        listed, params = among(ids[first : first + LOOKED_UP])
+        sql = f"SELECT id, external_user_id FROM deployed_triggers WHERE id IN ({listed})"  # noqa: S608
+        users.update(reader.tuples(sql, params))
+    held: Counter[str] = Counter()
+    for row in rows:
+        if row.trigger_id in users and row.status == "kept":
+            held[_kept_of("trigger", row.trigger_id)] += row.count
+            held[_kept_of("user", users[row.trigger_id])] += row.count
+        elif row.trigger_id in users:
+            held[_name(row.trigger_id, row.status)] += row.count
+    return held
+
+
 def count(reader: Reader, trigger_id: str, statuses: Sequence[str] = STATUSES) -> int:
     """How many deliveries of a trigger have one of ``statuses``."""
-    return sum(read_count(reader, _name(trigger_id, status)) for status in statuses)
+    return sum(read_counts(reader, *(_name(trigger_id, status) for status in statuses)).values())
 
 
 def add_bytes(tx: Tx, trigger_id: str, user_id: str, by: int) -> None:
@@ -62,7 +82,9 @@ def removed_bytes(tx: Tx, where: str, params: dict[str, str]) -> None:
 
 def kept_bytes(reader: Reader, trigger_id: str, user_id: str) -> tuple[int, int]:
     """How many bytes are kept of a trigger, and of all triggers of its user."""
-    return read_count(reader, _kept_of("trigger", trigger_id)), read_count(reader, _kept_of("user", user_id))
+    of_trigger, of_user = _kept_of("trigger", trigger_id), _kept_of("user", user_id)
+    held = read_counts(reader, of_trigger, of_user)
+    return held.get(of_trigger, 0), held.get(of_user, 0)
 
 
 def most_kept(reader: Reader) -> tuple[int, int]:
@@ -74,7 +96,7 @@ def most_kept(reader: Reader) -> tuple[int, int]:
 def forget(tx: Tx, trigger_id: str) -> None:
     """Drop the counts of a trigger that is removed next."""
     drop_counts(tx, f"deliveries|{trigger_id}|")
-    kept = read_count(tx, _kept_of("trigger", trigger_id))
+    kept = sum(read_counts(tx, _kept_of("trigger", trigger_id)).values())
     for (user_id,) in tx.tuples("SELECT external_user_id FROM deployed_triggers WHERE id = :id", {"id": trigger_id}):
         add_to_counts(tx, [_kept_of("user", user_id)] if kept else [], -kept)
     drop_counts(tx, _kept_of("trigger", trigger_id))

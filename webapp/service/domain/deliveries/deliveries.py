@@ -18,7 +18,7 @@ from webapp.kit.crypto import ordered_id
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import attempts, counts
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.store.contract import Reader, Row, Tx
+from webapp.store.contract import Reader, Row, Tx, claiming
 
 LEASE = 40 * SECOND  # twice the request's deadline
 SWITCHED_OFF = "Waits, because the webhook is switched off. "
@@ -60,9 +60,10 @@ def lease(tx: Tx, endpoint_id: str, holder: int, now: int, limit: int) -> list[R
     """Lease up to ``limit`` deliveries that are due for an endpoint to the generation ``holder``: id, event, trigger,
     attempt, tries and the end of the lease of each, oldest first."""
     rows = tx.all(
-        "UPDATE deliveries SET attempt = attempt + 1, lease_until = :lease, next_at = :lease, holder = :holder, "
-        "updated_at = :now WHERE id IN (SELECT id FROM deliveries WHERE endpoint_id = :endpoint AND next_at <= :now "
-        "ORDER BY next_at, id LIMIT :limit) RETURNING id, event_id, trigger_id, attempt, tries, lease_until",
+        "WITH due AS (SELECT id FROM deliveries WHERE endpoint_id = :endpoint AND next_at <= :now "  # noqa: S608
+        f"ORDER BY next_at, id LIMIT :limit{claiming(tx)}) UPDATE deliveries SET attempt = attempt + 1, "
+        "lease_until = :lease, next_at = :lease, holder = :holder, updated_at = :now "
+        "WHERE id IN (SELECT id FROM due) RETURNING id, event_id, trigger_id, attempt, tries, lease_until",
         {"lease": now + LEASE, "holder": holder, "now": now, "endpoint": endpoint_id, "limit": limit},
     )
     return sorted(rows, key=itemgetter("id"))

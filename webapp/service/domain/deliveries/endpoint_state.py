@@ -16,7 +16,7 @@ from webapp.kit.clock import DAY, SECOND
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import deliveries, endpoints, retry
 from webapp.service.domain.deliveries.endpoints import Endpoint
-from webapp.store.contract import Tx
+from webapp.store.contract import NotShared, Tx
 
 PART = 200
 """So many of those that were put off are due at once: as long as what is new may have to wait."""
@@ -26,7 +26,14 @@ _GONE = "The receiver answered 410 Gone: it wants no more deliveries."
 
 
 def apply(tx: Tx, endpoint_id: str, errors: Sequence[str | None], gone: bool, now: int) -> None:
-    """Write down how deliveries to an endpoint went, in their order: None for a success, else why it failed."""
+    """Write down how deliveries to an endpoint went, in their order: None for a success, else why it failed.
+
+    Raises :class:`NotShared` where that changes it.
+    """
+    if tx.shared:
+        if any(errors) or not _is_well(tx, endpoint_id):
+            raise NotShared
+        return
     if None in errors:
         sheds = endpoints.record_success(tx, endpoint_id, now)
         if deliveries.is_put_off(tx, endpoint_id):
@@ -107,6 +114,13 @@ def to_json(endpoint: Endpoint) -> dict[str, Any]:
         "sheds": endpoint.sheds,
     }
     return {"active": endpoint.active, "delivery_state": state}
+
+
+def _is_well(tx: Tx, endpoint_id: str) -> bool:
+    """Whether the last delivery to an active endpoint succeeded, and none is put off."""
+    endpoint = endpoints.find(tx, endpoint_id)
+    well = endpoint is not None and endpoint.active and endpoint.last_error is None
+    return well and not deliveries.is_put_off(tx, endpoint_id)
 
 
 def _let_part_go(tx: Tx, endpoint_id: str, now: int) -> None:

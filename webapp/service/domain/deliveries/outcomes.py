@@ -41,7 +41,7 @@ class _Settled:
 
 
 def finish(tx: Tx, outcomes: Sequence[Outcome], now: int) -> int:
-    """Write down what came of attempts; how many of them still counted."""
+    """Write down what came of attempts; how many of them still counted. Raises :class:`NotShared` after a failure."""
     counted = _settle(tx, [_settled(outcome, now) for outcome in outcomes], now)
     by_endpoint: dict[str, list[Outcome]] = defaultdict(list)
     for settled in counted:

@@ -1,4 +1,4 @@
-"""Writing a backup while the service runs: one ZIP file with the database and the operator's own apps.
+"""Writing a backup while the service runs: one ZIP file with the database, the operator's own apps and integrations.
 
 The database is one consistent moment of it. What is sealed in it stays sealed, and the instance key is never part of
 it: a backup is worth nothing to whoever has it alone, so the operator keeps the key apart. Nor is the catalog, which
@@ -9,6 +9,8 @@ import json
 import os
 import re
 import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,9 @@ from webapp.store import copies
 from webapp.store.opening import refuse_server
 
 FORMAT = 1
-DATABASE, APPS, MANIFEST = "patchbay.db", "apps", "backup.json"
+DATABASE, MANIFEST = "patchbay.db", "backup.json"
+FOLDERS = APPS, PIECES = "apps", "pieces"
+"""What of the data folder goes along: the operator's own apps, and the integrations that were added."""
 _DATED = re.compile(r"patchbay-\d{8}T\d{6}Z\.zip")
 
 
@@ -32,7 +36,8 @@ def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
     refuse_server(
         settings,
         "The database is a PostgreSQL server's: back it up with pg_dump or the server's own means, and keep the key "
-        f"({settings.data / 'keys'}, or PATCHBAY_SECRET_KEY) and {settings.data / APPS} beside it.",
+        f"({settings.data / 'keys'}, or PATCHBAY_SECRET_KEY), {settings.data / APPS} and {settings.data / PIECES} "
+        "beside it.",
     )
     database = settings.data / DATABASE
     if not database.exists():
@@ -45,7 +50,7 @@ def write(settings: Settings, target: Path, clock: Clock) -> dict[str, Any]:
     with Scratch(".patchbay-backup-", target.parent) as folder:
         copy, draft = folder / DATABASE, folder / "backup.zip"
         copies.copy(database, copy)
-        _pack(draft, manifest, copy, settings.data / APPS)
+        _pack(draft, manifest, copy, settings.data)
         _publish(draft, target)
     return manifest
 
@@ -64,16 +69,24 @@ def write_dated(settings: Settings, folder: Path, keep: int, clock: Clock) -> tu
     return target, manifest
 
 
-def _pack(draft: Path, manifest: dict[str, Any], copy: Path, apps: Path) -> None:
+def _pack(draft: Path, manifest: dict[str, Any], copy: Path, data: Path) -> None:
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False) as archive:
             archive.writestr(MANIFEST, json.dumps(manifest))
             archive.write(copy, DATABASE)
-            for path in filter(Path.is_file, sorted(apps.rglob("*"))):
-                archive.write(path, f"{APPS}/{path.relative_to(apps).as_posix()}")
+            for path in _files(data):
+                with suppress(FileNotFoundError):  # gone since, with its integration
+                    archive.write(path, path.relative_to(data).as_posix())
         file.flush()
         os.fsync(file.fileno())
+
+
+def _files(data: Path) -> Iterator[Path]:
+    for folder in FOLDERS:
+        for path in filter(Path.is_file, sorted((data / folder).rglob("*"))):
+            if folder == APPS or not path.relative_to(data / folder).parts[0].startswith("."):  # what is half brought
+                yield path
 
 
 def _publish(draft: Path, target: Path) -> None:

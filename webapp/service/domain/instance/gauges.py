@@ -40,7 +40,7 @@ def read(service: Service) -> Sequence[Gauge]:
     put_off = first_row("SELECT COUNT(*) AS n FROM deliveries WHERE next_at IS NULL AND status = 'waiting'") or {}
     first = waiting.get("first")
     late = max(0.0, (service.clock() - first) / SECOND) if first is not None else 0.0
-    sizes = service.store.sizes()
+    sizes, months = service.store.sizes(), service.store.months
     worker_age_s = heartbeat.age_s(service.settings.data / heartbeat.WORKER)
     return (
         Gauge("accounts", "Connected accounts.", _by_state(ACCOUNT_STATES, accounts), "state"),
@@ -54,6 +54,11 @@ def read(service: Service) -> Sequence[Gauge]:
             "worker_seen_seconds",
             "How long ago the worker of this machine was seen; as long as Unix time where it never was.",
             _worker_seen(service, worker_age_s),
+        ),
+        Gauge(
+            "months_missing",
+            "Of this month and the next, those without tables for events, where these are kept by months.",
+            {"": len(months.missing(service.clock())) if months else 0},
         ),
         Gauge("database_bytes", "Size of the database.", {"": sizes.database}),
         Gauge("database_log_bytes", "Size of its log, which is not folded into it yet.", {"": sizes.log}),

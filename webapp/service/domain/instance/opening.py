@@ -8,9 +8,12 @@ from pathlib import Path
 
 from webapp.kit.clock import Clock, now
 from webapp.service.catalog.build import BuildReport, ensure
+from webapp.service.catalog.importing import exchange
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
-from webapp.service.components.runner import Executor, Runner
+from webapp.service.components.calls import PieceBounds
+from webapp.service.components.executor import Executor
+from webapp.service.components.runner import Runner
 from webapp.service.domain.access import clients, refused_calls, tokens
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import generations
@@ -47,7 +50,7 @@ def open_service(
     with ExitStack() as undo:
         store = open_store(settings)
         undo.callback(store.close)
-        executor = Executor(runner or Runner.start())
+        executor = Executor(runner or Runner.start(), _bounds(settings))
         undo.callback(executor.close)
         with _one_at_a_time(settings.data / ".opening"):
             store.migrate()
@@ -90,11 +93,16 @@ def close_service(service: Service) -> None:
     service.store.close()
 
 
+def _bounds(settings: Settings) -> PieceBounds:
+    return PieceBounds(settings.piece_processes, settings.piece_memory_mb, settings.piece_idle_s)
+
+
 def _build(settings: Settings, runner: Runner | Executor | None) -> BuildReport:
     """Build the catalog unless it stands, from the built-in apps and what the operator put into the data folder.
 
     A runner of our own is not begun for it, since not every process that opens a folder calls components.
     """
+    exchange.recover(settings.data)
     return ensure(settings.data / "catalog.db", Places.of(settings.data), runner.call if runner else None)
 
 

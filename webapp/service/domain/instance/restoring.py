@@ -18,7 +18,7 @@ from webapp.errors import Conflict, Invalid
 from webapp.kit.clock import Clock
 from webapp.service.domain.base.key_file import load_instance_key
 from webapp.service.domain.base.keyring import Keyring
-from webapp.service.domain.instance.backups import APPS, DATABASE, FORMAT, MANIFEST
+from webapp.service.domain.instance.backups import DATABASE, FOLDERS, FORMAT, MANIFEST
 from webapp.settings import Settings
 from webapp.store import copies, presence
 from webapp.store.opening import refuse_server
@@ -50,8 +50,9 @@ def restore(settings: Settings, source: Path, clock: Clock) -> dict[str, Any]:
             manifest = _unpack(source, draft)
             copies.inspect(draft / DATABASE)
             _check_key(settings, draft / DATABASE, clock)
-            if (data / APPS).is_mount():
-                raise Invalid(f"{data / APPS} is a mount, which cannot be replaced; unmount it, then restore.")
+            for folder in FOLDERS:
+                if (data / folder).is_mount():
+                    raise Invalid(f"{data / folder} is a mount, which cannot be replaced; unmount it, then restore.")
             draft.rename(data / _READY)
         finally:
             _clear(draft)
@@ -79,7 +80,7 @@ def _finish(data: Path) -> None:
         for name in (f"{DATABASE}-wal", f"{DATABASE}-shm"):  # they belong to the old database alone
             if (data / name).exists():
                 (data / name).replace(old / name)
-    for name in (APPS, DATABASE):
+    for name in (*FOLDERS, DATABASE):
         if (ready / name).exists():
             if (data / name).exists():
                 (data / name).replace(old / name)
@@ -98,9 +99,10 @@ def _unpack(source: Path, draft: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(source) as archive:
             manifest = _manifest(source, archive)
-            (draft / APPS).mkdir()
+            for folder in FOLDERS:
+                (draft / folder).mkdir()
             for name in archive.namelist():
-                if name == DATABASE or _is_of_an_app(name):
+                if name == DATABASE or _is_of_a_folder(name):
                     archive.extract(name, draft)
     except (zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error) as error:
         raise Invalid(_NO_BACKUP.format(source)) from error
@@ -122,9 +124,9 @@ def _manifest(source: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
     return dict(manifest)
 
 
-def _is_of_an_app(name: str) -> bool:
+def _is_of_a_folder(name: str) -> bool:
     parts = PurePosixPath(name).parts
-    return len(parts) > 1 and parts[0] == APPS and ".." not in parts and not name.endswith("/")
+    return len(parts) > 1 and parts[0] in FOLDERS and ".." not in parts and not name.endswith("/")
 
 
 def _check_key(settings: Settings, database: Path, clock: Clock) -> None:

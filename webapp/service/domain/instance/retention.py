@@ -1,13 +1,21 @@
 """How long events are kept, with their deliveries and attempts: PATCHBAY_EVENT_DAYS, and PATCHBAY_EVENTS_KEPT of each
-trigger. What still waits to be delivered is never forgotten, unless it waits for a webhook that is switched off."""
+trigger. What still waits to be delivered is never forgotten, unless it waits for a webhook that is switched off.
 
+On a database that keeps events by months, those of a month go together once all of it is too old (:mod:`event_months`).
+Until then those of them that are too old already stay, since it is deleting them that costs."""
+
+from collections.abc import Sequence
 from typing import Any
 
-from webapp.kit.clock import DAY
+from webapp.kit.clock import DAY, now
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.deliveries import endpoints, events
+from webapp.service.domain.instance import event_months
+from webapp.store.months import Month
 
 AT_ONCE = 200
+BY_MONTHS_FROM = 28
+"""Who keeps events for fewer days has them deleted as they get old: a month would keep them for much longer."""
 _DELIVERED = (
     "NOT EXISTS (SELECT 1 FROM deliveries d JOIN endpoints p ON p.id = d.endpoint_id "
     "WHERE d.event_id = e.id AND d.status = 'waiting' AND (p.active = 1 OR d.lease_until > 0))"
@@ -17,7 +25,8 @@ _DELIVERED = (
 def purge(service: Service) -> int:
     """Forget events that are too old or too many; how many there were."""
     limit = service.clock() - service.settings.event_days * DAY
-    gone = _forget(service, "e.at < :limit", {"limit": limit})
+    gone, stay = _drop_months(service, limit)
+    gone += _forget(service, *_too_old(limit, stay))
     for trigger_id in _crowded(service):
         mark = service.store.one(
             "SELECT at, id FROM events WHERE trigger_id = :trigger ORDER BY at DESC, id DESC LIMIT 1 OFFSET :kept",
@@ -29,6 +38,25 @@ def purge(service: Service) -> int:
     with service.store.write() as tx:
         endpoints.purge(tx)
     return gone
+
+
+def _drop_months(service: Service, limit: int) -> event_months.Forgotten:
+    """Forget the months that are too old; those that are not deleted from are named."""
+    months = service.store.months
+    if months is None:
+        return event_months.Forgotten(0, [])
+    months.ensure(now())
+    gone, stay = event_months.forget(service, months, limit)
+    return event_months.Forgotten(gone, stay if service.settings.event_days >= BY_MONTHS_FROM else [])
+
+
+def _too_old(limit: int, stay: Sequence[Month]) -> tuple[str, dict[str, Any]]:
+    """What is deleted one by one: all that is older than ``limit``, without the months that ``stay``."""
+    where, params = "e.at < :limit", dict[str, Any](limit=limit)
+    for number, month in enumerate(stay):
+        where += f" AND (e.id < :first_{number} OR e.id >= :end_{number})"
+        params[f"first_{number}"], params[f"end_{number}"] = month.ids("evt")
+    return where, params
 
 
 def _crowded(service: Service) -> list[str]:

@@ -15,6 +15,7 @@ from webapp.service.domain.base import generations
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import runs
 from webapp.service.domain.deliveries import deliveries
+from webapp.service.domain.instance.pieces import rows as pieces
 from webapp.service.domain.triggers import inbox, lifecycle
 from webapp.store.contract import Tx
 
@@ -25,6 +26,7 @@ _RELEASE: tuple[Callable[[Tx, Service, int], object], ...] = (
     account_lifecycle.take_over,
     attempts.take_over,
     runs.take_over,
+    pieces.take_over,
 )
 log = logging.getLogger(__name__)
 

@@ -22,15 +22,15 @@ KINDS: dict[Kind, str] = {
 }
 KEPT = 400 * DAY
 Key = tuple[Scene, int, Kind]
+_ADD = (
+    "INSERT INTO usage (project_id, environment, hour, kind, n) VALUES (:project, :environment, :hour, :kind, :by) "
+    "ON CONFLICT (project_id, environment, hour, kind) DO UPDATE SET n = usage.n + excluded.n"
+)
 
 
 def add(tx: Tx, scene: Scene, kind: Kind, at: int, by: int = 1) -> None:
     """Count ``by`` uses at the time ``at`` (epoch milliseconds), in the transaction that makes them true."""
-    tx.run(
-        "INSERT INTO usage (project_id, environment, hour, kind, n) VALUES (:project, :environment, :hour, :kind, :by) "
-        "ON CONFLICT (project_id, environment, hour, kind) DO UPDATE SET n = usage.n + excluded.n",
-        {**scene.params, "hour": at // HOUR * HOUR, "kind": kind, "by": by},
-    )
+    tx.add(_ADD, {**scene.params, "hour": at // HOUR * HOUR, "kind": kind}, by)
 
 
 def note(service: Service, scene: Scene, kind: Kind) -> None:

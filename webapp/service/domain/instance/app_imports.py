@@ -1,0 +1,150 @@
+"""Importing apps from OpenAPI documents into this installation: previewed, written, listed and removed.
+
+Whoever may do so changes the catalog of every project. What is written stands in the data folder, as apps do that an
+operator writes; the catalog is built from it at once. What reads and writes documents is loaded when somebody imports.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from webapp import audit
+from webapp.errors import Conflict, Invalid
+from webapp.service.catalog.importing import exchange
+from webapp.service.catalog.importing.standing import MOST_BYTES, Options, Standing
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import opening
+from webapp.service.outbound.outcomes import Failure
+
+if TYPE_CHECKING:
+    from webapp.service.catalog.importing.plans import Plan
+    from webapp.service.catalog.importing.writing import Written
+
+FETCH_S = 60.0
+HOPS = 5
+METADATA_S, METADATA_BYTES, MOST_METADATA = 8.0, 256 * 1024, 3  # of what a document refers to
+_KINDS = "application/json, application/yaml, text/yaml, */*"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document as it came: its bytes, and its address or the name of its file."""
+
+    content: bytes
+    name: str
+    address: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What an app is used for: how many accounts it has, and how often actions ran in the time that runs are kept."""
+
+    accounts: int
+    runs: Mapping[str, int]
+
+
+def fetched(service: Service, url: str) -> Source:
+    """The document at ``url``. Raises :class:`Invalid` with a sentence where it cannot be had."""
+    return Source(_fetch(service, url), url, url)
+
+
+def preview(service: Service, source: Source, slug: str, options: Options) -> "Written":
+    """What importing ``source`` as the app ``slug`` would do. Raises :class:`Invalid`, :class:`Conflict`."""
+    from webapp.service.catalog.importing import writing
+
+    planned, before = _plan(service, source, slug, options)
+    return writing.preview(planned, service.settings.data, before)
+
+
+def bring(service: Service, source: Source, slug: str, options: Options) -> "Written":
+    """Import ``source`` as the app ``slug``, again where it was before. Raises :class:`Invalid`, :class:`Conflict`."""
+    from webapp.service.catalog.importing import writing
+
+    planned, before = _plan(service, source, slug, options)
+    written = writing.write(planned, service.settings.data, before, source.name, service.clock())
+    verb, again = ("imported_again", "again ") if before else ("imported", "")
+    count = len(written.plan.actions)
+    _note(service, slug, verb, f"Imported the app {slug} {again}with {count} action{'' if count == 1 else 's'}.")
+    opening.update_catalog(service)
+    service.catalog.refresh()
+    return written
+
+
+def listed(service: Service) -> list[Standing]:
+    """Every app that was imported, by slug."""
+    from webapp.service.catalog.importing import writing
+
+    return writing.listed(service.settings.data)
+
+
+def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Standing:
+    """Remove an imported app. Raises :class:`webapp.errors.NotFound`, and :class:`Conflict` while it has accounts."""
+    from webapp.service.catalog.importing import writing
+
+    accounts = uses(service, slug).accounts
+    if accounts and not with_accounts and any(standing.slug == slug for standing in listed(service)):
+        told = "1 account is" if accounts == 1 else f"{accounts} accounts are"
+        raise Conflict(f"{told} connected to {slug}. Disconnect them first.")
+    standing = writing.remove(service.settings.data, slug)
+    _note(service, slug, "removed", f"Removed the imported app {slug}.")
+    opening.update_catalog(service)
+    service.catalog.refresh()
+    return standing
+
+
+def uses(service: Service, slug: str) -> Uses:
+    """What the app ``slug`` is used for, in all projects."""
+    accounts = service.store.one("SELECT COUNT(*) AS n FROM accounts WHERE app = :app", {"app": slug}) or {}
+    rows = service.store.all(
+        "SELECT component_key, COUNT(*) AS n FROM runs WHERE app = :app GROUP BY component_key", {"app": slug}
+    )
+    runs = {str(row["component_key"]).removeprefix(f"{slug}-"): int(row["n"]) for row in rows}
+    return Uses(int(accounts.get("n", 0)), runs)
+
+
+def _plan(service: Service, source: Source, slug: str, options: Options) -> "tuple[Plan, Standing | None]":
+    from webapp.service.catalog.importing import documents, writing
+    from webapp.service.catalog.importing.planning import plan
+
+    data = service.settings.data
+    exchange.recover(data)
+    before = writing.check_slug(data, slug)
+    known = service.catalog.app(slug)
+    if known is not None and (known.slug != slug or not known.own):
+        raise Conflict(f"{slug} already stands for the app {known.name}. Give this one another slug.")
+    document = documents.read(source.content, source.address)
+    reserved = writing.others(data, slug, before)
+    return plan(document, slug, options, before, reserved, _metadata(service)), before
+
+
+def _metadata(service: Service) -> Callable[[str], bytes]:
+    """What asks for the few addresses to which a document may refer."""
+    left = iter(range(MOST_METADATA))
+
+    def fetch(url: str) -> bytes:
+        if next(left, None) is None:
+            raise Invalid("The document refers to too many addresses.")
+        return _fetch(service, url, METADATA_S, METADATA_BYTES)
+
+    return fetch
+
+
+def _fetch(service: Service, url: str, deadline_s: float = FETCH_S, max_bytes: int = MOST_BYTES) -> bytes:
+    outcome = service.outbound.request(
+        "GET",
+        url,
+        headers={"Accept": _KINDS},
+        deadline_s=deadline_s,
+        max_bytes=max_bytes,
+        allow_redirects=HOPS,
+    )
+    if isinstance(outcome, Failure):
+        raise Invalid.of("url", outcome.sentence)
+    if not outcome.ok:
+        raise Invalid.of("url", f"The address answered with status {outcome.status}. Check it, or download the file.")
+    return outcome.body
+
+
+def _note(service: Service, slug: str, verb: str, sentence: str) -> None:
+    with service.store.write() as tx:
+        audit.write(tx, service.clock(), "app", slug, verb, sentence)
