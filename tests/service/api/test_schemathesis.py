@@ -19,12 +19,13 @@ from webapp.service.api.table import OPERATIONS
 PHASES = {"examples,coverage,fuzzing": 90, "stateful": 55}
 KNOWN = {
     "path.account_id": "ACCOUNT_ID", "path.trigger_id": "TRIGGER_ID", "path.webhook_id": "WEBHOOK_ID",
-    "path.delivery_id": "DELIVERY_ID", "path.run_id": "RUN_ID", "path.ctok": "CTOK", "path.category_id": "CATEGORY_ID",
+    "path.delivery_id": "DELIVERY_ID", "path.run_id": "RUN_ID", "path.agent_id": "AGENT_ID",
+    "path.approval_id": "APPROVAL_ID", "path.ctok": "CTOK", "path.category_id": "CATEGORY_ID",
     "path.oauth_app_id": "OAUTH_APP_ID", "path.app_override_id": "APP_OVERRIDE_ID", "path.project_id": "PROJECT_ID",
     "path.ticket": "TICKET", "query.account_id": "ACCOUNT_ID", "query.s3_key": "S3_KEY", "body.connect_token": "CTOK",
     "path.user_id": "OTHER_LOGIN_ID", "path.client_id": "OTHER_CLIENT_ID",
     "path.invitation_id": "INVITATION_ID", "path.workflow_id": "WORKFLOW_ID",
-    "path.general_webhook_id": "GENERAL_WEBHOOK_ID",
+    "path.general_webhook_id": "GENERAL_WEBHOOK_ID", "path.piece_id": "PIECE_ID",
     "body.client_id": "CLIENT_ID", "body.client_secret": "CLIENT_SECRET",
 }  # fmt: skip
 WORDS = {
@@ -49,10 +50,15 @@ REMOVED = {
     "revoke_account": {"path.account_id": "OTHER_ACCOUNT_ID"},
     "delete_accounts_of_app": {"path.app": "github"},
     "delete_login": {"path.user_id": "LOGIN_TO_DELETE_ID"},
+    "delete_imported_app": {"path.slug": "IMPORTED_APP"},
+    "delete_piece": {"path.piece_id": "PIECE_TO_DELETE_ID"},
+    "confirm_piece": {"path.piece_id": "READY_PIECE_ID"},
+    "stop_piece": {"path.piece_id": "PIECE_TO_STOP_ID"},
     "delete_workflow": {"path.workflow_id": "WORKFLOW_TO_DELETE_ID"},
     "delete_invitation": {"path.invitation_id": "INVITATION_TO_DELETE_ID"},
     "check_oauth_app": {"path.oauth_app_id": "SANDBOX_OAUTH_APP_ID"},
     "share_oauth_app": {"path.oauth_app_id": "GOOGLE_OAUTH_APP_ID"},
+    "take_events_secret": {"path.oauth_app_id": "NOTION_OAUTH_APP_ID"},
     "delete_oauth_client": {"path.client_id": "CLIENT_TO_DELETE_ID"},
     "rotate_oauth_client": {"path.client_id": "OTHER_CLIENT_ID"},
     "delete_general_webhook": {"path.general_webhook_id": "GENERAL_WEBHOOK_TO_DELETE_ID"},
@@ -66,7 +72,7 @@ LINKED = {
 }
 NOT_ALL_OF_IT = (
     "list", "create", "update", "set", "share", "configure", "reload", "run", "deploy", "send", "resend", "proxy",
-    "rename", "check_embedding",
+    "rename", "check_embedding", "import", "confirm", "allow",
 )  # fmt: skip
 # Checks that cannot be right somewhere, and why. Everywhere else all of them are on.
 LEFT_OUT = [

@@ -13,7 +13,7 @@ SHAPE = {
     "id", "name", "external_id", "healthy", "dead", "app", "created_at", "updated_at", "authorized_scopes", "error",
     "last_refreshed_at", "next_refresh_at",
 }  # fmt: skip
-OURS = {"identity", "last_checked_at", "next_check_at", "oauth_app_id", "scope_profile"}
+OURS = {"identity", "last_checked_at", "next_check_at", "oauth_app_id", "scope_profile", "available"}
 
 
 @pytest.fixture

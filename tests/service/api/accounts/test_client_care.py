@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain.accounts import client_checks, provider_clients
+from webapp.service.domain.accounts import client_checks, event_handshakes, provider_clients
 from webapp.service.domain.accounts.client_checks import ClientVerdict
 
 NEW = {"app": "gmail", "client_id": "c.apps.googleusercontent.com", "client_secret": "canary-secret"}
@@ -80,7 +80,7 @@ def test_a_client_is_shared_within_its_family(world: Any, gmail: Any) -> None:
     use = world.get(f"P/oauth_apps/{gmail['id']}?extensions=true", server).json["patchbay"]
     assert use == {
         "app_name": "Gmail", "accounts": 0, "shared_with": ["google_drive"], "used_for_new": True,
-        "installation_has_one": False,
+        "installation_has_one": False, "events": None,
     }  # fmt: skip
     assert "patchbay" not in world.get(f"P/oauth_apps/{gmail['id']}", server).json
 
@@ -90,3 +90,17 @@ def test_frontends_and_readers_may_do_neither(world: Any, gmail: Any) -> None:
         for verb, body in (("check", None), ("share", {"app": "google_drive"})):
             answer = world.post(f"P/oauth_apps/{gmail['id']}/{verb}", token, json=body)
             assert answer.status_code == 403
+
+
+def test_the_secret_that_a_provider_sent_is_shown_to_whoever_takes_it_once(world: Any) -> None:
+    server = world.server()
+    made = world.post("P/oauth_apps", server, json={"app": "notion", "client_id": "n", "client_secret": "s"}).json
+    place, client = f"P/oauth_apps/{made['id']}", provider_clients.get(world.service.store, made["id"])
+    assert world.post(f"{place}/events_secret", server).status_code == 409
+    event_handshakes.keep(world.service, client, "canary-sent")
+    shown = world.get(f"{place}?extensions=true", server)
+    assert shown.json["patchbay"]["events"]["secret_sent_at"] and "canary" not in shown.text
+    assert world.post(f"{place}/events_secret", server).json == {"events_secret": "canary-sent"}
+    events = world.get(f"{place}?extensions=true", server).json["patchbay"]["events"]
+    assert (events["has_secret"], events["secret_sent_at"]) == (True, None)
+    assert world.post(f"{place}/events_secret", server).status_code == 409

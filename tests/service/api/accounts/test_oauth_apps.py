@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.domain.accounts import provider_clients
+from webapp.service.domain.accounts import client_events, provider_clients
 from webapp.service.domain.projects import projects
 
 NEW = {"app": "tinyoauth", "client_id": "abc", "client_secret": "canary-secret", "scopes": ["profile"]}
@@ -40,6 +40,26 @@ class TestClients:
         assert provider_clients.secret(world.service, client) == "canary-other"
         for answer in (changed, world.get(one, server), world.get("P/oauth_apps", server)):
             assert "canary" not in answer.text and "client_secret" not in answer.text
+
+    def test_the_secret_of_events_goes_in_and_where_they_come_is_told(self, world: Any, made: Any) -> None:
+        server = world.server()
+        new = {"app": "slack", "client_id": "c", "client_secret": "s", "events_secret": "canary-events"}
+        client_id = world.post("P/oauth_apps", server, json=new).json["id"]
+        answer = world.get(f"P/oauth_apps/{client_id}?extensions=true", server)
+        assert answer.json["patchbay"]["events"] == {
+            "uri": f"{world.service.settings.public_url}/h/app/slack/{client_id}",
+            "address_name": "Request URL",
+            "secret_name": "Signing Secret",
+            "has_secret": True,
+            "brings_secret": False,
+            "secret_sent_at": None,
+        }
+        changed = world.call("PUT", f"P/oauth_apps/{client_id}", server, json={"events_secret": "canary-other"})
+        client = provider_clients.get(world.service.store, client_id)
+        assert client_events.secret(world.service, client) == "canary-other"
+        assert "canary" not in answer.text + changed.text
+        refused = world.call("PUT", f"P/oauth_apps/{made['id']}", server, json={"events_secret": "x"})
+        assert (refused.status_code, refused.json["details"][0]["field"]) == (400, "events_secret")
 
     def test_the_list_and_its_filters(self, world: Any, made: Any) -> None:
         server = world.server()

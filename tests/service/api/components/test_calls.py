@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.conftest import GOOD_KEY
+from tests.service.conftest import GOOD_KEY, Provider
 from webapp.kit.clock import MINUTE
 from webapp.service.domain.accounts import provider_clients
 
@@ -112,6 +112,49 @@ class TestConfigure:
         values = {"account": account, "project_id": "p7"}
         body = {"id": TASK, "prop_name": "colour", "dynamic_props_id": kept, "configured_props": values}
         assert good(ask(world, "P/actions/configure", body))["stringOptions"] == ["red", "green"]
+
+
+class TestOtherNames:
+    """Names that clients know components and props by besides ours (contract "Other names")."""
+
+    def test_props_are_accepted_under_them(self, world: Any, account: dict[str, str]) -> None:
+        values = {"tinykeys": account, "projectId": "p7"}
+        body = {"id": TASK, "prop_name": "projectId", "configured_props": {"app": account}}
+        assert good(ask(world, "P/actions/configure", body))["options"][0]["value"] == "p0"
+        kept = good(ask(world, "P/actions/props", {"id": TASK, "configured_props": values}))["dynamicProps"]["id"]
+        body = {"id": TASK, "configured_props": {**values, "title": "Paint", "colour": "red"}, "dynamic_props_id": kept}
+        answer = good(ask(world, "P/actions/run", body))
+        assert answer["ret"]["me"]["name"] == "Ada" and "warnings" not in answer
+        run = world.get("P/runs", world.frontend()).json["data"][0]
+        inputs = world.get(f"P/runs/{run['id']}", world.frontend()).json["data"]["configured_props"]
+        assert set(inputs) == {"account", "project_id", "title", "colour"}
+
+    def test_a_prop_that_comes_twice_has_the_value_under_its_own_name(self, world: Any, account: Any) -> None:
+        values = {"account": account, "app": {"authProvisionId": "apn_none"}}
+        answer = good(ask(world, "P/actions/props", {"id": TASK, "configured_props": values}))
+        assert [warning["field"] for warning in answer["warnings"]] == ["configured_props.app"]
+
+    def test_components_are_found_by_them_and_answer_with_their_own_key(self, world: Any, provider: Provider) -> None:
+        request = {"url": f"{provider.base}/me", "method": "GET"}
+        body = {"id": "http-custom-request", "configured_props": {"httpRequest": request, "fail": False}}
+        assert good(ask(world, "P/actions/run", body))["ret"]["status"] == 401
+        runs = world.get("P/runs?component_id=http-custom-request", world.frontend()).json["data"]
+        assert [run["component_key"] for run in runs] == ["http-send-request"]
+        for path, key in (
+            ("P/actions/slack_v2-send-message", "slack-send-message"),
+            ("P/triggers/rss-new-item-in-feed", "rss-new-item"),
+        ):
+            assert world.get(path, world.frontend()).json["data"]["key"] == key
+        assert world.get("P/triggers/slack_v2-send-message", world.frontend()).status_code == 404
+
+    def test_apps_are_found_by_them_and_answer_with_their_own_slug(self, world: Any) -> None:
+        token = world.frontend()
+        assert world.get("/v1/connect/apps/slack_v2", token).json["data"]["name_slug"] == "slack"
+        listed = [world.get(f"P/actions?app={slug}", token).json["data"] for slug in ("slack_v2", "slack")]
+        assert listed[0] == listed[1] != []
+        slack = world.plant("alice", app="slack", values={"oauth_access_token": "x"})
+        accounts = world.get("P/accounts?app=slack_v2", token).json["data"]
+        assert [(row["id"], row["app"]["name_slug"]) for row in accounts] == [(slack.id, "slack")]
 
 
 class TestReload:

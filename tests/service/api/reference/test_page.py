@@ -58,7 +58,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 
 def _order(one: Operation) -> int:
-    return 1 if one.name.startswith("delete_") else 0
+    return 1 if one.name.startswith(("delete_", "end_")) else 0
 
 
 @pytest.mark.faults

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from webapp.service.api.base.models import Answer, DateTime, identifier
+from webapp.service.api.base.models import Answer, DateTime, PieceOrigin, identifier
 
 AuthType = Literal["oauth", "keys", "none"]
 
@@ -54,7 +54,7 @@ class SetUpNote(Answer):
 
 
 class AppInFamily(Answer):
-    """Another app of the same provider, which one client serves too."""
+    """Another app of the same provider."""
 
     name_slug: str = Field(examples=["google_drive"])
     name: str = Field(examples=["Google Drive"])
@@ -77,7 +77,7 @@ class SetUp(Answer):
     id_shape: Shape | None
     secret_shape: Shape | None
     notes: list[SetUpNote]
-    family: list[AppInFamily]
+    family: list[AppInFamily] = Field(description="Those that the same client serves, too.")
     checkable: bool = Field(description="Whether the provider tells, before anybody signs in, if it knows a client.")
     read_on: str | None = Field(description="The day on which this was read in the provider's documentation.")
 
@@ -93,6 +93,8 @@ class AppExtensions(Answer):
     set_up: SetUp | None
     actions: int
     triggers: int
+    ways: list[AppInFamily] = Field(description="The apps that are other ways to connect the same.")
+    pieces: list[PieceOrigin] = Field(description="The npm packages from which it, or parts of it, were added.")
 
 
 class ListedExtensions(Answer):
@@ -101,6 +103,7 @@ class ListedExtensions(Answer):
     ready: bool
     actions: int
     triggers: int
+    added: bool = Field(description="Whether it was added here, such as from npm; the others come with Patchbay.")
 
 
 class ListedApp(App):
@@ -137,6 +140,23 @@ class OAuthApp(App):
     updated_at: DateTime
 
 
+class ClientEvents(Answer):
+    """Where the provider tells the events of an OAuth client, and what it calls the address and the secret."""
+
+    uri: str = Field(examples=["https://connect.example.com/h/app/slack/oa_7Mc2Wb"])
+    address_name: str = Field(examples=["Request URL"])
+    secret_name: str = Field(examples=["Signing Secret"])
+    has_secret: bool = Field(description="Whether the secret was entered, without which nothing is taken in.")
+    brings_secret: bool = Field(description="Whether the provider makes the secret, and sends it to the address.")
+    secret_sent_at: DateTime | None = Field(description="When it sent the one that waits to be taken.")
+
+
+class EventsSecret(Answer):
+    """The secret that signs a client's events from now on, to be entered at the provider. It is never shown again."""
+
+    events_secret: str = Field(examples=["secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl"])
+
+
 class ClientUse(Answer):
     """What is Patchbay's own about an OAuth client: its app's name, and what it serves."""
 
@@ -145,6 +165,7 @@ class ClientUse(Answer):
     shared_with: list[str] = Field(description="Other apps that use the same client, by slug.")
     used_for_new: bool = Field(description="Whether new accounts of its app are connected with it.")
     installation_has_one: bool = Field(description="Whether the installation has a client for its app besides.")
+    events: ClientEvents | None = None
 
 
 class ExtendedOAuthApp(OAuthApp):

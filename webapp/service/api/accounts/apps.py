@@ -1,5 +1,6 @@
 """The apps of the catalog (contract "Apps"): searched, sorted and paged; and one app by its slug or id."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal
 
 import orjson
@@ -12,7 +13,8 @@ from webapp.service.api.base.models import Data, Extensions, Flag, Page, Paged, 
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.index import App
 from webapp.service.catalog.listing import Subset
-from webapp.service.domain.accounts import apps, project_clients, provider_clients
+from webapp.service.domain.accounts import apps, client_checks, project_clients, provider_clients
+from webapp.service.domain.instance.pieces import origins
 
 APPS = Group("Apps", "The catalog: what can be connected, and how.")
 APP = PathParameter("app", "The app's slug or id.", "sandbox")
@@ -94,8 +96,9 @@ def get_app(call: Call) -> Response:
 
 
 def _extended(app: App, oauth_app_id: str | None, ready: bool) -> orjson.Fragment:
-    """The App object, whether it can be used here, and how many components the app has."""
-    extensions = orjson.dumps({"ready": ready, "actions": app.actions, "triggers": app.triggers})
+    """The App object, whether it can be used here, how many components the app has, and whether it was added here."""
+    counts = {"actions": app.actions, "triggers": app.triggers}
+    extensions = orjson.dumps({"ready": ready, **counts, "added": app.own})
     return orjson.Fragment(app.with_client(oauth_app_id).removesuffix(b"}") + b',"patchbay":' + extensions + b"}")
 
 
@@ -111,6 +114,8 @@ def _with_extensions(call: Call, app: App) -> dict[str, Any]:
         "set_up": _set_up(call, app),
         "actions": app.actions,
         "triggers": app.triggers,
+        "ways": _named(call, call.service.catalog.ways(app)),
+        "pieces": [origin.to_json() for origin in origins.of_app(call.store, app.slug)],
     }
     return {**app.api_dict, "patchbay": extensions}
 
@@ -120,13 +125,18 @@ def _set_up(call: Call, app: App) -> dict[str, Any] | None:
     if app.oauth is None:
         return None
     note, uri = app.oauth.client, provider_clients.new_redirect_uri(call.service, app.slug)
-    clients = project_clients.apps_with_client(call.service.store, call.caller.project_id)
     family = map(call.service.app, provider_clients.family(call.service, app.slug))
     return {
         **note.model_dump(mode="json", exclude={"source"}),
         "redirect_uri": uri,
         "steps": [step.replace("{redirect_uri}", uri) for step in note.steps],
         "provider": app.provider_name,
-        "family": [{"name_slug": each.slug, "name": each.name, "ready": each.ready(clients)} for each in family],
-        "checkable": app.oauth.check is None or app.oauth.check.possible,
+        "family": _named(call, family),
+        "checkable": client_checks.is_possible(app),
     }
+
+
+def _named(call: Call, apps: Iterable[App]) -> list[dict[str, Any]]:
+    """``apps`` by name, and whether each can be used here."""
+    clients = project_clients.apps_with_client(call.service.store, call.caller.project_id)
+    return [{"name_slug": app.slug, "name": app.name, "ready": app.ready(clients)} for app in apps]

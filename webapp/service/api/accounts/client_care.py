@@ -1,4 +1,5 @@
-"""Looking after a project's OAuth client: whether its provider knows it, and which apps of the provider share it."""
+"""Looking after a project's OAuth client: whether its provider knows it, which apps of the provider share it, and the
+secret that the provider sent for its events."""
 
 from dataclasses import asdict
 
@@ -11,7 +12,7 @@ from webapp.service.api.accounts.oauth_apps import OAUTH_APP_ID, OAUTH_APPS, ONE
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body
 from webapp.service.api.base.operations import Example, Operations
-from webapp.service.domain.accounts import client_checks, provider_clients
+from webapp.service.domain.accounts import client_checks, event_handshakes, provider_clients
 from webapp.service.domain.base import scopes
 
 operations = Operations(OAUTH_APPS, OAUTH_APP_ID, write=(scopes.PROJECTS_WRITE,), connect=False, extension=True)
@@ -54,3 +55,14 @@ def share_oauth_app(call: Call) -> Response:
     if app is None or app.slug not in provider_clients.family(call.service, client.app):
         raise Invalid.of("app", "A client can be shared with another app of its provider alone.")
     return answer(to_json(call.service, provider_clients.share(call.service, client, app.slug)))
+
+
+@operations.post(
+    f"{ONE}/events_secret",
+    answer=app_models.EventsSecret,
+    example=Example(path={"oauth_app_id": "$NOTION_OAUTH_APP_ID"}),
+)
+def take_events_secret(call: Call) -> Response:
+    """Take the secret that the provider sent to the client's address for events; it signs from now on. 409 while it has
+    sent none."""
+    return answer({"events_secret": event_handshakes.take(call.service, load(call))})

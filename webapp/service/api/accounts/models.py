@@ -48,13 +48,14 @@ class Account(Answer):
 
 
 class ExtendedAccount(Account):
-    """A connected account; the last five fields are there when `extensions` were asked for."""
+    """A connected account; the last six fields are there when `extensions` were asked for."""
 
     identity: Identity | None = None
     last_checked_at: DateTime | None = None
     next_check_at: DateTime | None = None
     oauth_app_id: str | None = None
     scope_profile: str | None = None
+    available: bool = Field(True, description="False where its app was removed from this installation.")
 
 
 class ActivityEntry(Answer):

@@ -4,28 +4,24 @@ An answer is the app with the client's own fields over it. The secret goes in an
 """
 
 from dataclasses import asdict, replace
-from typing import Annotated, Any
+from typing import Any
 
 from flask import Response
-from pydantic import Field
 
 from webapp.errors import Invalid
 from webapp.kit.clock import iso
 from webapp.service.api.accounts import app_models
+from webapp.service.api.accounts.oauth_app_models import NewOAuthApp, OAuthAppChange, OAuthAppList, OAuthAppOptions
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
-from webapp.service.api.base.models import AppName, Body, Extensions, Page, Paged, Query, SearchWords
+from webapp.service.api.base.models import Page
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.app import App
-from webapp.service.domain.accounts import apps, client_checks, project_clients, provider_clients
+from webapp.service.domain.accounts import apps, client_checks, client_events, project_clients, provider_clients
 from webapp.service.domain.accounts.client_checks import ClientVerdict
 from webapp.service.domain.accounts.project_clients import Filter
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
-
-Short = Annotated[str, Field(min_length=1, max_length=200)]
-Secret = Annotated[str, Field(min_length=1, max_length=4_000)]
-Scopes = Annotated[list[Annotated[str, Field(pattern=r"^[\x21\x23-\x5B\x5D-\x7E]{1,300}$")]], Field(max_length=200)]
 
 OAUTH_APPS = Group(
     "OAuth clients", "Your own OAuth clients at apps, so that people see your name when they allow access."
@@ -39,42 +35,6 @@ operations = Operations(
     connect=False,
 )
 ALL, ONE = "P/oauth_apps", "P/oauth_apps/<oauth_app_id>"
-
-
-class OAuthAppList(Paged):
-    """Which clients; ``app`` is a slug or an id."""
-
-    app: AppName = None
-    q: SearchWords = None
-    extensions: Extensions = False
-
-
-class OAuthAppOptions(Query):
-    """Whether to add Patchbay's own fields."""
-
-    extensions: Extensions = False
-
-
-class OAuthAppChange(Body):
-    """What of a client is to change; what is left out stays. A secret given takes the place of the one before."""
-
-    name: Short | None = Field(None, description="What it is called.")
-    description: Annotated[str, Field(max_length=2_000)] | None = Field(None, description="What it is for.")
-    client_id: Short | None = Field(None, description="The client's id, as the provider gave it.")
-    client_secret: Secret | None = Field(None, description="A new secret, which takes the place of the one before.")
-    scopes: Scopes | None = Field(None, description="Scopes to ask for instead of the app's own.")
-    additional_scopes: Scopes | None = Field(None, description="Scopes to ask for besides.")
-    check: bool = Field(
-        False, description="Extension: ask the provider first, and change nothing if it does not know the client."
-    )
-
-
-class NewOAuthApp(OAuthAppChange):
-    """A client as the provider registered it; ``app`` is a slug or an id."""
-
-    app: str = Field(description="The app's slug or id.")
-    client_id: Short = Field(description="The client's id, as the provider gave it.")
-    client_secret: Secret = Field(description="The client's secret. It is never shown again.")
 
 
 @operations.get(
@@ -101,6 +61,7 @@ def create_oauth_app(call: Call) -> Response:
     if app is None or app.auth_type != "oauth":
         message = "There is no such app." if app is None else f"{app.name} is not connected by OAuth."
         raise Invalid.of("app", message)
+    _check_events(app, body)
     uri = provider_clients.new_redirect_uri(call.service, app.slug)
     verdict = _checked(call.service, app, body.client_id, body.client_secret, uri) if body.check else None
     client = provider_clients.add(
@@ -113,6 +74,7 @@ def create_oauth_app(call: Call) -> Response:
         description=body.description or "",
         scopes=body.scopes or (),
         additional_scopes=body.additional_scopes or (),
+        events_secret=body.events_secret,
     )
     return _answer(call, client, verdict)
 
@@ -132,13 +94,18 @@ def get_oauth_app(call: Call) -> Response:
 def update_oauth_app(call: Call) -> Response:
     """Change a client; another client id is refused while accounts use this one."""
     client, body = load(call), call.body(OAuthAppChange)
+    _check_events(call.service.app(client.app), body)
     changed, secret = _changed(client, body), body.client_secret
     verdict = None
     if body.check:
         known = secret or provider_clients.secret(call.service, client)
         uri = provider_clients.redirect_uri(call.service, client)
         verdict = _checked(call.service, call.service.app(client.app), changed.client_id, known, uri)
-    return _answer(call, provider_clients.update(call.service, changed, client_secret=secret), verdict)
+    return _answer(
+        call,
+        provider_clients.update(call.service, changed, client_secret=secret, events_secret=body.events_secret),
+        verdict,
+    )
 
 
 @operations.delete(ONE)
@@ -171,8 +138,14 @@ def to_json(service: Service, client: ProviderClient, *, extensions: bool = Fals
         "updated_at": iso(client.updated_at),
     }
     if extensions:
-        document["patchbay"] = {"app_name": app["name"], **asdict(project_clients.use_of(service.store, client))}
+        use = asdict(project_clients.use_of(service.store, client))
+        document["patchbay"] = {"app_name": app["name"], **use, "events": client_events.of(service, client)}
     return document
+
+
+def _check_events(app: App, body: OAuthAppChange) -> None:
+    if body.events_secret and app.spec.told is None:
+        raise Invalid.of("events_secret", f"{app.name} has no events that come to its OAuth client.")
 
 
 def _changed(client: ProviderClient, body: OAuthAppChange) -> ProviderClient:

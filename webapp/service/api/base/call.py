@@ -148,13 +148,21 @@ def read_json(request: Request) -> dict[str, Any]:
 
     Raises :class:`Invalid`, :class:`UnsupportedMedia`, :class:`TooLarge`.
     """
-    body: dict[str, Any] | None = request.environ.get(_PARSED_BODY)
+    body = read_json_value(request)
+    if not isinstance(body, dict):
+        raise Invalid("The body must be a JSON object.")
+    return body
+
+
+def read_json_value(request: Request) -> Any:
+    """The same, whatever value it is."""
+    body = request.environ.get(_PARSED_BODY)
     if body is None:
         body = request.environ[_PARSED_BODY] = _parse(request)
     return body
 
 
-def _parse(request: Request) -> dict[str, Any]:
+def _parse(request: Request) -> Any:
     if request.mimetype != "application/json":
         raise UnsupportedMedia
     request.max_content_length = MAX_BODY_BYTES + 1  # a body of unknown length is cut off there without a word
@@ -169,8 +177,6 @@ def _parse(request: Request) -> dict[str, Any]:
         raise Invalid(f"The body is not valid JSON: {error.msg} (line {error.lineno}).") from error
     if b"\\u0000" in raw and holds_nul(body):
         raise Invalid("The body holds a NUL character; leave it out.")
-    if not isinstance(body, dict):
-        raise Invalid("The body must be a JSON object.")
     return body
 
 

@@ -53,24 +53,48 @@ def open_to(answer: Response, origin: str) -> None:
     answer.headers["Access-Control-Expose-Headers"] = EXPOSED
 
 
+def open_to_all(answer: Response, request: Request) -> None:
+    """Let the calling page read ``answer``, whichever it is: what is the same for all, or for who knows a secret."""
+    origin = request.headers.get("Origin", "")
+    if exact_origin(origin) == origin:
+        answer.headers["Access-Control-Allow-Origin"] = origin
+    answer.headers.add("Vary", "Origin")
+
+
+def preflight_of_all(request: Request, *names: str) -> Response:
+    """The answer to a preflight where the request itself is judged; it may carry the headers ``names``, too.
+
+    Raises :class:`Forbidden` for what is no page of the web.
+    """
+    if exact_origin(request.headers["Origin"]) != request.headers["Origin"]:
+        raise Forbidden("Only pages of http and https may call.")
+    answer = _allowing(request)
+    answer.headers["Access-Control-Allow-Headers"] += "".join(f", {name}" for name in names)
+    return answer
+
+
 def preflight(service: Service, request: Request) -> Response:
     """The answer to a preflight, which has no token: any origin that some token allows is served."""
     origin = request.headers["Origin"]
     if origin != service.settings.public_url and not origins.is_allowed(service, origin):
         raise Forbidden(f"No Connect token allows pages of {origin}.")
-    answer = Response(status=204)
-    answer.headers["Access-Control-Allow-Origin"] = origin
-    answer.headers["Access-Control-Allow-Methods"] = METHODS
-    answer.headers["Access-Control-Allow-Headers"] = ", ".join(_allowed_headers(request))
-    answer.headers["Access-Control-Max-Age"] = str(PREFLIGHT_LIFETIME_S)
-    answer.headers["Vary"] = "Access-Control-Request-Headers"
-    return answer
+    return _allowing(request)
 
 
 def is_preflight(request: Request) -> bool:
     """Whether ``request`` is a CORS preflight (Fetch standard, "CORS-preflight request")."""
     headers = request.headers
     return request.method == "OPTIONS" and "Origin" in headers and "Access-Control-Request-Method" in headers
+
+
+def _allowing(request: Request) -> Response:
+    answer = Response(status=204)
+    answer.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
+    answer.headers["Access-Control-Allow-Methods"] = METHODS
+    answer.headers["Access-Control-Allow-Headers"] = ", ".join(_allowed_headers(request))
+    answer.headers["Access-Control-Max-Age"] = str(PREFLIGHT_LIFETIME_S)
+    answer.headers["Vary"] = "Access-Control-Request-Headers"
+    return answer
 
 
 def _allowed_headers(request: Request) -> list[str]:

@@ -142,9 +142,10 @@ class Gate:
         service.limits.open()
         self._custom: dict[str, Limit] = {}
 
-    def count(self, call: Call, operation: Operation) -> None:
-        """Count ``call`` of ``operation`` towards its limits. Raises :class:`webapp.errors.Throttled`, and
-        :class:`Invalid` for an unknown custom limit."""
+    def count(self, call: Call, operation: Operation, external_id: str | None = None) -> None:
+        """Count ``call`` of ``operation`` towards its limits. ``external_id`` is the user whom it is for, where neither
+        token nor body say it. Raises :class:`webapp.errors.Throttled`, and :class:`Invalid` for an unknown custom
+        limit."""
         environ = call.request.environ
         custom = environ.get("HTTP_X_PD_RATE_LIMIT")
         key: str | None = None
@@ -160,11 +161,11 @@ class Gate:
                 refused_calls.note(self._service, "|".join(key.split("|")[:3]), call.caller.actor)
             raise
         if operation.limit == "executions":
-            self._count_runs(call)
+            self._count_runs(call, external_id)
 
-    def _count_runs(self, call: Call) -> None:
+    def _count_runs(self, call: Call, external_id: str | None) -> None:
         """Count a call of a component for its project, and for the user whom it names."""
-        user = call.user.external_id if call.user else read_json(call.request).get("external_user_id")
+        user = call.user.external_id if call.user else external_id or read_json(call.request).get("external_user_id")
         if isinstance(user, str):
             self._service.count(quotas.USER_RUNS, f"{call.scene}|{hash_token(user)}")
         self._service.count(quotas.PROJECT_RUNS, call.scene.project_id)

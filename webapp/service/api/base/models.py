@@ -12,7 +12,7 @@ missing from an answer, and nothing that is not described is ever sent.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
@@ -123,6 +123,16 @@ class Answer(BaseModel):
     """An object in an answer. ``examples`` of its fields are what the reference shows."""
 
     model_config = ConfigDict(defer_build=True, extra="forbid")
+
+
+class PieceOrigin(Answer):
+    """The npm package that something was added from."""
+
+    package: str = Field(examples=["@activepieces/piece-trello"])
+    version: str = Field(examples=["0.4.2"])
+    licence: str = Field(examples=["MIT"])
+    author: str = Field(examples=["Activepieces"])
+    source: Literal["registry", "tarball", "offline", "folder"] = Field(description="Where that version came from.")
 
 
 class PageInfo(Answer):

@@ -81,8 +81,10 @@ class RunCall(ComponentCall):
 def configure(noun: Noun, call: Call) -> Response:
     """What may be chosen for a prop."""
     body = call.body(ConfigureCall)
-    options_query = OptionsQuery(body.prop_name, body.page or 0, body.query or None, body.prev_context or {})
-    return answer(components.configure(call.service, _request(call, noun, body), options_query))
+    request = _request(call, noun, body)
+    prop = request.component.prop_aliases.get(body.prop_name, body.prop_name)
+    options_query = OptionsQuery(prop, body.page or 0, body.query or None, body.prev_context or {})
+    return answer(components.configure(call.service, request, options_query))
 
 
 def reload(noun: Noun, call: Call) -> Response:
@@ -102,11 +104,12 @@ def _request(call: Call, noun: Noun, body: ComponentCall) -> ComponentRequest:
     external_id = call.caller.user_filter(body.external_user_id) or body.external_user_id
     component = requests.find(call.service, body.id, body.version or None, noun.kind)
     call.caller.require(scopes.ACTIONS if component.kind == "action" else scopes.TRIGGERS)
+    added = requests.reloaded(call.service, call.scene, external_id, component, body.dynamic_props_id)
     return ComponentRequest(
         scene=call.scene,
         external_id=external_id,
         component=component,
-        configured=body.configured_props or {},
+        configured=requests.by_own_names(component, body.configured_props or {}, added),
         dynamic_props_id=body.dynamic_props_id or None,
     )
 

@@ -12,13 +12,15 @@ from flask import Response
 from pydantic import Field
 
 from webapp.service.api.base.call import Call, answer, answer_page
-from webapp.service.api.base.models import AppName, Data, Page, Paged, Query, SearchWords
+from webapp.service.api.base.models import AppName, Data, Extensions, Page, Paged, Query, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.api.components import models
-from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Kind
+from webapp.service.catalog.component_search import ComponentFilter
+from webapp.service.catalog.components import ComponentInfo, Kind
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.components import requests
+from webapp.service.domain.instance.pieces import origins
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,7 @@ class Version(Query):
     """Which version; the highest release without one."""
 
     version: ComponentVersion = None
+    extensions: Extensions = False
 
 
 def index(noun: Noun, call: Call) -> Response:
@@ -100,7 +103,10 @@ def show(noun: Noun, call: Call) -> Response:
     """One of them, in its highest release or the version that is named."""
     version = call.query(Version).version or None
     component = requests.find(call.service, call.path["component_id"], version, noun.kind)
-    return answer({"data": to_json(component)})
+    if not call.query(Version).extensions:
+        return answer({"data": to_json(component)})
+    origin = origins.of_component(call.store, component)
+    return answer({"data": {**orjson.loads(component.json), "patchbay": {"piece": origin and origin.to_json()}}})
 
 
 def to_json(component: ComponentInfo) -> orjson.Fragment:
@@ -121,7 +127,7 @@ def _operations(noun: Noun) -> Operations:
     )(partial(index, noun))
     declared.get(
         f"P/{noun.path}/<component:component_id>",
-        answer=Data[models.Component],
+        answer=Data[models.ComponentDetails],
         scopes=READ,
         query=Version,
         limit="tools",

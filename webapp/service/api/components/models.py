@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from webapp.service.api.base.models import Answer, DateTime, Milliseconds, Problem
+from webapp.service.api.base.models import Answer, DateTime, Milliseconds, PieceOrigin, Problem
 from webapp.service.components.props import PropType
 
 
@@ -45,13 +45,15 @@ class ConfigurableProp(Answer):
 
 
 class Annotations(Answer):
-    """What calling a component does to the world."""
+    """What calling a component does to the world. ``spendsHint`` is Patchbay's own: it sends or costs something that
+    cannot be taken back, but deletes and overwrites nothing. Absent where that is not so."""
 
     title: str
     readOnlyHint: bool
     destructiveHint: bool
     idempotentHint: bool
     openWorldHint: bool
+    spendsHint: bool = False
 
 
 class Component(Answer):
@@ -65,6 +67,18 @@ class Component(Answer):
     component_type: Literal["action", "trigger"]
     annotations: Annotations
     stash: str = ""
+
+
+class ComponentExtensions(Answer):
+    """What is Patchbay's own about a component. `piece` is null unless it was added from npm."""
+
+    piece: PieceOrigin | None
+
+
+class ComponentDetails(Component):
+    """An action or a trigger; `patchbay` is there when `extensions` were asked for."""
+
+    patchbay: ComponentExtensions | None = None
 
 
 class ObservedError(Answer):
@@ -148,6 +162,7 @@ class Run(Answer):
     ok: bool = Field(description="Whether it has succeeded.")
     summary: str | None = Field(examples=["Created issue 42"])
     error: str | None = Field(examples=[None])
+    agent: str | None = Field(None, description="The name of the agent that called it.", examples=["Desk Helper"])
 
 
 class RunDetails(Run):

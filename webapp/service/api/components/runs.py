@@ -22,6 +22,7 @@ class RunList(Paged):
     component_id: str | None = Field(None, description="The component's key or id (`sc_…`).")
     app: AppName = None
     ok: Flag | None = Field(None, description="Only runs that succeeded, or that failed.")
+    by_agents: Flag | None = Field(None, description="Only runs that agents called.")
 
 
 @operations.get(
@@ -36,11 +37,18 @@ def list_runs(call: Call) -> Response:
     query = call.query(RunList)
     run_filter = runs.Filter(
         external_id=call.caller.user_filter(query.external_user_id),
-        component=query.component_id or None,
+        component=_component(call, query.component_id) if query.component_id else None,
         app=apps.slug_of(call.service, query.app) if query.app else None,
         ok=query.ok,
+        by_agents=bool(query.by_agents),
     )
     return answer_page(runs.page(call.store, call.scene, run_filter, query.window), runs.Run.to_json)
+
+
+def _component(call: Call, key_or_id: str) -> str:
+    """The key or id of a component by any of its names; one that is gone stays as it is."""
+    component = call.service.catalog.component(key_or_id)
+    return component.key if component and component.id != key_or_id else key_or_id
 
 
 @operations.get("P/runs/<run_id>", answer=Data[models.RunDetails], scopes=(scopes.ACTIONS,))

@@ -34,6 +34,8 @@ SCOPES = {
     scopes.CONNECT: "The whole Connect API",
     scopes.ACTIONS: "Actions",
     scopes.TRIGGERS: "Triggers",
+    scopes.AGENTS_READ: "See what agents may do, and what waits for a yes",
+    scopes.AGENTS_WRITE: "Change what agents may do, and answer for a user",
     scopes.ACCOUNTS_READ: "List and fetch accounts",
     scopes.ACCOUNTS_WRITE: "Create and remove accounts",
     scopes.DEPLOYED_TRIGGERS_READ: "Read deployed triggers and what belongs to them",
