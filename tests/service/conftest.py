@@ -21,7 +21,8 @@ from tests.fakes.user_data import plant_account
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.build import ensure
 from webapp.service.catalog.sources import Places
-from webapp.service.components.runner import Executor, Runner
+from webapp.service.components.executor import Executor
+from webapp.service.components.runner import Runner
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -206,8 +207,8 @@ def catalog_folder(tmp_path_factory: pytest.TempPathFactory, provider_server: Pr
         facts = text.format(base=provider_server.base, netloc=provider_server.netloc)
         (folder / "apps" / slug / "app.toml").write_text(facts)
     (folder / "apps" / "categories.toml").write_text(CATEGORIES)
-    report = ensure(folder / "catalog.db", Places([folder / "apps"], components=stock(folder / "components")))
-    assert report.problems == ()
+    stock(folder / "components")
+    assert ensure(folder / "catalog.db", Places.of(folder)).problems == ()
     return folder
 
 

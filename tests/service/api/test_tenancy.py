@@ -20,17 +20,19 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 
-NAMED = {"account_id", "trigger_id", "webhook_id", "delivery_id", "run_id", "oauth_app_id", "app_override_id"}
+NAMED = {"account_id", "trigger_id", "webhook_id", "delivery_id", "run_id", "oauth_app_id", "app_override_id",
+         "agent_id", "approval_id"}  # fmt: skip
 OF_PROJECT = {"oauth_app_id", "app_override_id"}  # both environments share them
 IN_QUERY = {"account_id", "s3_key"}
 KEPT = (
     "accounts", "account_history", "deployed_triggers", "trigger_accounts", "trigger_workflows", "endpoints", "events",
     "deliveries", "delivery_attempts", "runs", "stashed_files", "provider_clients", "app_overrides", "external_users",
-    "dynamic_props", "projects", "project_logos", "audit",
+    "dynamic_props", "projects", "project_logos", "audit", "agent_sessions", "agent_approvals",
 )  # fmt: skip
 ME = "L21l"  # /me
 # What is there may still say no: the name is taken, the app cannot revoke or has no family, it only GETs.
-OWN_ANSWERS = {"update_app_override": 409, "revoke_account": 409, "share_oauth_app": 400, "proxy_post": 400,
+OWN_ANSWERS = {"update_app_override": 409, "revoke_account": 409, "share_oauth_app": 400,
+               "take_events_secret": 409, "proxy_post": 400,
                "proxy_put": 501, "proxy_patch": 501, "proxy_delete": 501}  # fmt: skip
 
 

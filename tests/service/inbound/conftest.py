@@ -10,7 +10,8 @@ from flask.testing import FlaskClient
 
 from webapp.app import create_app
 from webapp.kit.clock import FakeClock
-from webapp.service.components.runner import Executor, Runner
+from webapp.service.components.executor import Executor
+from webapp.service.components.runner import Runner
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -50,6 +51,31 @@ class Answering(Trigger):
 """
 
 
+TOLD = """
+name = "Told"
+version = "1.0.0"
+description = "Looks at a list, when it is told to."
+id = "{$item.id}"
+summary = "{$item.id}"
+
+[props]
+timer = { type = "$.interface.timer", default = { intervalSeconds = 3600 } }
+http = { type = "$.interface.http" }
+db = { type = "$.service.db" }
+
+[poll]
+url = "https://notes.example/notes"
+items = "notes"
+
+[push]
+lasts = 3600
+token = "{$event.body.key}"
+challenge = { only_if = "{$event.query.try}", answer = "{$event.query.try}" }
+subscribe = { method = "POST", url = "https://notes.example/hooks" }
+unsubscribe = { method = "DELETE", url = "https://notes.example/hooks" }
+"""
+
+
 @pytest.fixture(scope="session")
 def hooks_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with the sources, the schema and one project, to be copied."""
@@ -57,6 +83,7 @@ def hooks_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in (("hook", HOOK), ("answering", ANSWERING)):
         (folder / "components" / name).mkdir(parents=True)
         (folder / "components" / name / "1.0.0.py").write_text(text)
+    (folder / "components" / "told.toml").write_text(TOLD)
     service = open_service(Settings.from_env({}, data=folder), FakeClock())
     projects.create(service, name="Shop", support_email="help@shop.example")
     close_service(service)

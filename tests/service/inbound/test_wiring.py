@@ -19,12 +19,22 @@ from webapp.app import create_app
 from webapp.cli.serving.httpd import serve
 from webapp.cli.serving.listening import listen
 from webapp.cli.serving.stopping import Stop
-from webapp.kit.clock import MINUTE, SECOND, FakeClock
+from webapp.kit.clock import HOUR, MINUTE, SECOND, FakeClock
 from webapp.kit.cursors import Window
 from webapp.service.components.masking import MASK
+from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.domain.triggers import deploying, inbox, receiving, recording, runs, serialization
+from webapp.service.domain.triggers import (
+    calls,
+    deployed_triggers,
+    deploying,
+    inbox,
+    receiving,
+    recording,
+    runs,
+    serialization,
+)
 from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.inbound import wiring
 
@@ -409,3 +419,52 @@ def test_a_request_is_read_as_it_came() -> None:
     assert request.url == "https://p.example/h/key/a%20b?x=1&x=2"
     assert request.query == (("x", "1"), ("x", "2"))
     assert ("X-Name", "é") in request.headers
+
+
+def test_the_one_address_of_a_client_refuses_what_is_not_signed_and_is_nobody_elses(
+    web: FlaskClient, service: Service
+) -> None:
+    client = provider_clients.add(
+        service, app="slack", client_id="c", client_secret="s", events_secret="canary-events-secret"
+    )
+    answer = send(web, f"/h/app/slack/{client.id}", json={"type": "event_callback"})
+    assert (answer.status_code, answer.get_json()) == (401, {"error": "The signature does not fit."})
+    assert answer.headers["Cache-Control"] == "no-store"
+    tried = send(web, f"/h/app/slack/{client.id}", "HEAD")
+    assert (tried.status_code, tried.data, send(web, "/h/app/slack/oa_none", "HEAD").status_code) == (200, b"", 404)
+    absent = send(web, "/h/app/slack/oa_none", json={})
+    for path in (f"/h/app/github/{client.id}", "/h/app/none/oa_none"):
+        other = send(web, path, json={})
+        assert (other.status_code, other.data) == (absent.status_code, absent.data) == (404, absent.data)
+
+
+def test_a_trigger_that_is_told_to_look(
+    web: FlaskClient, service: Service, scene: Scene, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "run_hooks", lambda *_: [])
+    component = service.catalog.component("~/told")
+    assert component is not None
+    trigger = deploying.deploy(service, Deployment(scene, "alice", component, {}))
+    with service.store.write() as tx:
+        tx.run("UPDATE deployed_triggers SET next_run_at = :at", {"at": clock.at + HOUR})
+    key = deployed_triggers.endpoint_key(service, trigger)
+    tried = send(web, f"/h/{key}?try=%3Cb%3E+%C3%A9")
+    assert (tried.status_code, tried.mimetype, tried.text) == (200, "text/plain", "<b> é")
+    assert "sandbox" in tried.headers["Content-Security-Policy"]
+    assert send(web, f"/h/{key}", json={"key": None}).status_code == 401
+    with service.store.write() as tx:
+        runs.remember(tx, service, trigger, {"secret": "s3cret"})
+    assert send(web, f"/h/{key}", json={"key": "other"}).status_code == 401
+    assert next_run(service, trigger) == clock.at + HOUR
+    assert send(web, f"/h/{key}", json={"key": "s3cret"}).status_code == 202
+    assert next_run(service, trigger) == clock.at
+    assert events(service, trigger) == []
+
+
+def next_run(service: Service, trigger: Any) -> Any:
+    return deployed_triggers.get(service.store, trigger.scene, trigger.id).next_run_at
+
+
+def test_the_address_of_a_client_takes_get_for_integrations_alone(web: FlaskClient) -> None:
+    answer = send(web, "/h/app/tinyoauth/oa_none", "GET")
+    assert (answer.status_code, answer.mimetype) == (405, "application/json")

@@ -21,8 +21,6 @@ from webapp.kit import assets
 from webapp.kit.clock import FakeClock
 from webapp.kit.crypto import derive
 from webapp.sandbox.app import create_sandbox
-from webapp.service.catalog.build import build
-from webapp.service.catalog.sources import Places
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import accounts
@@ -183,18 +181,10 @@ class Browser:
         return self.get(self.world.sandbox.decide(begun.headers["Location"], **decision))
 
 
-@pytest.fixture(scope="session")
-def catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The catalog, built once for all tests of this folder."""
-    target = tmp_path_factory.mktemp("catalog") / "catalog.db"
-    build(target, Places([target.parent / "apps"]))
-    return target
-
-
 @pytest.fixture
-def world(data: Path, clock: FakeClock, sandbox: Sandbox, catalog: Path) -> Iterator[World]:
+def world(data: Path, clock: FakeClock, sandbox: Sandbox, built_catalog: Path) -> Iterator[World]:
     """An installation whose project is Acme's."""
-    shutil.copy(catalog, data / "catalog.db")
+    shutil.copy(built_catalog, data)
     made = World(data, clock, sandbox)
     yield made
     made.close()

@@ -42,6 +42,15 @@ def test_a_preset_field_is_hidden_and_cannot_be_replaced(
     assert kept(world)["account_id"] == "acct_ada"
 
 
+def test_who_reconnects_enters_the_secret_alone(world: Any, browser: Any, hidden_fields: Any) -> None:
+    page = opened(world, browser, "sandbox_basic")
+    fields = {**hidden_fields(page.text, FORM), "cf_account_id": "acct_ada", "cf_api_key": world.sandbox.key()}
+    assert "Connected" in browser.post(FORM, fields).text
+    (account,) = world.accounts()
+    page = browser.open(world.token(), f"&connectLink=true&accountId={account.id}")
+    assert 'value="acct_ada"' in page.text and world.sandbox.key() not in page.text
+
+
 def test_it_holds_in_a_frame_too(world: Any, browser: Any, hidden_fields: Any, override: AppOverride) -> None:
     token = world.token(allowed_origins=["https://acme.example"])
     page = browser.frame(token, f"&app=sandbox_basic&appOverrideId={override.id}")

@@ -33,6 +33,12 @@ def test_only_known_parameters_are_read_and_cut(world: Any) -> None:
     assert given == {"app": "sandbox", "accountId": "x" * visit.MAX_PARAMETER}
 
 
+def test_an_app_is_named_by_any_of_its_names(world: Any, browser: Any) -> None:
+    raw = world.token()
+    assert posted(world, {"token": raw, "app": "slack_v2"}).app == "slack"
+    assert "Connect Telegram" in browser.open(raw, "&connectLink=true&app=telegram_bot_api").text
+
+
 @pytest.mark.parametrize(("query", "ending"), [("", TOKEN_MISSING), ("token=ctok_nothing", TOKEN_UNKNOWN)])
 def test_without_a_token_that_is_known_it_ends(world: Any, query: str, ending: object) -> None:
     with pytest.raises(Ended) as ended:

@@ -1,13 +1,12 @@
 """What the operator changes reaches a service that runs."""
 
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.service.catalog.samples import bare
+from tests.service.catalog.facts.samples import bare
 from webapp.errors import Unavailable
 from webapp.service.catalog.build import build
 from webapp.service.catalog.sources import Places
@@ -133,13 +132,13 @@ def test_its_thread_looks_and_ends(service: Service, file: Path) -> None:
 def test_looks_that_take_long_are_taken_less_often(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
 
-    def wait(_: object, pause: float) -> bool:
+    def wait(pause: float) -> bool:
         pauses.append(pause)
         return len(pauses) > 2
 
-    monkeypatch.setattr(threading.Event, "wait", wait)
-    monkeypatch.setattr(catalog_watch, "_signature", lambda _: sum(range(2_000_000)))
+    monkeypatch.setattr(catalog_watch, "_signature", lambda _: bytes(sum(range(2_000_000)) % 2))
     watch = CatalogWatch(service)
+    monkeypatch.setattr(watch._stopping, "wait", wait)
     watch._run()
     assert pauses[2] == catalog_watch.SHARE * watch.look_s > catalog_watch.EVERY_S
 
@@ -151,4 +150,9 @@ def test_a_look_sees_each_file_that_may_be_built_and_no_other(service: Service) 
         (own / name).parent.mkdir(parents=True, exist_ok=True)
         (own / name).write_text("x")
     names = {str(own / name) for name in ("one/app.toml", "one/actions/go/0.0.1.py")}
-    assert {name for name, _, _ in catalog_watch._signature(places) if name.startswith(str(own / "one"))} == names
+    before = catalog_watch._signature(places)
+    assert {name for name, _, _ in catalog_watch._facts([str(own / "one")])} == names
+    for name in ("one/notes.txt", "one/app.toml"):
+        assert catalog_watch._signature(places) == before
+        (own / name).write_text("more")
+    assert catalog_watch._signature(places) != before

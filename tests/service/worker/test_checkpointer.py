@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,6 +28,7 @@ class Disk:
     folded: int = 0
     spare: int = 0
     """How often there is room to give back."""
+    folder: Path | None = None
 
     def sizes(self) -> Sizes:
         return self.sizes_now
@@ -153,6 +155,18 @@ def test_the_log_of_a_busy_database_stays_small(bench: Bench, monkeypatch: pytes
     assert store.sizes().database >= 24 * MB and max(sizes) < 12 * MB
 
 
+@pytest.mark.parametrize(("folder", "begins"), [(None, False), (Path("data"), True)])
+def test_a_server_that_folds_by_itself_is_not_asked_for_its_size(
+    disk: Disk, looking: Checkpointer, folder: Path | None, begins: bool
+) -> None:
+    disk.folder = folder
+    looking.start()
+    assert looking._thread.is_alive() == begins
+    looking.stop(5)
+    assert not looking._thread.is_alive()
+
+
+@pytest.mark.embedded
 def test_trouble_does_not_end_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     troubles: list[Exception] = [OSError("gone"), RuntimeError("a bug"), Unavailable()]
     turned = threading.Event()

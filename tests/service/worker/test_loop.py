@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from webapp.kit.clock import DAY, HOUR, MINUTE, ClockMonitor
-from webapp.service.domain.accounts import accounts, attempts, credentials, lifecycle
+from webapp.service.domain.accounts import accounts, credentials, lifecycle
 from webapp.service.worker import loop
+from webapp.service.worker.chores import Chore
 
 
-def one_turn(bench: Any, chores: list[loop.Chore] | None = None) -> None:
+def one_turn(bench: Any, chores: list[Chore] | None = None) -> None:
     with ThreadPoolExecutor(2) as pool:
         loop.turn(bench.service, chores or [], pool)
 
@@ -53,7 +54,7 @@ def test_a_chore_that_fails_is_tried_again_in_its_time_and_stops_nothing(
         done.append("broken")
         raise RuntimeError("out of order")
 
-    chores = [loop.Chore("broken", MINUTE, broken), loop.Chore("sound", MINUTE, lambda _: done.append("sound"))]
+    chores = [Chore("broken", MINUTE, broken), Chore("sound", MINUTE, lambda _: done.append("sound"))]
     one_turn(bench, chores)
     one_turn(bench, chores)
     assert done == ["broken", "sound"]
@@ -61,11 +62,6 @@ def test_a_chore_that_fails_is_tried_again_in_its_time_and_stops_nothing(
     bench.clock.advance(MINUTE)
     one_turn(bench, chores)
     assert done == ["broken", "sound"] * 2
-
-
-def test_attempts_are_settled_before_they_are_forgotten() -> None:
-    verbs = [chore.verb for chore in loop.chores()]
-    assert verbs.index(attempts.settle) < verbs.index(attempts.purge)
 
 
 def test_it_sleeps_until_the_next_piece_is_due(bench: Any) -> None:
@@ -130,7 +126,7 @@ def test_a_turn_with_nothing_due_takes_no_write_lock(bench: Any, monkeypatch: py
 
 def test_a_clock_that_is_set_back_puts_no_chore_and_no_account_off(bench: Any) -> None:
     done: list[str] = []
-    chores = [loop.Chore("sound", MINUTE, lambda _: done.append("sound"))]
+    chores = [Chore("sound", MINUTE, lambda _: done.append("sound"))]
     bench.clock.advance(DAY)
     account = bench.connect()
     one_turn(bench, chores)

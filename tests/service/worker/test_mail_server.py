@@ -106,6 +106,21 @@ def test_a_taken_port_is_said_and_tried_again(
             assert server.port == port
 
 
+def test_of_several_on_one_folder_one_takes_mail_and_another_when_it_ends(
+    mail_service: Service, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mail_server, "LOOK_S", 0.02)
+    with running(mail_service) as first, running(mail_service) as second:
+        assert first.port and second.port is None
+        first.stop(1.0)
+        for _ in range(100):
+            if second.port:
+                break
+            threading.Event().wait(0.02)
+        assert second.port
+    assert caplog.records == []
+
+
 def test_off_means_off(mail_service: Service) -> None:
     with running(replace(mail_service, settings=replace(mail_service.settings, mail=False))) as server:
         assert server.port is None

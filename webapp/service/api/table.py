@@ -24,9 +24,12 @@ from webapp.service.api.accounts import (
     care,
     client_care,
     connect,
+    imported_apps,
     link_sessions,
     oauth_apps,
+    pieces,
 )
+from webapp.service.api.agents import agents, approvals
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.components import calls, components, file_stash, proxy, runs
 from webapp.service.api.projects import audit, limits, projects, usage, users, webhook, workflows, writes
@@ -54,6 +57,8 @@ MODULES = (
     components,
     calls,
     runs,
+    agents,
+    approvals,
     deploy,
     deployed_triggers,
     file_stash,
@@ -71,5 +76,7 @@ MODULES = (
     logins,
     invitations,
     oauth_clients,
+    imported_apps,
+    pieces,
 )
 OPERATIONS: tuple[Operation, ...] = tuple(operation for module in MODULES for operation in module.operations)

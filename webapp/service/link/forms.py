@@ -12,7 +12,7 @@ from webapp.errors import Detail, NotFound
 from webapp.kit.translation import gettext, translated
 from webapp.service.catalog.app import App
 from webapp.service.catalog.spec import CustomField
-from webapp.service.domain.accounts import provider_clients, starting
+from webapp.service.domain.accounts import credentials, provider_clients, starting
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.starting import AttemptRequest
 from webapp.service.domain.base.service import Service
@@ -62,7 +62,8 @@ def show(
     secret: str | None = None,
     status: int = 200,
 ) -> Response:
-    """The form of ``app``, fresh or with the ``texts`` entered and what is wrong with them."""
+    """The form of ``app``, fresh or with the ``texts`` entered and what is wrong with them. A fresh one has what the
+    account that is connected anew has of what is no secret."""
     if secret is None:
         _, secret = starting.create(service, current.token, wish(service, current, app, account))
     return page(
@@ -72,7 +73,7 @@ def show(
         app=app,
         account=account,
         secret=secret,
-        fields=_drawn(current, app, texts or {}, details),
+        fields=_drawn(current, app, _open_values(service, app, account) if texts is None else texts, details),
         own_client=own_client.is_brought(current, app),
         redirect_uri=provider_clients.new_redirect_uri(service, app.slug),
         problem=translated(problem or ""),
@@ -118,6 +119,14 @@ def sent(current: Visit) -> dict[str, str]:
     """The custom fields that this request posted, and those that an app override presets over them."""
     posted = {name[len(PREFIX) :]: value for name, value in request.form.items() if name.startswith(PREFIX)}
     return {**posted, **current.preset}
+
+
+def _open_values(service: Service, app: App, account: Account | None) -> dict[str, str]:
+    """What the ``account`` that is connected anew has of what is no secret, such as the address of its server."""
+    if account is None:
+        return {}
+    values = credentials.read(service, account)
+    return {fact.name: values[fact.name] for fact in app.spec.fields if not fact.secret and fact.name in values}
 
 
 def _drawn(current: Visit, app: App, texts: Mapping[str, str], details: tuple[Detail, ...]) -> list[FormField]:

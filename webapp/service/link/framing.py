@@ -6,7 +6,7 @@ The browser says that a frame asks (``Sec-Fetch-Dest``) and, unless its page kee
 
 from flask import g, request
 
-from webapp.kit.origins import exact_origin
+from webapp.kit.origins import exact_origin, origin_of
 from webapp.service.domain.access import refused_origins
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.base.service import Service
@@ -44,10 +44,3 @@ def in_frame() -> bool:
 def embedder() -> str | None:
     """The origin of the page that frames this one, where the browser tells it."""
     return exact_origin(origin_of(request.headers.get("Referer", "")))
-
-
-def origin_of(url: str) -> str:
-    """``url`` without its path, query and fragment."""
-    scheme, mark, rest = url.partition("://")
-    end = min((rest.find(sign) for sign in "/?#" if sign in rest), default=len(rest))
-    return f"{scheme}{mark}{rest[:end]}"

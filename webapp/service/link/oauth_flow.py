@@ -19,7 +19,15 @@ from webapp.errors import NotFound, PatchbayError
 from webapp.kit.text import naming
 from webapp.service.catalog.app import App
 from webapp.service.domain.access.tokens import ConnectToken
-from webapp.service.domain.accounts import attempts, connecting, provider, provider_clients, questions, starting
+from webapp.service.domain.accounts import (
+    attempts,
+    connecting,
+    provider,
+    provider_clients,
+    questions,
+    signed_sign_ins,
+    starting,
+)
 from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.accounts.questions import Undecided
@@ -34,7 +42,7 @@ from webapp.service.domain.base.failures import (
     RejectedByProvider,
 )
 from webapp.service.domain.base.service import Service
-from webapp.service.link import access, endings, outcomes, returning, visit
+from webapp.service.link import access, endings, outcomes, returning, signed_flow, visit
 from webapp.service.link.answers import see_other
 from webapp.service.outbound import oauth
 from webapp.service.outbound.oauth import Provider
@@ -99,7 +107,12 @@ def begin(service: Service, attempt: Attempt, secret: str) -> Response:
         oauth_app_id=client.id,
         mode="window" if request.args.get("window") == "1" else "tab",
     )
-    response = see_other(_authorization_url(service, app, client, started))
+    try:
+        address = _authorization_url(service, app, client, started)
+    except ConnectFailed as error:
+        attempts.fail(service, started.attempt, error)
+        raise
+    response = see_other(address)
     response.set_cookie(
         binding_cookie(service.settings, started.attempt),
         started.binding,
@@ -148,9 +161,15 @@ def _authorization_url(service: Service, app: App, client: ProviderClient, start
         oauth_provider = provider.oauth_provider(service, app, client, started.fields, started.attempt.scope_profile)
     except TemplateError as error:
         raise RejectedByProvider(f"{app.name} cannot be reached with what was entered. Start again.") from error
+    redirect_uri = provider_clients.redirect_uri(service, client)
+    if oauth_provider.request_token_url:
+        address = signed_sign_ins.begin(service, app, oauth_provider, redirect_uri, started)
+        if not isinstance(address, str):
+            raise _rejected(address)
+        return address
     return oauth.authorization_url(
         oauth_provider,
-        redirect_uri=provider_clients.redirect_uri(service, client),
+        redirect_uri=redirect_uri,
         state=started.state,
         verifier=started.verifier,
         scopes=started.attempt.scopes,
@@ -192,13 +211,17 @@ def _grant(
         return questions.grant_of(kept, service.clock())
     fields = sealed.get("fields", {})
     oauth_provider = provider.oauth_provider(service, app, client, fields, attempt.scope_profile)
-    result = oauth.exchange_code(
-        service.client_for(app),
-        oauth_provider,
-        code=_code(oauth_provider, app, client),
-        redirect_uri=provider_clients.redirect_uri(service, client),
-        verifier=sealed["verifier"],
-    )
+    _check_sender(oauth_provider, app, client)
+    if oauth_provider.request_token_url:
+        result = signed_flow.exchange(service, app, oauth_provider, sealed)
+    else:
+        result = oauth.exchange_code(
+            service.client_for(app),
+            oauth_provider,
+            code=_code(app),
+            redirect_uri=provider_clients.redirect_uri(service, client),
+            verifier=sealed["verifier"],
+        )
     if isinstance(result, OAuthFailure):
         raise _rejected(provider.naming_failure(result, app))
     return result
@@ -210,13 +233,8 @@ def _client(service: Service, token: ConnectToken, attempt: Attempt) -> Provider
     )
 
 
-def _code(oauth_provider: Provider, app: App, client: ProviderClient) -> str:
-    """The code of an answer that may be trusted to be this provider's. Raises :class:`ConnectFailed` kinds."""
-    if (request.view_args or {}).get("server", "") != client.callback:
-        raise RejectedByProvider(oauth.NOT_THE_ONE_ASKED)
-    failure = oauth.check_issuer(oauth_provider, request.args.get("iss"))
-    if failure is not None:
-        raise RejectedByProvider(naming(failure.sentence, app.name))
+def _code(app: App) -> str:
+    """The code of the answer. Raises :class:`ConnectFailed` kinds."""
     error = request.args.get("error")
     if error == "access_denied":
         raise Cancelled
@@ -227,6 +245,15 @@ def _code(oauth_provider: Provider, app: App, client: ProviderClient) -> str:
     if not code or len(request.args.getlist("code")) != 1:  # RFC 6749 section 3.1: no parameter twice
         raise RejectedByProvider(f"{app.name} sent you back without an answer.")
     return code
+
+
+def _check_sender(oauth_provider: Provider, app: App, client: ProviderClient) -> None:
+    """Raise :class:`RejectedByProvider` unless the answer may be trusted to be this provider's."""
+    if (request.view_args or {}).get("server", "") != client.callback:
+        raise RejectedByProvider(oauth.NOT_THE_ONE_ASKED)
+    failure = oauth.check_issuer(oauth_provider, request.args.get("iss"))
+    if failure is not None:
+        raise RejectedByProvider(naming(failure.sentence, app.name))
 
 
 def _rejected(failure: OAuthFailure) -> ConnectFailed:

@@ -1,4 +1,4 @@
-"""The pages of the Connect Link: the address that opens it, choosing an app, and the app's own page.
+"""The pages of the Connect Link: the address that opens it, and the app's own page; :mod:`.choosing` comes before it.
 
 A link that is opened as a page of its own loses its token to a session by a 303; a framed one keeps it, and moves
 from page to page by forms that carry it.
@@ -10,7 +10,6 @@ from urllib.parse import urlencode, urlsplit
 from flask import Blueprint, Response, request
 
 from webapp.errors import NotFound
-from webapp.kit import cursors
 from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
 from webapp.service.domain.access import link_sessions
@@ -21,7 +20,7 @@ from webapp.service.domain.accounts.attempts import Attempt
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.failures import LinkUsed
 from webapp.service.domain.base.service import Service
-from webapp.service.link import endings, forms, framing, outcomes, own_client, returning, visit
+from webapp.service.link import choosing, endings, forms, framing, outcomes, own_client, returning, visit
 from webapp.service.link.access import choices
 from webapp.service.link.answers import ended, page, see_other
 from webapp.service.link.endings import Ended
@@ -30,8 +29,6 @@ from webapp.service.outbound.templates import fill_url
 from webapp.settings import Settings
 
 COOKIE_KEPT_PAST_EXPIRY = HOUR  # a page that is left open reads "expired" and not "lost"
-APPS_SHOWN = 60
-MAX_SEARCH = 100
 
 
 def route(blueprint: Blueprint, service: Service) -> None:
@@ -68,7 +65,7 @@ def show(service: Service, current: Visit) -> Response:
     account = _account(service, current)
     slug = account.app if account else current.app
     if slug is None or request.values.get("choose"):
-        return show_chooser(service, current)
+        return choosing.show(service, current)
     try:
         app = service.app(slug)
         why_not = _why_not(service, current, app)
@@ -79,17 +76,6 @@ def show(service: Service, current: Visit) -> Response:
     if why_not:
         return _no_client(service, app)
     return show_app(service, current, app, account, last=last)
-
-
-def show_chooser(service: Service, current: Visit) -> Response:
-    """The page that lists apps, narrowed by ``q``: those that can be connected first, then the others and why not."""
-    q = request.values.get("q", "").strip()[:MAX_SEARCH]
-    matches = service.catalog.search(q=q or None, window=cursors.Window(limit=cursors.MAX_LIMIT))
-    with_account = [app for app in matches.items if app.auth_type != "none"]
-    marked = [(app, apps.why_not(service, app, current.project.id) is None) for app in with_account]
-    marked.sort(key=lambda pair: not pair[1])
-    hidden = matches.total_count - (len(matches.items) - len(marked)) - len(marked[:APPS_SHOWN])
-    return page(service, "link/choose.html", q=q, apps=marked[:APPS_SHOWN], hidden=hidden)
 
 
 def show_app(
@@ -123,7 +109,9 @@ def show_start(
         account=account,
         secret=secret,
         choices=choices(service, current, app, account, client),
-        provider_host=returning.host_of(fill_url(app.oauth.authorize_url, values) if app.oauth else None),
+        provider_host=returning.host_of(
+            fill_url(app.oauth.authorize_url or app.oauth.issuer or "", values) if app.oauth else None
+        ),
         last=last if last is not None and last.status == "failed" else None,
         can_choose="picked" in current.parameters,
     )

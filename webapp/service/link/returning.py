@@ -3,8 +3,8 @@ token's origins (``returnTo``), each with what came of it."""
 
 from urllib.parse import quote, urlsplit, urlunsplit
 
+from webapp.kit.origins import origin_of
 from webapp.service.domain.base.service import Service
-from webapp.service.link.framing import origin_of
 from webapp.service.link.visit import Visit
 
 _SAFE = "/?:@!$&'()*+,;=-._~%[]"

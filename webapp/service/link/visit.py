@@ -230,6 +230,8 @@ def session_proof(service: Service, handle: str) -> str:
 
 def _here(service: Service, token: ConnectToken, parameters: Mapping[str, str], **more: Any) -> Visit:
     """The visit of this request; ``g`` keeps it, so that endings can name the product."""
+    if app := service.catalog.app(parameters.get("app", "")):
+        parameters = {**parameters, "app": app.slug}
     if language := parameters.get("language"):
         translation.speak(language)
     g.visit = visit = Visit(token, projects.get(service.store, token.scene.project_id), parameters, **more)

@@ -33,8 +33,9 @@ class Checkpointer:
         self._thread = threading.Thread(target=self._run, name="checkpoints", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
-        self._thread.start()
+        """Begin, where the database is a file."""
+        if self._store.folder is not None:
+            self._thread.start()
 
     def wake(self) -> None:
         """What is new is seen in a moment anyway."""

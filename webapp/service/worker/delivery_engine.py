@@ -19,11 +19,13 @@ from webapp.service.domain.deliveries.claims import Task
 from webapp.service.domain.deliveries.outcomes import Outcome
 from webapp.service.domain.triggers.delivering import DEADLINE_S, Sender
 from webapp.service.worker.places import SENDERS, SLOW_S, Places
+from webapp.store.contract import NotShared
 
 GATHER_S = 0.01
 ENOUGH = 64
 LONGEST_SLEEP_S = 1.0  # a web process without our bell (`patchbay web`) is heard within a second
 AFTER_TROUBLE_S = 0.5
+ALONE_S = 1.0
 _OUR_FAULT = "Patchbay could not make this attempt; its log says why."
 log = logging.getLogger(__name__)
 
@@ -39,7 +41,7 @@ class DeliveryEngine:
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._results: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
         self._unwritten: list[Outcome] = []
-        self._clock_monitor = ClockMonitor()
+        self._clock_monitor, self.alone_until = ClockMonitor(), 0.0
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -110,11 +112,20 @@ class DeliveryEngine:
         if not self._unwritten and (due is None or due > now):
             return
         self._places.look()
-        with self._service.store.write() as tx:
-            outcomes.finish(tx, self._unwritten, now)
-            tasks = claims.claim(tx, now, self._places.room, self._service.generation)
+        tasks = self._settle_and_claim(now)
         self._unwritten.clear()
         self._hand_out(tasks)
+
+    def _settle_and_claim(self, now: int) -> list[Task]:
+        """Beside other workers while all is well; after trouble for a moment alone."""
+        shared = time.monotonic() >= self.alone_until
+        try:
+            with self._service.store.write(shared=shared) as tx:
+                outcomes.finish(tx, self._unwritten, now)
+                return claims.claim(tx, now, self._places.room, self._service.generation)
+        except NotShared:
+            self.alone_until = time.monotonic() + ALONE_S
+            return self._settle_and_claim(now)
 
     def _take_results(self) -> None:
         """Their places are free from here on, since they are filled only by the transaction that writes these down."""

@@ -11,26 +11,23 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Protocol
 
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import heartbeat
-from webapp.kit.clock import MINUTE, SECOND, ClockMonitor
+from webapp.kit.clock import SECOND, ClockMonitor
 from webapp.service.components.runner import Runner
-from webapp.service.domain.access import client_changes, clients, link_sessions, refused_calls, refused_origins, tokens
-from webapp.service.domain.accounts import attempts, credentials, health, lifecycle, provider_clients
+from webapp.service.domain.accounts import credentials, health, lifecycle
 from webapp.service.domain.base.service import Service
-from webapp.service.domain.components import dynamic_props, file_stash, runs
-from webapp.service.domain.instance import retention
 from webapp.service.domain.instance.opening import close_service, open_service
-from webapp.service.domain.projects import usage
-from webapp.service.domain.triggers import runs as trigger_runs
+from webapp.service.worker import chores
 from webapp.service.worker.caretaker import Caretaker
 from webapp.service.worker.catalog_watch import CatalogWatch
 from webapp.service.worker.checkpointer import Checkpointer
+from webapp.service.worker.chores import Chore
 from webapp.service.worker.delivery_engine import DeliveryEngine
 from webapp.service.worker.mail_server import MailServer
+from webapp.service.worker.piece_engine import PieceEngine
 from webapp.service.worker.trigger_engine import TriggerEngine
 from webapp.settings import Settings
 
@@ -39,16 +36,7 @@ RUNG_S = 1.0
 REFRESHES_AT_ONCE = 8
 GRACE_S = 8.0  # less than the supervisor gives us
 log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class Chore:
-    """Something done every ``every`` milliseconds."""
-
-    name: str
-    every: int
-    verb: Callable[[Service], object]
-    due: int = 0
+_ENGINES = (Checkpointer, Caretaker, CatalogWatch, TriggerEngine, DeliveryEngine, MailServer, PieceEngine)
 
 
 class Engine(Protocol):
@@ -64,29 +52,6 @@ class Engine(Protocol):
         """Begin nothing more, and let what is under way end within ``grace_s`` seconds."""
 
 
-def chores() -> list[Chore]:
-    """What is done from time to time, all of it due now."""
-    return [
-        Chore("end tokens", MINUTE, tokens.expire),
-        Chore("purge tokens", 10 * MINUTE, tokens.purge),
-        Chore("purge access tokens", 60 * MINUTE, clients.purge_tokens),
-        Chore("forget old secrets", 60 * MINUTE, client_changes.forget_old_secrets),
-        Chore("purge refused origins", 24 * 60 * MINUTE, refused_origins.purge),
-        Chore("purge refused calls", 10 * MINUTE, refused_calls.purge),
-        Chore("settle attempts", 15 * SECOND, attempts.settle),
-        Chore("purge attempts", 10 * MINUTE, attempts.purge),
-        Chore("purge clients that people brought", 60 * MINUTE, provider_clients.purge),
-        Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
-        Chore("purge runs", 10 * MINUTE, runs.purge),
-        Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
-        Chore("purge trigger marks", 60 * MINUTE, trigger_runs.purge_seen),
-        Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
-        Chore("purge files", 10 * MINUTE, file_stash.purge),
-        Chore("purge events", 10 * MINUTE, retention.purge),
-        Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
-    ]
-
-
 def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, runner: Runner | None = None) -> None:
     """Work until ``stop`` is set; ``wake_fd`` becomes readable when there is something new to do.
 
@@ -99,9 +64,9 @@ def run(settings: Settings, stop: threading.Event, wake_fd: int | None = None, r
             engine.wake()
 
     service = open_service(settings, runner=runner, wake=wake)
-    due, monitor = chores(), ClockMonitor()
+    due, monitor = chores.all_due(), ClockMonitor()
     try:
-        for begin in (Checkpointer, Caretaker, CatalogWatch, TriggerEngine, DeliveryEngine, MailServer):
+        for begin in _ENGINES:
             engine: Engine = begin(service)
             engine.start()
             engines.append(engine)

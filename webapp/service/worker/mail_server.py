@@ -2,7 +2,8 @@
 
 A mail is accepted (250) when its events are committed; while the store cannot take it, the sender is told to try again
 (451). It neither relays nor sends. It speaks without TLS and knows nobody, so for mail from the internet it stands
-behind a mail server. A port that is taken is tried again every :data:`RETRY_S` seconds, while the worker works on.
+behind a mail server. A port that is taken is tried again every :data:`RETRY_S` seconds, while the worker works on. Of
+several workers on one data folder one takes mail; when it ends, another does within :data:`LOOK_S`.
 """
 
 import asyncio
@@ -17,8 +18,10 @@ from webapp import deadlines
 from webapp.service.domain.base.service import Service
 from webapp.service.worker.mail_places import MailPlaces
 from webapp.service.worker.mail_session import Handler, MailSession
+from webapp.store.presence import MailPlace
 
 RETRY_S = 30.0
+LOOK_S = 1.0
 AT_ONCE = 2  # mails that are read and written down side by side
 _UNUSABLE = (
     "No mail arrives, because port %d on %s cannot be used (%s). Stop what uses it, set PATCHBAY_MAIL_PORT to another, "
@@ -34,6 +37,7 @@ class MailServer:
         self._service, self._grace_s = service, 0.0
         self._thread = threading.Thread(target=self._run, name="mail", daemon=True)
         self._places = MailPlaces(service.settings.quotas)
+        self._place = MailPlace(service.settings.database)
         self._stopping = asyncio.Event()
         self._tried = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -65,6 +69,7 @@ class MailServer:
             log.exception("The mail server ended.")
         finally:
             self.port = None
+            self._place.leave()
             self._tried.set()
 
     async def _serve(self) -> None:
@@ -84,15 +89,16 @@ class MailServer:
         host, port = self._service.settings.mail_host, self._service.settings.mail_port
         reported = False
         while not self._stopping.is_set():
+            if not self._place.take():
+                await self._pause(LOOK_S)
+                continue
             try:
                 server = await asyncio.get_running_loop().create_server(session, host, port)
             except OSError as error:
                 if not reported:
                     log.error(_UNUSABLE, port, host, _reason(error))
                     reported = True
-                self._tried.set()
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(self._stopping.wait(), RETRY_S)
+                await self._pause(RETRY_S)
                 continue
             self.port = server.sockets[0].getsockname()[1]
             self._tried.set()
@@ -100,6 +106,12 @@ class MailServer:
                 log.info("Port %d on %s can be used now; mail arrives.", port, host)
             return server
         return None
+
+    async def _pause(self, seconds: float) -> None:
+        """The port could not be had: wait before it is tried again."""
+        self._tried.set()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stopping.wait(), seconds)
 
     async def _drain(self) -> None:
         """Let mails that are being written down be answered, then hang up on everyone."""

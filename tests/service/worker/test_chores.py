@@ -1,0 +1,9 @@
+"""The table of chores."""
+
+from webapp.service.domain.accounts import attempts
+from webapp.service.worker import chores
+
+
+def test_attempts_are_settled_before_they_are_forgotten() -> None:
+    verbs = [chore.verb for chore in chores.all_due()]
+    assert verbs.index(attempts.settle) < verbs.index(attempts.purge)

@@ -1,0 +1,57 @@
+"""What the worker does from time to time: tidying up, mostly. A table to read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from webapp.kit.clock import MINUTE, SECOND
+from webapp.service.domain.access import client_changes, clients, link_sessions, refused_calls, refused_origins, tokens
+from webapp.service.domain.accounts import attempts, provider_clients
+from webapp.service.domain.agents import approvals, bearers, ended, sessions, signals
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.components import dynamic_props, file_stash, runs
+from webapp.service.domain.instance import retention
+from webapp.service.domain.projects import usage
+from webapp.service.domain.triggers import app_events, app_hooks
+from webapp.service.domain.triggers import runs as trigger_runs
+from webapp.service.domain.triggers.push import subscriptions
+
+
+@dataclass(slots=True)
+class Chore:
+    """Something done every ``every`` milliseconds."""
+
+    name: str
+    every: int
+    verb: Callable[[Service], object]
+    due: int = 0
+
+
+def all_due() -> list[Chore]:
+    """What is done from time to time, all of it due now."""
+    return [
+        Chore("end tokens", MINUTE, tokens.expire),
+        Chore("purge tokens", 10 * MINUTE, tokens.purge),
+        Chore("purge access tokens", 60 * MINUTE, clients.purge_tokens),
+        Chore("forget old secrets", 60 * MINUTE, client_changes.forget_old_secrets),
+        Chore("purge refused origins", 24 * 60 * MINUTE, refused_origins.purge),
+        Chore("purge refused calls", 10 * MINUTE, refused_calls.purge),
+        Chore("settle attempts", 15 * SECOND, attempts.settle),
+        Chore("purge attempts", 10 * MINUTE, attempts.purge),
+        Chore("purge clients that people brought", 60 * MINUTE, provider_clients.purge),
+        Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
+        Chore("purge runs", 10 * MINUTE, runs.purge),
+        Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
+        Chore("purge trigger marks", 60 * MINUTE, trigger_runs.purge_seen),
+        Chore("purge subscriptions", 60 * MINUTE, subscriptions.purge),
+        Chore("purge events of apps", 60 * MINUTE, app_events.purge),
+        Chore("ask whose events are heard", 10 * MINUTE, app_hooks.renew),
+        Chore("purge dynamic props", 60 * MINUTE, dynamic_props.purge),
+        Chore("purge files", 10 * MINUTE, file_stash.purge),
+        Chore("purge events", 10 * MINUTE, retention.purge),
+        Chore("purge agents", 60 * MINUTE, sessions.purge),
+        Chore("purge sign-ins of agents", 10 * MINUTE, ended.purge),
+        Chore("purge calls of agents", 60 * MINUTE, approvals.purge),
+        Chore("purge tokens of agents", 60 * MINUTE, bearers.purge),
+        Chore("purge signals of agents", 10 * MINUTE, signals.purge),
+        Chore("purge usage", 24 * 60 * MINUTE, usage.purge),
+    ]

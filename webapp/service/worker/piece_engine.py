@@ -1,0 +1,83 @@
+"""Adds integrations when somebody asks for one, and keeps this machine's disk as the table says.
+
+One thread, one integration at a time: npm and a package that is tried take a processor for a second or two. Where there
+are none, it asks the store once in a while, and nothing else.
+"""
+
+import logging
+import threading
+import time
+
+from webapp.errors import Unavailable
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.pieces import looking, rows, steps, syncing
+
+EVERY_S = 5.0
+AT_MOST_EVERY_S = 0.5
+AUTHORS_EVERY_S = 1.0
+LOOK_EVERY_S = 60.0
+log = logging.getLogger(__name__)
+
+
+class PieceEngine:
+    """One thread beside the worker's others."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._stopping, self._woken = threading.Event(), threading.Event()
+        self._synced, self._sync_at, self._look_at = False, 0.0, 0.0
+        self._thread = threading.Thread(target=self._run, name="integrations", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        self._woken.set()
+
+    def stop(self, grace_s: float) -> None:
+        """End; what is under way may take ``grace_s`` seconds more, and is begun anew by the next otherwise."""
+        self._stopping.set()
+        self._woken.set()
+        if self._thread.is_alive():
+            self._thread.join(max(grace_s, 0.1))
+
+    def turn(self) -> float:
+        """Do what is to be done; how many seconds to wait then. Raises :class:`Unavailable`."""
+        while not self._stopping.is_set() and (piece := steps.work(self._service)):
+            if piece.state == "failed":
+                log.info("The integration %s could not be added: %s", piece.package, piece.error)
+        pieces = rows.all_of(self._service.store)
+        now = time.monotonic()
+        if now >= self._sync_at:
+            self._sync(now)
+        if pieces and now >= self._look_at:
+            self._look_at = now + LOOK_EVERY_S
+            looking.ask_for_newer(self._service)
+            for piece in pieces:
+                steps.prune(self._service, piece)
+        authors = looking.of_authors(self._service, pieces)
+        looking.take_in_changes(self._service, authors)
+        return AUTHORS_EVERY_S if authors else EVERY_S
+
+    def _sync(self, now: float) -> None:
+        """Bring this machine's disk to what the table says; after trouble, again in a minute."""
+        findings = syncing.sync(self._service, thoroughly=not self._synced)
+        self._synced = True
+        for finding in findings:
+            log.warning("%s %s: %s", finding.piece.package, finding.version, finding.sentence)
+        self._sync_at = now + LOOK_EVERY_S if findings else now
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            pause = EVERY_S
+            try:
+                pause = self.turn()
+            except Unavailable as error:
+                log.log(error.level, "integrations: %s", error.message)
+            except Exception:
+                log.exception("A turn of the integrations failed.")
+            self._stopping.wait(AT_MOST_EVERY_S)
+            self._woken.wait(pause - AT_MOST_EVERY_S)
+            self._woken.clear()
