@@ -1,5 +1,6 @@
 """The trigger engine: what is due begins at once, a failure stops nothing else, it sleeps while nothing is due."""
 
+import itertools
 import os
 import threading
 import time
@@ -14,6 +15,7 @@ from webapp.kit.clock import DAY, MINUTE, SECOND, FakeClock, now
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deployed_triggers, firing, inbox, lifecycle
+from webapp.service.domain.triggers.push import renewing, subscriptions
 from webapp.service.worker import trigger_engine
 from webapp.service.worker.trigger_engine import TriggerEngine
 
@@ -58,6 +60,20 @@ def test_a_turn_with_nothing_due_takes_no_write_lock(
     turned(engine)
 
 
+def test_what_is_to_be_renewed_is_renewed_by_one(
+    service: Service, scene: Scene, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trigger, renewed = deploy(service, scene), list[str]()
+    monkeypatch.setattr(renewing, "renew", lambda service, claimed: renewed.append(claimed.trigger_id))
+    with service.store.write() as tx:
+        subscriptions.keep(tx, trigger.id, clock.at, clock.at)
+    engines = TriggerEngine(service), TriggerEngine(service)
+    for engine in engines:
+        turned(engine)
+    assert renewed == [trigger.id]
+    assert engines[0].pause_s() == trigger_engine.LONGEST_SLEEP_S
+
+
 def test_timers_polls_and_requests_are_run(service: Service, scene: Scene, clock: FakeClock) -> None:
     engine = TriggerEngine(service)
     timer = deploy(service, scene, "schedule-custom-interval", given={"cron": {"intervalSeconds": 1}})
@@ -83,7 +99,7 @@ def test_a_request_that_fails_is_tried_again_and_one_whose_account_is_dead_waits
     assert row(service, echo)["last_error"] == "It could not be read."
     (left,) = service.store.all("SELECT next_at, tries FROM trigger_inbox")
     assert left == {"next_at": clock.at + inbox.RETRIES_S[0] * SECOND, "tries": 1}
-    monkeypatch.setattr(firing, "_is_waiting", lambda *_: True)
+    monkeypatch.setattr(firing, "_why_waiting", lambda *_: "Its account needs you.")
     clock.at = left["next_at"]
     turned(engine)
     (left,) = service.store.all("SELECT next_at, tries FROM trigger_inbox")
@@ -142,16 +158,22 @@ def test_a_run_that_breaks_stops_no_other(
     assert row(service, broken)["lease_until"] > 0  # due again when its lease is over
 
 
-def test_a_clock_that_was_set_back_is_noticed(service: Service, scene: Scene, clock: FakeClock) -> None:
+def test_a_clock_that_was_set_back_is_noticed(
+    service: Service, scene: Scene, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewed: list[str] = []
+    monkeypatch.setattr(TriggerEngine, "_renew", lambda _, claimed: renewed.append(claimed.trigger_id))
     timer = deploy(service, scene, "schedule-custom-interval", given={"cron": {"intervalSeconds": 60}})
     engine = TriggerEngine(service)
     clock.advance(DAY)
     engine.turn()
+    with service.store.write() as tx:
+        subscriptions.keep(tx, timer.id, clock.at + 3 * DAY, clock.at)
     clock.advance(-DAY)
     engine.turn()
     clock.advance(MINUTE)
     engine.turn()
-    assert len(emitted(service, timer)) == 2
+    assert (len(emitted(service, timer)), renewed) == (2, [timer.id])
 
 
 def test_the_engine_wakes_at_once_and_stops(
@@ -166,6 +188,20 @@ def test_the_engine_wakes_at_once_and_stops(
     began = time.monotonic()
     engine.stop(5)
     assert time.monotonic() - began < 15  # it would have slept for longer
+
+
+def test_turns_that_are_asked_for_are_some_time_apart(
+    run: Callable[..., TriggerEngine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[float] = []
+    monkeypatch.setattr(TriggerEngine, "turn", lambda _: began.append(time.monotonic()))
+    engine = run()
+    ends = time.monotonic() + 0.1
+    while time.monotonic() < ends:
+        engine.wake()
+        time.sleep(0.001)
+    assert 2 <= len(began) <= 7
+    assert min(later - earlier for earlier, later in itertools.pairwise(began)) >= trigger_engine.APART_S * 0.99
 
 
 FULL = int(os.environ.get("PATCHBAY_FAULT_KILLS") or "6") >= 100

@@ -1,7 +1,7 @@
 """The trigger engine: one thread that finds what is due, and threads that wait for runs.
 
-Native timers fire in the engine's own thread, hundreds in one transaction. Polls and accepted requests are claimed
-only as long as there is room to run them. It sleeps until the next is due, and wakes when something new was
+Native timers fire in the engine's own thread, hundreds in one transaction. Polls, accepted requests and renewals are
+claimed only as long as there is room to run them. It sleeps until the next is due, and wakes when something new was
 committed or a run ended.
 """
 
@@ -16,10 +16,15 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.triggers import firing, inbox, lifecycle, receiving, timers
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.inbox import QueuedRequest
+from webapp.service.domain.triggers.push import renewing, subscriptions
+from webapp.service.domain.triggers.push.subscriptions import RenewedSubscription
 
 RUNS = 16
 LONGEST_SLEEP_S = 1.0  # a web process without our bell (`patchbay web`) is heard within a second
 AFTER_TROUBLE_S = 0.5
+APART_S = 0.02
+"""So far apart turns begin that somebody asks for: whatever is committed does, most of it events, which are none of
+its business."""
 log = logging.getLogger(__name__)
 
 
@@ -32,7 +37,7 @@ class TriggerEngine:
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self._polling: dict[str, DeployedTrigger] = {}
-        self._requests = 0
+        self._counted = 0
         self._clock_monitor = ClockMonitor()
         self._thread = threading.Thread(target=self._run, name="triggers", daemon=True)
 
@@ -41,7 +46,7 @@ class TriggerEngine:
         self._thread.start()
 
     def wake(self) -> None:
-        """There may be something to run: look at once."""
+        """There may be something to run: look at once, or soon after the last time."""
         self._wake.set()
 
     def stop(self, grace_s: float) -> None:
@@ -62,7 +67,7 @@ class TriggerEngine:
     def busy(self) -> int:
         """How many runs are going on."""
         with self._lock:
-            return len(self._polling) + self._requests
+            return len(self._polling) + self._counted
 
     def turn(self) -> None:
         """Begin everything that is due now, as far as there is room."""
@@ -74,6 +79,8 @@ class TriggerEngine:
         if room > 0:
             for trigger in lifecycle.claim_polls(self._service, room):
                 self._poll(trigger)
+        for subscription in subscriptions.claim(self._service, max(self._runs - self.busy, 0)):
+            self._renew(subscription)
         while self.busy < self._runs and (waiting := inbox.claim(self._service)) is not None:
             self._request(waiting)
 
@@ -83,6 +90,7 @@ class TriggerEngine:
         due = [timers.next_timer_at(self._service)]
         if self.busy < self._runs:
             due += [timers.next_poll_at(self._service), inbox.next_due_at(self._service.store, now)]
+            due.append(subscriptions.next_at(self._service))
         times = [at for at in due if at is not None]
         if not times:
             return LONGEST_SLEEP_S
@@ -90,6 +98,7 @@ class TriggerEngine:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
+            began = time.monotonic()
             try:
                 self.turn()
                 pause = self.pause_s()
@@ -99,7 +108,8 @@ class TriggerEngine:
             except Exception:
                 log.exception("A turn of the trigger engine failed.")
                 pause = AFTER_TROUBLE_S
-            self._wake.wait(pause)
+            if self._wake.wait(pause):
+                self._stopping.wait(max(0.0, began + APART_S - time.monotonic()))
             self._wake.clear()
 
     def _check_the_clock(self) -> None:
@@ -108,7 +118,7 @@ class TriggerEngine:
         if self._clock_monitor.is_set_back(now):
             with self._service.store.write() as tx:
                 inbox.realign(tx, now)
-            changed = lifecycle.realign(self._service)
+            changed = lifecycle.realign(self._service) + subscriptions.realign(self._service)
             if changed:
                 log.info("The clock was set back; %d schedules were set anew.", changed)
 
@@ -123,13 +133,20 @@ class TriggerEngine:
         self._begin(f"poll {trigger.id}", lambda: firing.poll(self._service, trigger), leave)
 
     def _request(self, waiting: QueuedRequest) -> None:
+        name = f"a request to {waiting.trigger_id}"
+        self._begin_counted(name, lambda: receiving.run_queued(self._service, waiting))
+
+    def _renew(self, claimed: RenewedSubscription) -> None:
+        self._begin_counted(f"renew {claimed.trigger_id}", lambda: renewing.renew(self._service, claimed))
+
+    def _begin_counted(self, name: str, work: Callable[[], object]) -> None:
         with self._lock:
-            self._requests += 1
+            self._counted += 1
 
         def leave() -> None:
-            self._requests -= 1
+            self._counted -= 1
 
-        self._begin(f"a request to {waiting.trigger_id}", lambda: receiving.run_queued(self._service, waiting), leave)
+        self._begin(name, work, leave)
 
     def _begin(self, name: str, work: Callable[[], object], leave: Callable[[], None]) -> None:
         def run() -> None:
