@@ -77,10 +77,14 @@ PARTS = {
     "workflow": Part(
         "webapp.cli.commands.workflows:workflow", "Workflows: named URLs that triggers send their events to."
     ),
+    "app": Part("webapp.cli.commands.apps:app", "Apps that are imported from OpenAPI documents."),
+    "piece": Part("webapp.cli.commands.pieces:piece", "Integrations that are added from npm packages."),
     "catalog": Part("webapp.cli.commands.catalog:catalog", "The apps that people can connect."),
     "component": Part("webapp.cli.commands.components:component", "Components of your own, in DATA/components."),
     "keys": Part("webapp.cli.commands.keys:keys", "The keys that seal credentials."),
-    "backup": Part("webapp.cli.commands.backups:backup", "Write the database and your own apps to a ZIP."),
+    "backup": Part(
+        "webapp.cli.commands.backups:backup", "Write the database, your own apps and integrations to a ZIP."
+    ),
     "restore": Part("webapp.cli.commands.backups:restore", "Put a backup in the place of what is there."),
     "move": Part("webapp.cli.commands.move:move", "Copy everything into another database, PostgreSQL or embedded."),
     "files": Part("webapp.cli.commands.files:files", "Files to copy: units for systemd, proxies, dashboards, alerts."),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import Commands
-from tests.service.catalog.samples import CATEGORIES, KEYS, bare
+from tests.service.catalog.facts.samples import CATEGORIES, KEYS, bare
 from webapp.service.catalog.sources import Places
 
 PROBLEM = "umbrella/app.toml: the category nowhere does not exist; add it to categories.toml or use another."
@@ -68,3 +68,14 @@ def test_build_leaves_out_what_has_problems(patchbay: Commands, data: Path, own_
     (own_apps / "umbrella" / "app.toml").unlink()
     told = "The catalog was built. A service that runs takes it in within a second."
     assert patchbay.run("catalog", "build").stdout == f"{told}\n  apps      1\n  problems  –\n"
+
+
+def test_some_apps_alone_are_checked(patchbay: Commands, own_apps: Path) -> None:
+    checked = patchbay.json("catalog", "check", "acme")
+    assert ([row["slug"] for row in checked["apps"]], checked["problems"]) == (["acme"], [])
+    done = patchbay.run("catalog", "check", "acme", "umbrella")
+    assert (done.exit_code, done.stderr) == (1, PROBLEM + "\n")
+    assert "There is no app nobody" in patchbay.refused("catalog", "check", "acme", "nobody")
+    (own_apps / "broken").mkdir()
+    (own_apps / "broken" / "app.toml").write_text("slug = ")
+    assert "cannot be read as TOML" in patchbay.run("catalog", "check", "broken").stderr

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import Commands
+from webapp.service.components.confinement.confinement import Confinement
+from webapp.service.components.confinement.looking import look
 
 
 def said_of(subject: str, patchbay: Commands) -> list[tuple[str, str]]:
@@ -21,15 +23,20 @@ def test_check_is_content_with_a_new_and_with_a_used_folder(patchbay: Commands, 
     patchbay.json("init")
     found = patchbay.json("check")
     assert found["ok"] and {one["subject"] for one in found["findings"]} == {
-        "settings", "SQLite", "data folder", "database", "disk", "quotas", "catalog", "components", "ports",
+        "settings", "SQLite", "data folder", "database", "disk", "quotas", "catalog", "components",
+        "integrations", "ports",
     }  # fmt: skip
 
 
-def test_check_says_that_code_of_components_is_not_confined(patchbay: Commands) -> None:
+def test_check_says_what_confines_the_code_of_components(patchbay: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
     patchbay.json("component", "new", "say-hello")
-    (note,) = (one for one in patchbay.json("check")["findings"] if one["subject"] == "components")
-    assert note["verdict"] == "note" and note["sentence"].startswith("1 of your own.")
-    assert "can read the key" in note["sentence"] and "Install only code you trust." in note["sentence"]
+    (first, *measures) = said_of("components", patchbay)
+    assert first == ("ok", "1 of your own that are code; 0 of them may read the secrets of the accounts given.")
+    assert [sentence for _, sentence in measures] == [measure.sentence for measure in look()]
+    monkeypatch.setattr("webapp.cli.commands.check.look_at_confinement", Confinement().measures)
+    (_, *notes) = said_of("components", patchbay)
+    assert {verdict for verdict, _ in notes} == {"note"}
+    assert "can read and write what this user can, such as the key and the database" in notes[0][1]
 
 
 def test_check_asks_for_the_name_of_a_proxy(patchbay: Commands) -> None:

@@ -91,7 +91,7 @@ def test_run_with_credentials_masks_them(patchbay: Commands, data: Path) -> None
     path.parent.mkdir(parents=True)
     path.write_text(
         "from webapp.service.components.authoring import Action, app\n"
-        "class Who(Action):\n    name = description = 'Who'\n    account = app('telegram')\n"
+        "class Who(Action):\n    name = description = 'Who'\n    account = app('telegram')\n    reads_secrets = True\n"
         "    def run(self, ctx):\n        ctx.log(ctx.auth['bot_token'])\n        raise ValueError('no')\n"
     )
     token = "123456:canary-token-canary-token-canary"

@@ -12,7 +12,7 @@ from tests.cli.in_process import Commands
 from tests.once import postgres as databases
 from webapp.cli.commands import database_looks
 from webapp.errors import Invalid
-from webapp.kit.clock import now
+from webapp.kit.clock import DAY, now
 from webapp.service.domain.instance import backups, instance_key, restoring
 from webapp.settings import Settings
 from webapp.store.sqlite import SQLiteStore
@@ -49,7 +49,7 @@ def test_a_schema_that_is_not_ours_is_a_problem(patchbay: Commands, data: Path) 
         database.execute("ALTER TABLE runs RENAME COLUMN took_ms TO took")
     _, (verdict, sentence) = said_of("database", patchbay)
     assert verdict == "problem"
-    assert sentence.startswith("The table runs is not as m004_runs, m012_lists, m014_begun_runs left it: ")
+    assert sentence.startswith("The table runs is not as m004_runs, m012_lists, m014_begun_runs, m048_agents left it: ")
     assert patchbay.run("check").exit_code == 1
 
 
@@ -98,7 +98,9 @@ def test_a_key_that_can_be_guessed_is_said_so(patchbay: Commands, data: Path, mo
     patchbay.json("init")
 
 
-def test_a_server_is_named_and_what_is_its_own_affair_is_refused(data: Path, tmp_path: Path) -> None:
+def test_a_server_is_named_and_what_is_its_own_affair_is_refused(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = databases.new()
     settings = Settings.from_env({"PATCHBAY_DATABASE_URL": databases.url(name)}, data=data)
     findings = [*database_looks.database(settings), *database_looks.disk(settings), *database_looks.quotas(settings)]
@@ -106,6 +108,9 @@ def test_a_server_is_named_and_what_is_its_own_affair_is_refused(data: Path, tmp
     sentences = " ".join(sentence for _, sentence in findings)
     assert "The database is that of PostgreSQL" in sentences and "The database has " in sentences
     assert "log" not in sentences and "file" not in sentences
+    monkeypatch.setattr(database_looks, "now", lambda: now() + 62 * DAY)
+    (note,) = [sentence for verdict, sentence in database_looks.database(settings) if verdict == "note"]
+    assert re.match(r"The tables of \d{4}_\d\d and \d{4}_\d\d are missing\. A worker makes them", note)
     with pytest.raises(Invalid, match="pg_dump"):
         backups.write(settings, tmp_path / "backup.zip", now)
     with pytest.raises(Invalid, match="pg_restore"):

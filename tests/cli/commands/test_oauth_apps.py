@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import Commands
+from webapp.service.domain.accounts import event_handshakes, provider_clients
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.settings import Settings
 
 
 def test_an_oauth_app_with_its_secret_from_standard_input(patchbay: Commands, data: Path) -> None:
@@ -51,3 +54,25 @@ def test_an_empty_secret_is_a_public_client_of_one_project(patchbay: Commands, d
 def test_a_client_of_no_project_is_refused(patchbay: Commands) -> None:
     words = ("oauth-app", "add", "--app", "github", "--client-id", "x", "--project", "proj_absent")
     assert patchbay.refused(*words, input="\n") == "Error: There is no such project."
+
+
+def test_the_secret_of_events_and_where_they_come(patchbay: Commands, data: Path) -> None:
+    slack = patchbay.json("oauth-app", "add", "--app", "slack", "--client-id", "c", "--client-secret", "s")["id"]
+    told = patchbay.json("oauth-app", "events", slack, input="canary-events\n")
+    assert told["uri"].endswith(f"/h/app/slack/{slack}")
+    assert (told["address_name"], told["secret_name"], told["has_secret"]) == ("Request URL", "Signing Secret", True)
+    assert not [path for path in data.rglob("*") if path.is_file() and b"canary-events" in path.read_bytes()]
+    github = patchbay.json("oauth-app", "add", "--app", "github", "--client-id", "c", "--client-secret", "s")["id"]
+    assert patchbay.refused("oauth-app", "events", github) == (
+        "Error: GitHub has no events that come to its OAuth client."
+    )
+
+
+def test_the_secret_that_the_provider_sent_is_shown_once(patchbay: Commands, data: Path) -> None:
+    notion = patchbay.json("oauth-app", "add", "--app", "notion", "--client-id", "c", "--client-secret", "s")["id"]
+    assert "has sent nothing yet" in patchbay.refused("oauth-app", "events", notion, "--sent")
+    service = open_service(Settings.from_env({}, data=data))
+    event_handshakes.keep(service, provider_clients.get(service.store, notion), "canary-sent")
+    close_service(service)
+    assert patchbay.json("oauth-app", "events", notion, "--sent") == {"events_secret": "canary-sent"}
+    assert patchbay.json("oauth-app", "events", notion, input="\n")["has_secret"]

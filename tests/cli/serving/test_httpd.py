@@ -183,33 +183,6 @@ def test_whoever_hangs_up_leaves_no_address_in_the_log(
     assert "/pieces" not in caplog.text
 
 
-def test_a_thread_begins_only_when_all_others_are_at_work() -> None:
-    dispatcher = httpd._Dispatcher(2)
-    begun, go_on = threading.Semaphore(0), threading.Event()
-
-    class Task:
-        requests = (None,)
-
-        def service(self) -> None:
-            begun.release()
-            go_on.wait(5)
-
-    try:
-        assert not dispatcher.threads
-        for threads in (1, 2, 2):
-            dispatcher.add_task(Task())
-            assert len(dispatcher.threads) == threads
-        assert begun.acquire(timeout=5) and begun.acquire(timeout=5), "two at once"
-        go_on.set()
-        assert begun.acquire(timeout=5), "the third, by one of the two"
-        while dispatcher.active_count:
-            time.sleep(0.001)
-        dispatcher.add_task(Task())
-        assert len(dispatcher.threads) == 2
-    finally:
-        dispatcher.shutdown()
-
-
 def test_whether_it_lives_is_answered_while_all_threads_are_busy(address: tuple[str, int]) -> None:
     with ExitStack() as stack:
         busy = [stack.enter_context(socket.create_connection(address, timeout=10)) for _ in range(4)]

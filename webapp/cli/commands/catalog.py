@@ -5,6 +5,7 @@ from dataclasses import asdict
 import click
 
 from webapp.cli.options import JSON, settings_from_env, show, table
+from webapp.errors import NotFound
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.build import build as build_catalog
 from webapp.service.catalog.check import judge
@@ -31,15 +32,21 @@ def build(as_json: bool) -> None:
 
 
 @catalog.command()
+@click.argument("slugs", nargs=-1)
 @JSON
-def check(as_json: bool) -> None:
-    """Every app with what it offers, and everything that is wrong with it, its actions and its triggers."""
+def check(slugs: tuple[str, ...], as_json: bool) -> None:
+    """Every app with what it offers, or those of SLUGS, and everything that is wrong with it, its actions and its
+    triggers."""
     sources = read(Places.of(settings_from_env().data))
     verdict = judge(sources)
+    if unknown := set(slugs) - {row.slug for row in verdict.rows} - {_folder(problem) for problem in verdict.problems}:
+        raise NotFound(f"There is no app {min(unknown)}; `patchbay catalog check` lists all.")
+    apps = [app for app in sources.apps if not slugs or app.spec.slug in slugs]
+    components = [component for app in apps for component in app.components]
     with Runner.start() as runner:
-        components = [component for app in sources.apps for component in app.components] + sources.components
-        problems = [*verdict.problems, *faults(components, runner.call)]
-    rows = [asdict(row) for row in verdict.rows]
+        problems = [*verdict.problems, *faults(components if slugs else components + sources.components, runner.call)]
+    rows = [asdict(row) for row in verdict.rows if not slugs or row.slug in slugs]
+    problems = [problem for problem in problems if not slugs or _folder(problem) in slugs]
     if as_json:
         show({"apps": rows, "problems": problems}, True)
     else:
@@ -48,3 +55,8 @@ def check(as_json: bool) -> None:
             click.echo(problem, err=True)
     if problems:
         raise SystemExit(1)
+
+
+def _folder(problem: str) -> str:
+    """The folder of the app that a problem is of, which has the name of its slug."""
+    return problem.partition("/")[0]

@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass
 
 import click
 
-from webapp.cli.commands import connect_service_look, database_looks, sign_in_look
+from webapp.cli.commands import connect_service_look, database_looks, piece_look, sign_in_look
 from webapp.cli.commands.database_looks import Looks, Verdict
 from webapp.cli.options import JSON, sentence_of, settings_from_env, show
 from webapp.cli.serving.listening import listen, reason
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.sources import Places, read
+from webapp.service.components.child_calls import reads_secrets
+from webapp.service.components.confinement.looking import look as look_at_confinement
 from webapp.setting_completion import is_loopback
 from webapp.settings import BadSetting, Settings
 
@@ -93,21 +95,20 @@ def _proxy(settings: Settings) -> Looks:
 
 
 def _catalog(settings: Settings) -> Looks:
-    verdict = judge(read(Places([settings.data / "apps"])))
+    verdict = judge(read(Places([settings.data / "apps"], pieces=settings.data / "pieces" / "apps")))
     for problem in verdict.problems:
         yield "problem", problem
     yield "ok", f"{len(verdict.sound)} apps can be served."
 
 
 def _components(settings: Settings) -> Looks:
-    """Said of every installation (security "Components are trusted code")."""
+    """What confines their code here (security "What confines a component")."""
     own = settings.data / "components"
-    count = sum(1 for _ in own.glob("*/*.py")) if own.is_dir() else 0  # those that are data hold no code
-    yield (
-        "note",
-        f"{count} of your own. Code of components is not confined: it runs as this user, and can read the key, the "
-        "database and other processes' environment, and open connections past the guard. Install only code you trust.",
-    )
+    files = list(own.glob("*/*.py")) if own.is_dir() else []  # those that are data hold no code
+    readers = sum(map(reads_secrets, files))
+    yield "ok", f"{len(files)} of your own that are code; {readers} of them may read the secrets of the accounts given."
+    for measure in look_at_confinement():
+        yield "ok" if measure.holds else "note", measure.sentence
 
 
 def _ports(settings: Settings) -> Looks:
@@ -138,6 +139,7 @@ _LOOKS: tuple[tuple[str, Callable[[Settings], Looks]], ...] = (
     ("quotas", database_looks.quotas),
     ("catalog", _catalog),
     ("components", _components),
+    ("integrations", piece_look.pieces),
     ("ports", _ports),
     ("Connect service", connect_service_look.connect_service),
     ("sign-in", sign_in_look.sign_in),

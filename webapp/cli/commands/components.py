@@ -16,12 +16,12 @@ from webapp.service.catalog.component_files import PATTERNS
 from webapp.service.components.calls import AccountGrant, Call, Method, Reply
 from webapp.service.components.checker import NAME, check
 from webapp.service.components.declared.source import ENDING
-from webapp.service.components.runner import Executor
+from webapp.service.components.executor import Executor
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 
 FIRST = "0.0.1"
-HOOKS = ("deploy", "activate", "deactivate")
+HOOKS = ("deploy", "activate", "renew", "deactivate")
 
 
 @click.group()

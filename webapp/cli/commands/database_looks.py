@@ -12,7 +12,7 @@ from webapp.service.domain.deliveries import counts
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.triggers import deployed_triggers
 from webapp.settings import Settings
-from webapp.store.contract import megabytes
+from webapp.store.contract import Store, megabytes
 from webapp.store.opening import exists, open_store
 from webapp.store.sqlite import SQLiteStore
 
@@ -48,10 +48,25 @@ def database(settings: Settings) -> Looks:
             yield "note", f"{len(pending)} migrations wait; `patchbay serve` and `patchbay migrate` apply them."
             return
         yield "ok", "The schema is up to date."
+        yield from _months(store)
         instance_key.proven(settings, store, now)
         yield "ok", "The instance key opens it."
         if settings.secret_key and is_weak(settings.secret_key):
             yield "note", f"{WeakKey()} Change it with `patchbay keys rotate --instance`, while nothing runs."
+
+
+def _months(store: Store) -> Looks:
+    """Whether events have a month to come into, where they are kept by months."""
+    if store.months is None:
+        return
+    if missing := store.months.missing(now()):
+        yield (
+            "note",
+            f"The tables of {' and '.join(missing)} are missing. A worker makes them within ten minutes, and `patchbay "
+            "migrate` at once; no event is lost meanwhile.",
+        )
+    if astray := store.months.astray():
+        yield "note", f"{astray:,} events came while the tables of their month were missing; they go one by one."
 
 
 def disk(settings: Settings) -> Looks:

@@ -8,7 +8,7 @@ import click
 from webapp.cli.options import JSON, opened, show, table
 from webapp.errors import Invalid
 from webapp.kit.clock import iso
-from webapp.service.domain.accounts import project_clients, provider_clients
+from webapp.service.domain.accounts import client_events, event_handshakes, project_clients, provider_clients
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.projects import projects
 
@@ -60,10 +60,34 @@ def list_(as_json: bool) -> None:
     table(rows, as_json, "oauth_apps", "There is no such client yet; `patchbay oauth-app add` adds one.")
 
 
-def _secret(secret: str | None) -> str | None:
+@oauth_app.command("events")
+@click.argument("oauth_app_id")
+@click.option("--sent", is_flag=True, help="Take the one that the provider sent, and show it once.")
+@JSON
+def events(oauth_app_id: str, sent: bool, as_json: bool) -> None:
+    """Take the secret that signs a client's events, from standard input; and say to which address they come."""
+    with opened() as service:
+        client = provider_clients.get(service.store, oauth_app_id)
+        app = service.app(client.app)
+        told = app.spec.told
+        if told is None:
+            raise Invalid(f"{app.name} has no events that come to its OAuth client.")
+        if sent:
+            secret, name = event_handshakes.take(service, client), told.secret_name
+            sentence = f"At {app.name}, paste this as the {name}. It is shown only now. "
+            refused = "If it is refused there, somebody else sent it: let it be sent again, and run this again."
+            show({"events_secret": secret}, as_json, sentence + refused)
+            return
+        if secret_entered := _secret(None, told.secret_name):
+            client = provider_clients.update(service, client, events_secret=secret_entered)
+        result = client_events.of(service, client) or {}
+    show(result, as_json, "At the provider, enter the uri below as the address for its events.")
+
+
+def _secret(secret: str | None, name: str = "Client secret") -> str | None:
     """The secret from the option, a pipe or the keyboard; None for a public client (an empty answer)."""
     if secret is None:
-        secret = click.prompt("Client secret", default="", hide_input=True, show_default=False, err=True) \
+        secret = click.prompt(name, default="", hide_input=True, show_default=False, err=True) \
             if sys.stdin.isatty() else sys.stdin.readline()  # fmt: skip
     return secret.strip() or None
 

@@ -9,7 +9,7 @@ from functools import partial
 import click
 
 from webapp.cli.options import settings_from_env
-from webapp.cli.serving import allocation, roles
+from webapp.cli.serving import allocation, measures, roles
 from webapp.cli.serving.children import Child
 from webapp.cli.serving.listening import listen, reason
 from webapp.cli.serving.logs import configure
@@ -38,6 +38,7 @@ def begin_process(port: int | None) -> Settings:
 
 def web_children(settings: Settings, run: Callable[..., None]) -> list[Child]:
     """The web processes, all of which do the same on the same sockets."""
+    measures.share(settings)
     names = ["web"] if settings.web == 1 else [f"web-{number}" for number in range(1, settings.web + 1)]
     each = zip(names, shares(settings.web), strict=True)
     return [Child(name, partial(run, share=share), roles.WEB, answers=True) for name, share in each]

@@ -8,7 +8,7 @@ from typing import Any
 from waitress import wasyncore
 
 from webapp.cli.serving.channels import Channel
-from webapp.cli.serving.connections import Connections
+from webapp.cli.serving.looping import Loop
 
 GRACE_S = 10.0
 LEAVE_S = 60.0  # of a process that was replaced, where nobody waits for its end
@@ -17,13 +17,7 @@ SETTLE_S = 0.2
 log = logging.getLogger(__name__)
 
 
-def turn(timeout_s: float, polled: dict[int, Any], connections: Connections) -> None:
-    """One turn of the loop, which waits for at most ``timeout_s`` seconds."""
-    wasyncore.loop(timeout=min(timeout_s, connections.pause_s()), use_poll=True, map=polled, count=1)
-    connections.settle()
-
-
-def drain(polled: dict[int, Any], connections: Connections, listeners: Sequence[Any], *, replaced: bool) -> None:
+def drain(loop: Loop, listeners: Sequence[Any], *, replaced: bool) -> None:
     """Take what has arrived already, then nothing new, and wait for what has begun.
 
     Whoever replaced this process takes what arrives at the socket, and the clients that keep connections here: each of
@@ -32,29 +26,29 @@ def drain(polled: dict[int, Any], connections: Connections, listeners: Sequence[
     """
 
     def over() -> bool:
-        return not (_busy(polled) or (replaced and connections.receiving))
+        return not (_busy(loop) or (replaced and loop.connections.receiving))
 
     now, grace_s = time.monotonic(), LEAVE_S if replaced else GRACE_S
     if not replaced:
-        _turn_until(now + SETTLE_S, polled, connections, lambda: False)
+        _turn_until(now + SETTLE_S, loop, lambda: False)
     for listener in listeners:
         wasyncore.dispatcher.close(listener)
     if replaced:
-        _turn_until(now + LINGER_S, polled, connections, lambda: not (connections.idle or _busy(polled)))
-    if not _turn_until(now + grace_s, polled, connections, over):
+        _turn_until(now + LINGER_S, loop, lambda: not (loop.connections.idle or _busy(loop)))
+    if not _turn_until(now + grace_s, loop, over):
         log.warning("Requests that took longer than %g s were cut off.", grace_s)
 
 
-def _turn_until(deadline: float, polled: dict[int, Any], connections: Connections, done: Callable[[], bool]) -> bool:
+def _turn_until(deadline: float, loop: Loop, done: Callable[[], bool]) -> bool:
     """Keep serving until ``done`` or the deadline; whether it was ``done``."""
     while not done():
         if time.monotonic() >= deadline:
             return False
-        turn(0.05, polled, connections)
+        loop.turn(0.05)
     return True
 
 
-def _busy(polled: dict[int, Any]) -> bool:
+def _busy(loop: Loop) -> bool:
     """Whether a request is being answered, or an answer not sent yet."""
-    channels = [entry for entry in polled.values() if isinstance(entry, Channel)]
+    channels = [entry for entry in loop.polled.values() if isinstance(entry, Channel)]
     return any(channel.requests or channel.total_outbufs_len for channel in channels)

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from waitress import wasyncore
 from waitress.server import create_server
-from waitress.task import ErrorTask, ThreadedTaskDispatcher, WSGITask
+from waitress.task import ErrorTask, WSGITask
 
 from webapp import deadlines
 from webapp.cli.serving.channels import Channel
 from webapp.cli.serving.connections import IDLE_S, Connections
-from webapp.cli.serving.draining import drain, turn
+from webapp.cli.serving.dispatching import Dispatcher
+from webapp.cli.serving.draining import drain
+from webapp.cli.serving.looping import Loop
 from webapp.cli.serving.shares import Share, shares
 from webapp.cli.serving.stopping import Stop
 
@@ -44,6 +46,7 @@ def serve(
     sockets: Sequence[socket.socket],
     *,
     threads: int,
+    places: int = 1,
     stop: Stop,
     bounds: Mapping[str, float] = deadlines.DEFAULTS,
     proxies: Sequence[str] = (),
@@ -51,17 +54,20 @@ def serve(
 ) -> None:
     """Answer requests until ``stop``; then finish those that have begun (:mod:`draining`).
 
-    ``bounds`` are the numbers of :data:`webapp.deadlines.TABLE`; ``proxies`` are trusted to stand for many clients.
-    Several processes may listen on the same ``sockets``, each with its ``share``.
+    Of the ``threads``, as many compute at a time as there are ``places``: Python would let no more than one, and
+    several in turns take longer than one by one. ``bounds`` are the numbers of :data:`webapp.deadlines.TABLE`;
+    ``proxies`` are trusted to stand for many clients. Several processes may listen on the same ``sockets``, each with
+    its ``share``.
     """
     _raise_file_limit(int(bounds[deadlines.CONNECTIONS.name]))
     logging.getLogger("waitress").addFilter(_without_address)
     polled: dict[int, Any] = {}
-    server = create_server(
+    dispatcher = _Dispatcher(threads, places)
+    create_server(
         app,
         map=polled,
         sockets=list(sockets),
-        _dispatcher=_Dispatcher(threads),
+        _dispatcher=dispatcher,  # type: ignore[arg-type]  # it has what the server calls of one
         ident=None,
         connection_limit=2**31,  # there are others for that: see Connections
         channel_timeout=IDLE_S,
@@ -74,16 +80,17 @@ def serve(
     listeners = [entry for entry in polled.values() if hasattr(entry, "channel_class")]
     share = share or shares(1)[0]
     connections = Connections(polled, bounds, proxies, _Channel)
+    loop = Loop(polled, connections, dispatcher)
     for listener in listeners:
         listener.stop, listener.channel_class = stop, connections.open
         listener.handle_accept = _yielding(listener.handle_accept, share)
     stop.then(listeners[0].pull_trigger)
     stop.tell_ready()
     while not stop.is_set():
-        turn(5.0, polled, connections)
+        loop.turn(5.0)
         share.hold(connections.count)
-    drain(polled, connections, listeners, replaced=stop.replaced)
-    server.task_dispatcher.shutdown(timeout=1)
+    drain(loop, listeners, replaced=stop.replaced)
+    dispatcher.shutdown()
     wasyncore.close_all(polled)
 
 
@@ -111,30 +118,22 @@ def _raise_file_limit(connections: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(needed, hard) if hard > 0 else needed, hard))
 
 
-class _Dispatcher(ThreadedTaskDispatcher):
-    """Gives requests to at most ``threads``, and those for :data:`ALIVE` to one more, which waits for nothing.
+class _Dispatcher(Dispatcher):
+    """Gives requests for :data:`ALIVE` to a thread of their own, which waits for nothing."""
 
-    A thread begins when all others are at work: few are warmer, and hold less memory, than many that take turns.
-    """
-
-    def __init__(self, threads: int) -> None:
-        super().__init__()
-        self._threads = threads
-        self._alive = ThreadedTaskDispatcher()
-        self._alive.set_thread_count(1)
+    def __init__(self, threads: int, places: int) -> None:
+        super().__init__(threads, places)
+        self._alive = Dispatcher(1, 1)
 
     def add_task(self, task: Any) -> None:
         path = getattr(task.requests[0], "path", None)  # which a request that could not be parsed has not
         if path == ALIVE:
             self._alive.add_task(task)
-            return
-        if len(self.threads) < self._threads and self.active_count + len(self.queue) >= len(self.threads):
-            self.set_thread_count(len(self.threads) + 1)
-        super().add_task(task)
+        else:
+            super().add_task(task)
 
     def shutdown(self, cancel_pending: bool = True, timeout: int = 5) -> bool:
-        self._alive.shutdown(cancel_pending, timeout)
-        return bool(super().shutdown(cancel_pending, timeout))
+        return self._alive.shutdown() and super().shutdown()
 
 
 class _JSONErrorTask(ErrorTask):

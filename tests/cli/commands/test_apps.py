@@ -1,0 +1,69 @@
+"""``patchbay app``: an API becomes an app by its OpenAPI document, and what it lacks is told."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.in_process import Commands
+from tests.fakes.openapi_documents import root
+from webapp.service.domain.instance import opening
+
+
+@pytest.fixture
+def document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The file of an API whose catalog is not built."""
+    monkeypatch.setattr(opening, "update_catalog", lambda service: None)
+    paths = {"/pets": {"get": {"operationId": "listPets", "tags": ["Pets"]}, "trace": {}}}
+    file = tmp_path / "acme.json"
+    file.write_text(json.dumps(root(paths)), "utf-8")
+    return str(file)
+
+
+def test_an_app_is_previewed_and_imported(patchbay: Commands, document: str, data: Path) -> None:
+    preview = patchbay.run("app", "import", document, "--slug", "acme", "--preview")
+    assert preview.stdout.startswith("This would be the app Acme with 2 actions.\n")
+    assert preview.stderr == "TRACE /pets is no action: actions send no such request.\n"
+    assert not (data / "apps" / "acme").exists()
+
+    made = patchbay.json("app", "import", document, "--slug", "acme", "--only", "Pets, getMe")
+    assert (made["actions"], made["added"], made["auth"], made["test"]) == (2, 2, "key", "GET /me")
+    assert made["left"] == [{"operation": "TRACE /pets", "reason": "actions send no such request"}]
+
+
+def test_importing_again_tells_what_is_gone_and_what_stays_until_the_app_is_removed(
+    patchbay: Commands, document: str, data: Path
+) -> None:
+    patchbay.json("app", "import", document, "--slug", "acme")
+    app = data / "apps" / "acme" / "app.toml"
+    app.write_text(app.read_text("utf-8") + "# Mine.\n", "utf-8")
+    Path(document).write_text(json.dumps(root({})), "utf-8")
+    again = patchbay.run("app", "import", document, "--slug", "acme")
+    assert "removed  list-pets" in again.stdout
+    assert again.stderr == "app.toml was changed by hand and stays as it is.\n"
+    (listed,) = patchbay.json("app", "list")["apps"]
+    assert (listed["slug"], listed["actions"], listed["accounts"], listed["source"]) == ("acme", 1, 0, "acme.json")
+    assert patchbay.json("app", "remove", "acme") == {"slug": "acme", "actions": 1}
+
+
+def test_what_cannot_be_imported_is_one_sentence(patchbay: Commands, document: str, data: Path) -> None:
+    assert "There is no file nowhere.json" in patchbay.refused("app", "import", "nowhere.json", "--slug", "acme")
+    assert "built-in app" in patchbay.refused("app", "import", document, "--slug", "github")
+    Path(document).write_text('{"openapi": ', "utf-8")
+    assert "cannot be read as JSON" in patchbay.refused("app", "import", document, "--slug", "acme")
+    assert not (data / "apps").exists()
+    assert "No app nothing was imported" in patchbay.refused("app", "remove", "nothing")
+
+
+@pytest.mark.parametrize(("slug", "words"), [("acme_shop", ()), ("globex", ("--oauth",))])
+def test_what_new_writes_is_sound(patchbay: Commands, data: Path, slug: str, words: tuple[str, ...]) -> None:
+    written = patchbay.json("app", "new", slug, *words)
+    assert Path(written["path"]) == data / "apps" / slug / "app.toml"
+    checked = patchbay.json("catalog", "check", slug)
+    assert ([row["slug"] for row in checked["apps"]], checked["problems"]) == ([slug], [])
+    assert "already" in patchbay.refused("app", "new", slug)
+
+
+@pytest.mark.parametrize(("slug", "said"), [("Acme", "lower case"), ("slack_v2", "already")])
+def test_a_slug_that_cannot_be_one(patchbay: Commands, slug: str, said: str) -> None:
+    assert said in patchbay.refused("app", "new", slug)

@@ -1,0 +1,206 @@
+"""``patchbay piece``: integrations that are added from npm packages."""
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from webapp.cli.commands.piece_facts import facts_of, tell
+from webapp.cli.options import JSON, opened, show, table
+from webapp.errors import Conflict, Invalid
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance.pieces import adding, keeping, listing, rows
+from webapp.service.domain.instance.pieces.adding import REGISTRY, Source
+from webapp.service.domain.instance.pieces.listing import PieceView
+from webapp.service.domain.instance.pieces.rows import Piece
+from webapp.service.pieces import package_names, tarballs
+from webapp.service.pieces.package_names import Wanted
+
+_LOOK_S = 0.05
+_STEPS = {1: "Looking for it", 2: "Bringing it here", 3: "Trying it, shut in", 4: "Writing it to the catalog"}
+HOSTS = click.option("--host", "hosts", multiple=True, help="What it may reach, such as api.example.com (as proposed).")
+
+
+@click.group()
+def piece() -> None:
+    """Integrations from npm packages of the Activepieces framework, as the manual's page on integrations says."""
+
+
+@piece.command()
+@click.argument("names", nargs=-1, required=True)
+@HOSTS
+@click.option("--hidden", is_flag=True, help="Not shown to people yet.")
+@click.option("--from", "source", type=click.Path(path_type=Path), help="A folder of tarballs, without a network.")
+@JSON
+def add(names: tuple[str, ...], hosts: tuple[str, ...], hidden: bool, source: Path | None, as_json: bool) -> None:
+    """Add the integrations NAMES (slack, slack@0.17.9, @acme/piece-shop), a tarball, or an author's ./folder."""
+    with opened() as service:
+        tell((_brought(service, name, source, hosts, hidden=hidden) for name in names), "was added", as_json=as_json)
+
+
+@piece.command()
+@click.argument("names", nargs=-1)
+@click.option("--preview", is_flag=True, help="Show what would change, and change nothing.")
+@JSON
+def update(names: tuple[str, ...], preview: bool, as_json: bool) -> None:
+    """Bring NAMES, or all that came from the registry, to their newest version; what they may reach stays."""
+    with opened() as service:
+        pieces = [_named(service, name) for name in names] or [
+            view.piece for view in listing.listed(service) if view.current and view.current.source == "registry"
+        ]
+        what = "would be so" if preview else "is up to date"
+        tell((_updated(service, each, preview=preview) for each in pieces), what, as_json=as_json)
+
+
+@piece.command("list")
+@click.option("--check", is_flag=True, help="Read each file, and say what is not whole on this machine.")
+@JSON
+def list_(check: bool, as_json: bool) -> None:
+    """Every integration, and what it is used for."""
+    with opened() as service:
+        views = listing.listed(service)
+        troubles = _troubles(service) if check else {}
+    facts = [{**facts_of(view), **({"whole": troubles.get(view.piece.id, "yes")} if check else {})} for view in views]
+    if not as_json:
+        short = ("name", "version", "newest", "actions", "triggers", "accounts", "deployed", "state", "whole")
+        facts = [{name: each[name] for name in short if name in each} for each in facts]
+    table(facts, as_json, "pieces", "No integration was added yet; `patchbay piece add NAME` adds one.")
+    for view in views:
+        if view.piece.error and not as_json:
+            click.echo(f"{view.piece.title}: {view.piece.error}", err=True)
+    raise SystemExit(1 if troubles else 0)
+
+
+@piece.command()
+@click.argument("name")
+@click.option("--with-accounts", is_flag=True, help="Even while it is used; what uses it then does nothing.")
+@JSON
+def remove(name: str, with_accounts: bool, as_json: bool) -> None:
+    """Remove the integration NAME with its actions and triggers."""
+    with opened() as service:
+        removed = keeping.remove(service, _named(service, name).id, with_uses=with_accounts)
+    show({"package": removed.package, "version": removed.version}, as_json, "The integration was removed.")
+
+
+@piece.command()
+@click.argument("name")
+@HOSTS
+@click.option("--shown/--hidden", "shown", default=None, help="Whether people see it.")
+@JSON
+def change(name: str, hosts: tuple[str, ...], shown: bool | None, as_json: bool) -> None:
+    """Change what the integration NAME may reach (in place of what it may now), and whether people see it."""
+    from webapp.service.domain.instance.pieces import syncing
+
+    with opened() as service:
+        named = _named(service, name)
+        if hosts:
+            keeping.set_hosts(service, named.id, hosts)
+        if shown is not None:
+            (keeping.show if shown else keeping.hide)(service, named.id)
+        syncing.sync(service)
+        view = listing.find(service, named.id)
+    tell([view], "was changed", as_json=as_json)
+
+
+@piece.command()
+@click.option("--from", "source", type=click.Path(path_type=Path), help="A folder of tarballs, without a network.")
+@JSON
+def sync(source: Path | None, as_json: bool) -> None:
+    """Bring to this machine what others have added, and bring again what is not whole here."""
+    from webapp.service.domain.instance.pieces import syncing
+
+    with opened() as service:
+        findings = syncing.sync(service, thoroughly=True, tarballs=source)
+    rows_ = [{"package": each.piece.package, "version": each.version, "problem": each.sentence} for each in findings]
+    table(rows_, as_json, "problems", "Everything that was added stands on this machine.")
+    raise SystemExit(1 if findings else 0)
+
+
+def _brought(service: Service, name: str, source: Path | None, hosts: tuple[str, ...], *, hidden: bool) -> PieceView:
+    chosen = _source(name, source)
+    if chosen.kind in ("tarball", "folder"):
+        name = adding.named_by(chosen, service.settings.piece_mb)
+    begun = adding.begin(service, name, source=chosen)
+    return _finished(service, begun.id, hosts or None, hidden=hidden)
+
+
+def _updated(service: Service, standing: Piece, *, preview: bool) -> PieceView:
+    """The integration in its newest version, or as it stands where that is the newest."""
+    used = rows.version(service.store, standing, standing.version)
+    source = Source(used.source, Path(used.origin)) if used and used.source != "registry" else REGISTRY
+    if source.kind == "registry":
+        newest = listing.registry(service).look_up(Wanted(standing.package)).version
+        if not package_names.newer(newest, standing.version):
+            return listing.find(service, standing.id)
+    adding.begin(service, standing.package, source=source)
+    return _finished(service, standing.id, None, hidden=standing.hidden, preview=preview)
+
+
+def _source(name: str, tarballs_in: Path | None) -> Source:
+    if tarballs_in is not None:
+        return Source("offline", tarballs_in.resolve())
+    path = Path(name)
+    if name.endswith(tarballs.ENDINGS) and "://" not in name:
+        return Source("tarball", path.resolve())
+    if name.startswith((".", "/", "~")):
+        return Source("folder", path.expanduser().resolve())
+    return REGISTRY
+
+
+def _finished(
+    service: Service, piece_id: str, hosts: tuple[str, ...] | None, *, hidden: bool, preview: bool = False
+) -> PieceView:
+    """The integration once it is added; with ``preview``, what would come of it. Raises :class:`Conflict`."""
+    try:
+        for step in _followed(service, piece_id):
+            click.echo(f"{_STEPS[step]} …", err=True)
+        view = listing.find(service, piece_id)
+        if view.piece.state == "ready" and preview:
+            adding.stop(service, piece_id)
+            return view
+        if view.piece.state == "ready":
+            chosen = hosts if hosts is not None else view.piece.hosts or view.offered.hosts
+            adding.confirm(service, piece_id, chosen, shown=not hidden)
+            list(_followed(service, piece_id))
+            view = listing.find(service, piece_id)
+    except KeyboardInterrupt:
+        adding.stop(service, piece_id)
+        raise
+    if view.piece.state == "failed":
+        adding.stop(service, piece_id)
+        raise Conflict(view.piece.error)
+    return view
+
+
+def _followed(service: Service, piece_id: str) -> Iterator[int]:
+    """The steps as they begin, whoever does them: this process, unless a worker was quicker."""
+    from webapp.service.domain.instance.pieces import steps
+
+    seen, works = 0, threading.Thread(target=steps.work, args=(service,), daemon=True)
+    now = rows.get(service.store, piece_id)
+    works.start()
+    while now.state in ("adding", "writing"):
+        if now.step > seen:
+            seen = now.step
+            yield seen
+        if not now.holder and not works.is_alive():
+            works = threading.Thread(target=steps.work, args=(service,), daemon=True)
+            works.start()
+        time.sleep(_LOOK_S)
+        now = rows.get(service.store, piece_id)
+    works.join()
+
+
+def _named(service: Service, name: str) -> Piece:
+    standing = rows.of_package(service.store, package_names.parse(name).package)
+    if standing is None:
+        raise Invalid(f"There is no integration {name}; `patchbay piece list` shows what was added.")
+    return standing
+
+
+def _troubles(service: Service) -> dict[str, str]:
+    from webapp.service.domain.instance.pieces import syncing
+
+    return {finding.piece.id: finding.sentence for finding in syncing.check(service.store, service.settings.data)}
