@@ -21,6 +21,7 @@ from webapp.settings import Settings
 PAGES = {"babel", "flask", "jinja2", "markdown_it", "werkzeug", "wtforms"}
 API = {"limits", "prometheus_client", "webapp.app", "webapp.dashboard", "webapp.service.api", "webapp.service.link"}
 SERVICE = {"orjson", "webapp.service", "webapp.store"}
+PIECES = {f"webapp.service.components.pieces.{name}" for name in ("caller", "carrier", "conversation", "hosts", "host")}
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
 
 
@@ -53,10 +54,13 @@ def loaded(modules: Sequence[str]) -> set[str]:
     ("modules", "needless"),
     [
         (["webapp.cli.serving.serve"], PAGES | API | {"cryptography", "pydantic", "sqlite_utils", "urllib3"}),
-        (["webapp.service.components.runner_process"], PAGES | API | {"cryptography", "pydantic", "sqlite_utils"}),
-        (roles.WORKER, PAGES | API),
+        (
+            ["webapp.service.components.runner_process"],
+            PAGES | API | PIECES | {"cryptography", "pydantic", "sqlite_utils"},
+        ),
+        (roles.WORKER, PAGES | API | PIECES),
         (roles.SANDBOX, API | SERVICE),
-        (roles.WEB, {"aiosmtpd", "webapp.sandbox"}),
+        (roles.WEB, PIECES | {"aiosmtpd", "webapp.sandbox"}),
     ],
     ids=["command", "runner", "worker", "sandbox", "web"],
 )
@@ -94,6 +98,21 @@ def test_the_end_wakes_a_worker_that_sleeps(
     monkeypatch.setattr("webapp.service.worker.loop.run", work)
     roles.worker(settings, wakeup, None, stop)
     assert seen == [settings, stop, wakeup.receiver.fileno(), b"\0"]
+
+
+@pytest.mark.parametrize(
+    ("env", "places"),
+    [
+        ({}, 1),
+        ({"PATCHBAY_LIMITS_STORAGE": "shared://7"}, 1),
+        ({"PATCHBAY_LIMITS_STORAGE": "redis://localhost"}, 4),
+        ({"PATCHBAY_DATABASE_URL": "postgresql://localhost/patchbay"}, 4),
+    ],
+)
+def test_requests_compute_one_by_one_unless_they_wait_for_servers(
+    env: dict[str, str], places: int, tmp_path: Path
+) -> None:
+    assert roles._places(Settings.from_env(env, data=tmp_path)) == places
 
 
 def test_the_sandbox_answers_in_its_own_folder(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:

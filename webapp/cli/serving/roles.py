@@ -31,6 +31,7 @@ WEB = ("webapp.app", "webapp.cli.serving.httpd")
 WORKER = ("webapp.service.worker.loop",)
 SANDBOX = ("webapp.sandbox.app", "webapp.cli.serving.httpd")
 SANDBOX_THREADS = 4
+PLACES_WITH_SERVERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,27 @@ def web(
             app = create_app(settings, service=service, stopping=lambda: stop.stopping)
             watch.start()
             allocation.settle()
-            bounds, proxies = settings.quotas, settings.trusted_proxies
-            serve(app, sockets, threads=settings.threads, stop=stop, bounds=bounds, proxies=proxies, share=share)
+            serve(
+                app,
+                sockets,
+                threads=settings.threads,
+                places=_places(settings),
+                stop=stop,
+                bounds=settings.quotas,
+                proxies=settings.trusted_proxies,
+                share=share,
+            )
         finally:
             watch.stop(1.0)
             close_service(service)
+
+
+def _places(settings: Settings) -> int:
+    """How many requests compute at a time: one, and several where each waits for a server again and again."""
+    from webapp.service.domain.base import limit_storage, shared_counters
+
+    counts_here = settings.limits_storage.startswith((limit_storage.MEMORY, shared_counters.SCHEME))
+    return 1 if counts_here and settings.database_url is None else PLACES_WITH_SERVERS
 
 
 def worker(settings: Settings, wakeup: Wakeup, runner: Path | None, stop: Stop) -> None:
