@@ -34,6 +34,7 @@ from webapp.errors import Detail
 from webapp.kit import assets
 from webapp.kit.clock import HOUR, MINUTE, FakeClock, iso
 from webapp.people import users
+from webapp.people.agents.documents import Documents
 from webapp.people.oidc.provider import OpenIdProvider
 from webapp.people.start_tokens import ProjectNames
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -128,7 +129,8 @@ def _service(fake: FakeConnect) -> Flask:
             return None
         if request.path == base + "/tokens":
             return None if bearer in fake.oauth else problem(401, "Send a valid token.")
-        if request.path.startswith((base + "/audit", base + "/oauth_apps", base + "/app_overrides")):  # everybody's
+        everybodys = (base + "/audit", base + "/oauth_apps", base + "/app_overrides", "/v1/imported_apps")
+        if request.path.startswith(everybodys):
             return None if bearer in fake.oauth else problem(403, "Not with this token.")
         if bearer not in fake.tokens:
             return problem(401, "Send a valid token.")
@@ -369,6 +371,7 @@ def make_stage(tmp_path: Path, migrated: Path) -> Iterator[Callable[..., Stage]]
             first_project=None if settings.connect_url else first_project, totp_sealer=Unsealed(),
             belongings=Belongings(),
             oidc=OpenIdProvider(openid.client, settings, clock) if settings.oidc_issuer else None,
+            agent_documents=Documents(openid.client, store, clock),
         )  # fmt: skip
         alice = users.create(store, clock, email="alice@example.com", password=PASSWORD, role="owner")
         return Stage(app, connect, store, clock, alice, first_project, openid)

@@ -25,6 +25,22 @@ def test_page_says_how_it_is_and_what_depends_on_it(busy: Any) -> None:
     assert broken.count(f'action="/accounts/{BROKEN}/reconnection"') == 2
 
 
+def test_an_account_whose_app_was_removed_says_so(busy: Any) -> None:
+    browser = busy.signed_in()
+    busy.connect.accounts[WORK] |= {
+        "available": False,
+        "healthy": False,
+        "error": "GitHub was removed here; it is kept.",
+    }
+    page = browser.get(f"/accounts/{WORK}").text
+    assert "<b>Its app was removed.</b>" in page and "GitHub was removed here; it is kept." in page
+    for offered in ("Test now", "Reconnect", "<b>Working.</b>", 'href="/apps/github"'):
+        assert offered not in page
+    assert "Waits for its app" in page and "Rename" in page and "Disconnect…" in page
+    listed = browser.get("/accounts").text
+    assert "App removed" in listed and "status=no-app" in listed
+
+
 def test_absent_and_foreign_accounts_are_alike(busy: Any) -> None:
     browser = busy.signed_in()
     answers = [browser.get(f"/accounts/{account_id}") for account_id in (FOREIGN, "apn_nothing")]

@@ -29,7 +29,7 @@ class FakeUser:
 
 def read(**more: Any) -> app_groups.Groups:
     options: dict[str, Any] = {"connected": SLUGS[:4], "count": 5} | more
-    return app_groups.read(FakeUser(), AppFilter(), options.pop("connected"), **options)  # type: ignore[arg-type]
+    return app_groups.read(FakeUser().apps, AppFilter(), options.pop("connected"), **options)
 
 
 def slugs(groups: app_groups.Groups) -> list[str]:
@@ -79,7 +79,7 @@ def test_the_last_group_is_counted_by_the_others_where_their_sum_is_known() -> N
 
     for more in ({"count": 5}, {"count": 9}, {"count": 5, "state": "ready"}, {"count": 5, "after": "ready:1"}):
         options: Any = {"count": 5} | more
-        counted = app_groups.read(Noting(), AppFilter(), SLUGS[:4], of=12, **options)  # type: ignore[arg-type]
+        counted = app_groups.read(Noting().apps, AppFilter(), SLUGS[:4], of=12, **options)
         assert counted == read(**options)
     assert limits == [5, 1, *(9, 5, 1), *(1, 5), *(1, 5, 2)]
 
@@ -92,7 +92,7 @@ def test_the_filter_goes_along() -> None:
             asked.append(filters)
             return super().apps(filters, limit=limit, after=after)
 
-    app_groups.read(Noting(), AppFilter(q="x"), ["own0"], count=3)  # type: ignore[arg-type]
+    app_groups.read(Noting().apps, AppFilter(q="x"), ["own0"], count=3)
     base = AppFilter(q="x", without="own0")
     assert asked[0] == AppFilter(q="x", among="own0")
     assert {replace(base, ready="true"), replace(base, ready="false")} == set(asked[1:])

@@ -1,11 +1,13 @@
 """The Apps page and the page of one app."""
 
+import json
 import re
 from typing import Any
 
 import pytest
 
 from tests.dashboard.conftest import PASSWORD, SET_UP
+from webapp.kit.clock import SECOND
 from webapp.people import users
 
 
@@ -37,6 +39,13 @@ def test_a_card_counts_what_the_app_can_do(busy: Any) -> None:
     page = busy.signed_in().get("/apps").text
     assert '<span class="push">1 action, 4 triggers</span>' in page
     assert "0 " not in "".join(re.findall(r'<span class="push">([^<]*)</span>', page))
+
+
+def test_a_card_tells_apps_that_were_added_here(busy: Any) -> None:
+    for app in busy.connect.apps:
+        app.setdefault("patchbay", {})["added"] = app["name_slug"] == "github"
+    page = busy.signed_in().get("/apps").text
+    assert re.findall(r"<small>([^<]* · Added here)</small>", page) == ["By signing in · Added here"]
 
 
 def test_search_category_and_sort_are_in_the_address(busy: Any) -> None:
@@ -123,6 +132,17 @@ def test_typing_does_not_spend_the_account_limit(busy: Any) -> None:
     assert not busy.connect.calls("/accounts")
 
 
+def test_apps_are_listed_once_for_all_for_a_few_seconds_or_until_one_changes(busy: Any) -> None:
+    browser, board = busy.signed_in(), busy.app.extensions["patchbay_dashboard"]
+    for change in (lambda: None, lambda: busy.clock.advance(10 * SECOND), board.forget_apps):
+        change()
+        busy.connect.seen.clear()
+        shown = {tuple(names(browser.get("/apps").text)) for _ in range(3)}
+        lists = [call[3]["QUERY_STRING"] for call in busy.connect.calls("/v1/connect/apps")]
+        assert len(shown) == 1
+        assert lists and len(set(lists)) == len(lists)
+
+
 def test_three_kinds_of_nothing(stage: Any) -> None:
     browser = stage.signed_in()
     none = browser.get("/apps?q=<script>x</script>")
@@ -189,6 +209,27 @@ def test_an_owner_reads_how_an_app_is_set_up(stage: Any) -> None:
     assert 'action="/apps/slack/connect"' not in page
 
 
+def test_what_is_known_of_an_app_stands_beside_something(stage: Any) -> None:
+    def about(page: str) -> tuple[int, bool]:
+        columns = [part for part in page.split('<div class="split side">')[1:] if "about-title" in part]
+        return len(columns), page.index("notes-title") < page.index("about-title") if "notes-title" in page else False
+
+    browser = stage.signed_in()
+    assert about(browser.get("/apps/slack").text) == (1, True)  # beside the form, below its notes
+    users.create(stage.store, stage.clock, email="marc@example.com", password=PASSWORD, role="member")
+    page = stage.signed_in("marc@example.com").get("/apps/slack").text
+    assert "about-title" in page and about(page) == (0, False)  # alone, as wide as all else
+
+
+def test_what_is_needed_and_where_it_is_documented(stage: Any) -> None:
+    fields = [{"name": "host", "label": "Host"}, {"name": "port", "label": "Port", "optional": True}]
+    extras = {"ready": True, "docs_url": "https://www.npmjs.com/package/@acme/piece-shop"}
+    stage.connect.add_app("shop", "Shop", "keys", patchbay=extras, custom_fields_json=json.dumps(fields))
+    page = stage.signed_in().get("/apps/shop").text
+    assert "Host" in page and "Port" not in page
+    assert "Its page at npm" in page and "Shop API" not in page
+
+
 def test_an_owner_adds_a_client_where_the_project_has_none(stage: Any) -> None:
     ready = {"ready": True, "set_up": SET_UP}
     stage.connect.add_app("asana", "Asana", patchbay=ready)
@@ -219,6 +260,15 @@ def test_app_without_accounts_says_so(stage: Any) -> None:
     assert not stage.connect.calls("/accounts?app=schedule")
 
 
+def test_another_way_to_connect_the_same_is_named(stage: Any) -> None:
+    ways = [{"name_slug": "globex_oauth", "name": "Globex (sign-in)", "ready": False}]
+    stage.connect.add_app("globex", "Globex", auth_type="keys", patchbay={"ready": True, "ways": ways})
+    page = stage.signed_in().get("/apps/globex").text
+    assert re.search(
+        r'Another way</dt>\s*<dd[^>]*>\s*<div>\s*<a class="link" href="/apps/globex_oauth">Globex \(sign-in\)</a>', page
+    )
+
+
 def test_key_app_names_what_is_needed(stage: Any) -> None:
     page = stage.signed_in().get("/apps/stripe").text
     assert "Secret key" in page
@@ -247,3 +297,13 @@ def test_what_an_app_may_ask_for_stands_by_profile_and_unticked(stage: Any) -> N
     assert "Full" in full and "See and change your repositories" in full and "gist" in full
     assert "Read only" in read_only
     assert '<ul class="grants asked">' in full
+
+
+def test_an_app_from_npm_says_so(busy: Any) -> None:
+    origin = {"package": "@acme/<b>piece", "version": "1.0.0", "licence": "MIT", "author": ""}
+    for app in busy.connect.apps:
+        if app["name_slug"] == "github":
+            app["patchbay"] |= {"pieces": [origin]}
+    browser = busy.signed_in()
+    assert "Added from npm: @acme/&lt;b&gt;piece, 1.0.0, MIT" in browser.get("/apps/github").text
+    assert "Added from npm" not in browser.get("/apps/slack").text

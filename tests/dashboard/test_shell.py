@@ -9,7 +9,7 @@ from tests.dashboard.trigger.fake_triggers import Watchtower
 from webapp.dashboard import shell
 from webapp.people.preferences import Preferences
 
-NAMES = ["Apps", "Accounts", "Triggers", "Activity", "Settings"]
+NAMES = ["Apps", "Accounts", "Triggers", "Activity", "Agents", "Settings"]
 
 
 def navigation(stage: Any, url: str, method: str = "GET") -> list[dict[str, Any]]:

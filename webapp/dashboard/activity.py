@@ -18,6 +18,7 @@ from webapp.dashboard.dashboard import dashboard, known_accounts, known_triggers
 from webapp.dashboard.pages import ListQuery, among, at_most, page, read_from
 from webapp.dashboard.words import KIND_TONES, KINDS
 from webapp.errors import NotFound, PatchbayError
+from webapp.kit import slugs
 
 blueprint = Blueprint("activity", __name__)
 
@@ -89,4 +90,4 @@ def _app_name(slug: str) -> str:
     try:
         return names.get(slug) or names.put(slug, service().app(slug).name)
     except NotFound:
-        return slug
+        return slugs.words(slug)

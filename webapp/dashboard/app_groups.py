@@ -6,9 +6,11 @@ A cursor names the group that it stands in: ``ready:<the API's cursor>``.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from webapp.dashboard.client.accounts import AppFilter, UserClient
+from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.models.accounts import App, Category
+from webapp.dashboard.client.models.lenient import PageOf
 from webapp.kit.translation import lazy as _
 
 STATES: Mapping[str, str] = {"connected": _("Connected"), "ready": _("Ready"), "setup": _("Needs setup")}
@@ -50,8 +52,14 @@ class Groups:
         return sum(len(group.apps) for group in self.groups)
 
 
+class Ask(Protocol):
+    """What gives up to ``limit`` apps from the cursor ``after`` on."""
+
+    def __call__(self, filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]: ...
+
+
 def read(
-    user: UserClient,
+    ask: Ask,
     base: AppFilter,
     connected: Sequence[str] | None,
     *,
@@ -84,7 +92,7 @@ def read(
         if of is not None and name == "setup" and (room <= 0 or name not in wanted):
             apps, counts[name], end = [], max(0, of - sum(counts.values())), from_cursor
         else:
-            apps, counts[name], end = _cards(user, filters, room if name in wanted else 0, from_cursor)
+            apps, counts[name], end = _cards(ask, filters, room if name in wanted else 0, from_cursor)
         if name in wanted and not next_cursor and (end or (room <= 0 and counts[name])):
             next_cursor = f"{name}:{end}"
         if apps:
@@ -101,13 +109,13 @@ def _narrowed(base: AppFilter, connected: Sequence[str]) -> Iterator[tuple[str, 
     yield "setup", replace(base, ready="false", without=slugs)
 
 
-def _cards(user: UserClient, filters: AppFilter, count: int, after: str) -> tuple[list[App], int, str]:
+def _cards(ask: Ask, filters: AppFilter, count: int, after: str) -> tuple[list[App], int, str]:
     """Up to ``count`` apps, how many there are in all, and the cursor to the next ones."""
     if count <= 0:
-        return [], user.apps(filters, limit=1).total, after
+        return [], ask(filters, limit=1).total, after
     apps: list[App] = []
     while True:
-        page = user.apps(filters, limit=min(_CHUNK, count - len(apps)), after=after)
+        page = ask(filters, limit=min(_CHUNK, count - len(apps)), after=after)
         apps += page.items
         after = page.end_cursor if page.items else ""
         if not after or len(apps) >= count:

@@ -25,6 +25,7 @@ from webapp.dashboard.dashboard import (
     dashboard,
     if_up,
     known_accounts,
+    known_apps,
     service,
     uses_by_account,
     viewer,
@@ -41,11 +42,7 @@ STEP = 24
 STARTERS = 3  # of each kind, for a newcomer
 COMPONENTS = 50  # on one page of a tab
 MOST = 480  # cards on one page; a search finds the rest faster
-SORTS = {
-    "featured": ("featured_weight", "desc"),
-    "name": ("name", "asc"),
-    "name-desc": ("name", "desc"),
-}
+SORTS = {"featured": ("featured_weight", "desc"), "name": ("name", "asc"), "name-desc": ("name", "desc")}
 
 
 class AppsQuery(ListQuery):
@@ -140,11 +137,11 @@ def access(app: App) -> list[tuple[str, list[str]]]:
 
 
 def starters(app: App) -> list[Component]:
-    """A few actions and triggers of the app to begin with, none that destroys; none where they cannot be told."""
+    """A few actions and triggers of the app to begin with, none that is final; none where they cannot be told."""
     counts = {"actions": app.extras and app.extras.actions, "triggers": app.extras and app.extras.triggers}
     kinds: list[Kind] = [kind for kind in get_args(Kind) if counts[kind] != 0 and viewer().may(f"connect:{kind}:*")]
     listed = [if_up(partial(components().listed, kind, app=app.slug, q="", limit=3 * STARTERS)) for kind in kinds]
-    mild = [[each for each in page_of.items if each.effect != "destroys"] for page_of in listed if page_of]
+    mild = [[each for each in page_of.items if each.effect in ("reads", "changes")] for page_of in listed if page_of]
     return [component for components_of_kind in mild for component in components_of_kind[:STARTERS]]
 
 
@@ -153,7 +150,7 @@ def _context(query: AppsQuery, *, fresh: bool, after: str = "") -> dict[str, Any
     catalog = _catalog(user)
     connected = [slug for slug, _name in known.apps()] if known else []
     apps = app_groups.read(
-        user,
+        user.apps if query.searches else known_apps,
         query.filter(),
         connected if catalog.tells_ready else None,
         all_states=not g.get("portal"),

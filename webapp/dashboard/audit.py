@@ -23,6 +23,7 @@ NOUNS: Mapping[str, str] = {
     "webhook": _("Webhook"),
     "client": _("OAuth client"),
     "oauth_app": _("Client of an app"),
+    "app": _("App"),
     "app_override": _("App override"),
     "key": _("Key"),
     "rate_limit": _("Rate limit"),
@@ -30,6 +31,9 @@ NOUNS: Mapping[str, str] = {
     "user": _("User of the product"),
     "person": _("Login"),
     "invitation": _("Invitation"),
+    "run": _("Run of an action"),
+    "agent": _("Agent"),
+    "integration": _("Integration"),
 }
 ACTORS: Mapping[str, str] = {
     "client": _("OAuth client"),

@@ -13,12 +13,15 @@ from urllib.parse import urlsplit
 from flask import current_app, g
 
 from webapp.dashboard.app_groups import Catalog
-from webapp.dashboard.client.accounts import UserClient
+from webapp.dashboard.client.accounts import AppFilter, UserClient
+from webapp.dashboard.client.agents import AgentClient
 from webapp.dashboard.client.build.projects import Project
 from webapp.dashboard.client.calls import CallRecord
 from webapp.dashboard.client.components import ComponentClient
 from webapp.dashboard.client.connect import ConnectClient
 from webapp.dashboard.client.models.accounts import App
+from webapp.dashboard.client.models.components import Component, Kind
+from webapp.dashboard.client.models.lenient import PageOf
 from webapp.dashboard.client.overview import Overview, TriggerOverview, read_accounts, read_triggers
 from webapp.dashboard.client.transport import Memory
 from webapp.dashboard.client.triggers import TriggerClient
@@ -26,6 +29,7 @@ from webapp.dashboard.shared.changes import Changes
 from webapp.dashboard.shared.shown_once import ShownOnce
 from webapp.errors import PatchbayError
 from webapp.kit.clock import Clock
+from webapp.people.agents.documents import Documents
 from webapp.people.logins import Logins
 from webapp.people.oidc.provider import OpenIdProvider
 from webapp.people.start_tokens import FirstProject
@@ -51,7 +55,10 @@ class Dashboard:
     lacking: Memory[bool]
     app_names: Memory[str]
     apps: Memory[App]
+    app_lists: Memory[PageOf[App]]
+    components: Memory[Component]
     triggers: Memory[TriggerOverview]
+    waiting: Memory[int]
     shown_once: ShownOnce
     projects: Memory[tuple[Project, ...]]
     calls: Memory[deque[CallRecord]]
@@ -59,11 +66,12 @@ class Dashboard:
     totp: Totp
     logins: Logins
     oidc: OpenIdProvider | None
+    agent_documents: Documents
     changes: Changes
 
     def forget_apps(self) -> None:
         """Ask anew for what is known of apps: the catalog changed."""
-        for memory in (self.catalogs, self.app_names, self.apps, self.overviews):
+        for memory in (self.catalogs, self.app_names, self.apps, self.app_lists, self.components, self.overviews):
             memory.clear()
 
     @property
@@ -149,6 +157,11 @@ def triggers() -> TriggerClient:
     return TriggerClient(viewer().client, viewer().external_user_id)
 
 
+def agents() -> AgentClient:
+    """Agents as the viewer has them."""
+    return AgentClient(viewer().client, viewer().external_user_id)
+
+
 def known_accounts(*, fresh: bool = False) -> Overview:
     """The viewer's accounts; a few seconds old is good enough unless ``fresh``."""
     if not viewer().may("connect:accounts:read"):
@@ -183,6 +196,20 @@ def known_app(slug: str) -> App:
     """The app of that slug, kept for a while. Raises :class:`webapp.errors.NotFound`."""
     kept, name = dashboard().apps, viewer().here(slug)
     return kept.get(name) or kept.put(name, service().app(slug))
+
+
+def known_apps(filters: AppFilter, *, limit: int, after: str = "") -> PageOf[App]:
+    """A page of apps, which is the same for everybody; a few seconds old is good enough."""
+    kept, name = dashboard().app_lists, viewer().here(f"{filters} {limit} {after}")
+    return kept.get(name) or kept.put(name, service().apps(filters, limit=limit, after=after))
+
+
+def known_component(kind: Kind, key: str) -> Component:
+    """A component, which is the same for everybody, likewise; not an author's own. Raises
+    :class:`webapp.errors.NotFound`."""
+    kept, name = dashboard().components, viewer().here(f"{kind} {key}")
+    known = None if key.startswith("~/") else kept.get(name)
+    return known or kept.put(name, components().find(kind, key))
 
 
 def app_of(slug: str) -> App | None:

@@ -201,6 +201,8 @@ def _sign_in_url(target: str) -> str:
 def _policy() -> str:
     origins = " ".join(dashboard().image_origins)
     frames = (f"frame-src {g.frame_src}",) if "frame_src" in g else ()  # of a page that frames something, its origin
+    # A form's redirect leads to the Connect Link; that of a page for an agent, to the agent and wherever it leads on.
+    forms = () if "leads_anywhere" in g else (f"form-action 'self' {origins}",)
     return "; ".join(
         (
             "default-src 'none'",
@@ -209,7 +211,7 @@ def _policy() -> str:
             f"img-src 'self' data: {origins}",
             "font-src 'self'",
             "connect-src 'self'",
-            f"form-action 'self' {origins}",  # a form's redirect leads to the Connect Link
+            *forms,
             "base-uri 'none'",
             "frame-ancestors 'none'",
             *frames,

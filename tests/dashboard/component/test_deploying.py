@@ -124,6 +124,14 @@ def test_redeploying_keeps_secrets_and_removes_what_is_emptied(stage: Any, studi
     assert browser.get(f"{URL}?trigger=dc_000001x").status_code == 404
 
 
+def test_what_comes_to_an_oauth_client_is_said_before_anything_is_filled_in(stage: Any, studio: Studio) -> None:
+    hook = {"name": "events", "type": "$.interface.apphook", "appProp": "tasks"}
+    studio.add("tasks-told", [{"name": "tasks", "type": "app", "app": "tasks"}, hook], kind="source")
+    page = stage.signed_in().get("/apps/tasks/triggers/tasks-told").text
+    assert "are set up once for everybody, at the OAuth client" in page
+    assert "set up once for everybody" not in stage.signed_in().get(URL).text
+
+
 def test_native_triggers_need_no_account(stage: Any, studio: Studio, tower: Watchtower) -> None:
     studio.add("schedule-custom-interval", [TIMER | {"name": "cron"}], kind="source", name="Custom interval")
     url = "/apps/schedule/triggers/schedule-custom-interval"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Prop
 from webapp.dashboard.component import form_data
 from webapp.dashboard.component.form_data import InvalidValue
@@ -29,6 +30,12 @@ def prop(**data: Any) -> Prop:
 )
 def test_the_control_of_a_prop(data: Any, control: str) -> None:
     assert form_data.control(prop(**data)) == control
+
+
+def test_an_account_that_is_named_by_its_app_has_the_name_of_the_app() -> None:
+    props = [prop(name="pagerduty", type="app"), prop(name="account", type="app"), prop(name="pagerduty")]
+    labels = [row.label for row in form_data.labelled(props, App(name_slug="pagerduty", name="PagerDuty"))]
+    assert labels == ["PagerDuty", "Account", "Pagerduty"]
 
 
 def test_only_what_is_a_props_is_read_and_what_is_secret_never_kept() -> None:

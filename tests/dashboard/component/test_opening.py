@@ -11,6 +11,7 @@ from tests.dashboard.fake_components import ACCOUNT, Studio
 from tests.dashboard.trigger.fake_triggers import Watchtower
 from webapp.dashboard.component import opening
 from webapp.errors import NotFound
+from webapp.kit.clock import SECOND
 
 LIST = {"name": "list", "type": "string", "label": "List", "optional": True}
 
@@ -19,6 +20,18 @@ def test_the_app_of_a_form_is_asked_for_once(stage: Any, studio: Studio) -> None
     browser = stage.signed_in()
     assert [browser.get(URL).status_code for _ in range(3)] == [200, 200, 200]
     assert len(stage.connect.calls("/apps/tasks")) == 1
+
+
+def test_a_component_is_read_again_after_a_few_seconds_and_an_authors_own_at_once(stage: Any, studio: Studio) -> None:
+    own = "~/create-task"
+    studio.components[own] = studio.components["tasks-create-task"] | {"key": own}
+    browser = stage.signed_in()
+    for wait_s, count in ((0, 1), (9, 1), (1, 2)):
+        stage.clock.advance(wait_s * SECOND)
+        assert browser.get(URL).status_code == 200
+        assert len(stage.connect.calls("/actions/tasks-create-task")) == count
+    assert [browser.get(f"/apps/tasks/actions/{own}").status_code for _ in range(3)] == [200, 200, 200]
+    assert len(stage.connect.calls(f"/actions/{own}")) == 3
 
 
 def test_unknown_and_foreign_components_are_absent(stage: Any, studio: Studio) -> None:

@@ -105,3 +105,10 @@ def test_an_action_that_is_opened_again_shows_its_last_run(stage: Any, studio: A
     assert re.search(r"Ran\s+<time", page)
     studio.history = False
     assert "Nothing has run yet" in browser.get(URL).text
+
+
+def test_a_component_from_npm_says_so(stage: Any, studio: Studio) -> None:
+    studio.components["tasks-list-tasks"]["patchbay"] = {"piece": {"package": "@acme/piece", "version": "1.0.0"}}
+    browser = stage.signed_in()
+    assert "Added from npm: @acme/piece, 1.0.0" in browser.get("/apps/tasks/actions/tasks-list-tasks").text
+    assert "Added from npm" not in browser.get(URL).text

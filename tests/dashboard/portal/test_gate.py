@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
+from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.kit.clock import DAY, HOUR
+from webapp.kit.crypto import hash_token
 from webapp.service.domain.access import tokens
+from webapp.service.domain.agents import approvals, sessions
+from webapp.service.domain.agents.sessions import Entry
 from webapp.service.domain.projects.projects import Scene
 
 ORIGIN = "https://app.acme.example"
@@ -131,3 +135,34 @@ def test_the_token_is_in_no_page_row_or_log(world: Any, caplog: pytest.LogCaptur
 def _plain(page: str) -> str:
     """A page without what is made anew for each."""
     return re.sub(r'nonce="[^"]*"|data-left="\d+"', "", page)
+
+
+def test_a_call_of_an_agent_is_answered_in_the_portal_of_its_person_alone(world: Any) -> None:
+    agent = plant_agent(world.service, world.scene, "alice")
+    approval = plant_approval(world.service, world.scene, agent)
+    page = world.portal(query="&page=agents").get("/agents").text
+    assert approval.id in page and "Add Patchbay to your assistant" not in page
+
+    def answer(portal: Any) -> int:
+        return int(portal.post(f"/agents/approvals/{approval.id}", {"answer": "yes"}).status_code)
+
+    assert answer(world.portal("bob")) == 404
+    assert answer(world.portal(scope="connect:accounts:write connect:accounts:read")) == 404  # as a Connect Link's is
+    assert approvals.current(world.service, world.service.store, approval).state == "waiting"
+    assert answer(world.portal()) == 303
+    assert approvals.current(world.service, world.service.store, approval).state == "approved"
+
+
+def test_a_portal_opened_with_an_agents_own_token_answers_nothing(world: Any) -> None:
+    token = world.token()
+    entry = Entry("token", "oa_1", hash_token(token))
+    agent = sessions.enter(world.service, world.scene, "alice", entry, "Desk Helper")
+    approval = plant_approval(world.service, world.scene, agent)
+    base = world.open(token).headers["Location"].split("?")[0].rstrip("/")
+    path = f"{base}/agents/approvals/{approval.id}"
+    assert world.client().post(path, base_url=world.public, data={"answer": "yes"}).status_code == 404
+    assert approvals.current(world.service, world.service.store, approval).state == "waiting"
+
+
+def test_a_consent_is_no_page_of_a_portal(world: Any) -> None:
+    assert world.portal().get("/mcp/oauth/authorize").status_code == 404

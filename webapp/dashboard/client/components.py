@@ -39,7 +39,7 @@ class ComponentClient(UserCalls):
 
     def find(self, kind: Kind, key: str) -> Component:
         """``GET P/actions/{key}`` (section 4.5). Raises :class:`NotFound`."""
-        return self.ask(Component, "GET", self.client.path(kind, key))
+        return self.ask(Component, "GET", self.client.path(kind, key), params={"extensions": True})
 
     def options(
         self, component: Component, query: OptionsQuery, values: Mapping[str, Any], dynamic_id: str = ""

@@ -21,8 +21,8 @@ from webapp.kit.translation import gettext, ngettext
 EXTENDED: Params = {"extensions": True}  # ask for what only the embedded service knows; others ignore it
 READ = 1_000
 _CHUNK = 100
-_ACCOUNT_RANKS = {"needs-you": 0, "retrying": 1, "working": 2}
-_TRIGGER_RANKS = {"off": 0, "waits": 0, "active": 1, "paused": 2}
+_ACCOUNT_RANKS = {"needs-you": 0, "no-app": 1, "retrying": 1, "working": 2}
+_TRIGGER_RANKS = {"off": 0, "waits": 0, "no-app": 0, "active": 1, "paused": 2}
 
 M = TypeVar("M", bound=Lenient)
 
@@ -83,7 +83,7 @@ class TriggerOverview:
     @property
     def needing(self) -> int:
         """How many stand still until somebody does something."""
-        return sum(trigger.state in ("off", "waits") for trigger in self.items)
+        return sum(trigger.state in ("off", "waits", "no-app") for trigger in self.items)
 
     def of_account(self) -> Counter[str]:
         """How many triggers use each account, by its id."""

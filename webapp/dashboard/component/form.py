@@ -46,7 +46,8 @@ class ComponentForm:
     @cached_property
     def props(self) -> tuple[Prop, ...]:
         """The props as they are now: the reloaded ones once there are any."""
-        return models.props(self.dynamic.props) if self.dynamic.id else self.component.props
+        props = models.props(self.dynamic.props) if self.dynamic.id else self.component.props
+        return form_data.labelled(props, self.app)
 
     @property
     def visible_props(self) -> list[Prop]:

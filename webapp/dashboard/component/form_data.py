@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.components import Prop
 from webapp.kit.translation import gettext
 
@@ -50,6 +51,16 @@ def control(prop: Prop) -> str:
     if prop.options:
         return "choices" if many else "choice"
     return "secret" if prop.secret and plain in ("text", "integer") else plain
+
+
+def labelled(props: Iterable[Prop], app: App) -> tuple[Prop, ...]:
+    """``props``, of which an account that has no label but the slug of ``app`` is called by the app's own name."""
+    return tuple(
+        prop.model_copy(update={"label": app.name})
+        if prop.type == "app" and prop.name == app.slug and "label" not in prop.model_fields_set
+        else prop
+        for prop in props
+    )
 
 
 def first(data: FormData, part: str, prop: Prop) -> str:

@@ -14,7 +14,7 @@ from webapp.dashboard.client.overview import Overview
 from webapp.dashboard.component import drafts, form_data, values
 from webapp.dashboard.component.form import ComponentForm
 from webapp.dashboard.component.form_data import control
-from webapp.dashboard.dashboard import components, dashboard, known_accounts, known_app, triggers, viewer
+from webapp.dashboard.dashboard import dashboard, known_accounts, known_app, known_component, triggers, viewer
 
 
 def opened(kind: Kind, slug: str, key: str) -> ComponentForm:
@@ -44,7 +44,7 @@ def _loaded(kind: Kind, slug: str, key: str) -> ComponentForm:
     """The app, its component and the draft, still without accounts."""
     if not viewer().may(f"connect:{kind}:*"):
         raise NoPage
-    component = components().find(kind, key)
+    component = known_component(kind, key)
     apps = {prop.app for prop in component.props if prop.type == "app"}
     if component.kind != kind or (apps and slug not in apps):
         raise NoPage

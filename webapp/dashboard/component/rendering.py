@@ -84,6 +84,7 @@ def context(form: ComponentForm, feedback: Feedback = Feedback()) -> dict[str, A
         "once": secrets.token_urlsafe(16),
         "snippets": snippets(url, viewer().client.environment, body),
         "address": lambda endpoint, **more: address(form, endpoint, **more),
+        "may_set_up": viewer().may_build,
         "rich": rich,
         "json_html": json_html,
         "structured": structured,

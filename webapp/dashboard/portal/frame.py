@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import g, request, url_for
 
+from webapp.dashboard.agents import waiting
 from webapp.dashboard.client.accounts import AppFilter
 from webapp.dashboard.client.models.accounts import App
 from webapp.dashboard.client.models.lenient import PageOf
@@ -17,9 +18,10 @@ from webapp.dashboard.portal.sessions import PortalSession
 from webapp.kit.translation import gettext
 
 OTHERS = 6
-_BELOW = dict.fromkeys(("triggers", "trigger", "deliveries", "webhooks", "deletion", "pausing"), "triggers")
+_BELOW = dict.fromkeys(("triggers", "trigger", "deliveries", "webhooks", "deletion", "moving", "pausing"), "triggers")
 _BELOW["activity"] = "activity"
-_TABS = ("accounts", "triggers", "activity")
+_BELOW["agents"] = "agents"
+_TABS = ("accounts", "triggers", "activity", "agents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class Frame:
 
     def tabs(self) -> list[dict[str, Any]]:
         """The tabs that the token's scope admits."""
-        labels, counts = nouns(), {"accounts": _accounts, "triggers": _triggers}
+        labels, counts = nouns(), {"accounts": _accounts, "triggers": _triggers, "agents": _waiting}
         return [
             {
                 "label": labels[noun],
@@ -109,6 +111,7 @@ def nouns() -> dict[str, str]:
         "accounts": gettext("Connections"),
         "triggers": gettext("Automations"),
         "activity": gettext("What happened"),
+        "agents": gettext("Agents"),
     }
 
 
@@ -124,6 +127,12 @@ def context() -> dict[str, Any]:
 def _accounts() -> int | None:
     known = if_up(known_accounts)
     return known.total if known else None
+
+
+def _waiting() -> int | None:
+    """How many calls of agents wait for the person, if any do."""
+    known = waiting.count()
+    return (if_up(partial(waiting.count, fresh=True)) if known is None else known) or None
 
 
 def _triggers() -> int | None:

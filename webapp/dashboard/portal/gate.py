@@ -22,9 +22,11 @@ _SAFE = ("GET", "HEAD")
 NEEDS = {
     **dict.fromkeys(("home", "apps", "components", "component", "runs", "deploying"), ""),
     **dict.fromkeys(("accounts", "account", "activity"), "connect:accounts:read"),
+    "agents": "connect:agents:read",
     "connections": "connect:accounts:write",
     **dict.fromkeys(
-        ("triggers", "trigger", "deliveries", "webhooks", "deletion", "pausing"), "connect:deployed_triggers:read"
+        ("triggers", "trigger", "deliveries", "webhooks", "deletion", "moving", "pausing"),
+        "connect:deployed_triggers:read",
     ),
 }
 

@@ -22,7 +22,7 @@ from webapp.people.preferences import THEMES
 
 blueprint = Blueprint("portal", __name__)
 
-PAGES = {"accounts": "/accounts", "triggers": "/triggers", "activity": "/activity", "apps": "/apps"}
+PAGES = {noun: f"/{noun}" for noun in ("accounts", "triggers", "activity", "agents", "apps")}
 _NO_FRAME = ("", "document", "empty")
 
 

@@ -53,3 +53,9 @@ def test_making_changing_checking_and_deleting() -> None:
         ("POST", "P/oauth_apps"), ("PUT", "P/oauth_apps/oa_1"), ("POST", "P/oauth_apps/oa_1/check"),
         ("DELETE", "P/oauth_apps/oa_1"),
     ]  # fmt: skip
+
+
+def test_the_secret_that_a_provider_sent_is_taken() -> None:
+    recorder = Recorder({"events_secret": "canary-sent"})
+    assert OAuthApps(recorder).take_events_secret("oa_1") == "canary-sent"
+    assert [call[1:3] for call in recorder.calls] == [("POST", "P/oauth_apps/oa_1/events_secret")]

@@ -33,7 +33,13 @@ def test_an_option_in_each_of_its_forms(data: Any, option: Option) -> None:
 
 @pytest.mark.parametrize(
     ("hints", "effect"),
-    [({}, "changes"), ({"readOnlyHint": True}, "reads"), ({"destructiveHint": True}, "destroys"), (None, "changes")],
+    [
+        ({}, "changes"),
+        ({"readOnlyHint": True}, "reads"),
+        ({"destructiveHint": True}, "destroys"),
+        ({"destructiveHint": True, "spendsHint": True}, "spends"),
+        (None, "changes"),
+    ],
 )
 def test_what_running_does(hints: Any, effect: str) -> None:
     component = Component.model_validate({"key": "k", "component_type": "action", "annotations": hints})

@@ -1,6 +1,6 @@
 """A project's own OAuth clients at providers over the API (contract "OAuth apps"): listed, made, checked and deleted.
 
-Two of the calls and the check are extensions; where a service lacks them, clients are made without.
+Three of the calls and the check are extensions; where a service lacks them, clients are made without.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,6 +17,19 @@ MOST = 100
 _NOUN = "oauth_apps"
 
 
+class Events(Lenient):
+    """Where the provider tells a client's events, and whether the secret that signs them was entered.
+
+    One that ``brings_secret`` makes it, and sent the one that waits at ``secret_sent_at`` (ISO 8601, "" for none)."""
+
+    uri: str = ""
+    address_name: str = ""
+    secret_name: str = ""
+    has_secret: bool = False
+    brings_secret: bool = False
+    secret_sent_at: str = ""
+
+
 class Use(Lenient):
     """What a client serves; numbers that are not told are None."""
 
@@ -25,6 +38,7 @@ class Use(Lenient):
     shared_with: tuple[str, ...] = ()
     used_for_new: bool = True
     installation_has_one: bool = False
+    events: Events | None = None
 
 
 class Verdict(Lenient):
@@ -62,6 +76,12 @@ class OAuthApp(Lenient):
     def own_name(self) -> str:
         """What it is called besides, "" where nobody said."""
         return self.name if self.name != self.app_name else ""
+
+
+class Taken(Lenient):
+    """The secret that signs a client's events from now on."""
+
+    events_secret: NonEmpty
 
 
 class OAuthApps:
@@ -102,6 +122,11 @@ class OAuthApps:
             "POST", self._client.path(_NOUN, oauth_app_id, "check"), timeout=CHECK_TIMEOUT_S
         )
         return read(Verdict, answer)
+
+    def take_events_secret(self, oauth_app_id: str) -> str:
+        """Let the secret that the provider sent sign its events (an extension). Raises :class:`Conflict` for none."""
+        answer = self._client.as_project("POST", self._client.path(_NOUN, oauth_app_id, "events_secret"))
+        return read(Taken, answer).events_secret
 
     def share(self, oauth_app_id: str, apps: Iterable[str]) -> None:
         """Let each of ``apps`` (slugs) use one (an extension); one that does already is passed over."""

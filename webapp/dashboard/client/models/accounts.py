@@ -3,17 +3,16 @@
 What the embedded service adds is optional everywhere. Times are ISO 8601 strings; ``None`` is unknown or absent.
 """
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Literal
 
 from pydantic import Field, TypeAdapter
 
-from webapp.dashboard.client.models.lenient import Lenient, NonEmpty
+from webapp.dashboard.client.models.lenient import Lenient, NonEmpty, PieceOrigin
 from webapp.dashboard.client.models.set_up import SetUp
 
-State = Literal["working", "retrying", "needs-you"]
+State = Literal["working", "retrying", "needs-you", "no-app"]
 
 
 class Category(Lenient):
@@ -31,6 +30,13 @@ class ScopeInWords(Lenient):
     words: NonEmpty
 
 
+class OtherWay(Lenient):
+    """An app that is another way to connect the same."""
+
+    slug: NonEmpty = Field(alias="name_slug")
+    name: NonEmpty
+
+
 class Extras(Lenient):
     """What the embedded service adds about one app (an extension). ``ready`` is None where it is not told."""
 
@@ -42,6 +48,9 @@ class Extras(Lenient):
     docs_url: str | None = Field(default=None, pattern="^https?://")  # only what a link may safely lead to
     actions: int | None = None
     triggers: int | None = None
+    added: bool = False
+    ways: tuple[OtherWay, ...] = ()
+    pieces: tuple[PieceOrigin, ...] = ()
 
     @property
     def scopes(self) -> dict[str, str]:
@@ -63,6 +72,7 @@ class CustomField(Lenient):
     label: NonEmpty = Field(default_factory=lambda data: data["name"])
     description: str = ""
     secret: bool = False
+    optional: bool = False
     options: tuple[Mapping[str, str], ...] = ()
 
 
@@ -93,14 +103,14 @@ class App(Lenient):
     def custom_fields(self) -> list[CustomField]:
         """What has to be filled in to connect it."""
         try:
-            return _CUSTOM_FIELDS.validate_python(json.loads(self.custom_fields_json))
-        except (ValueError, RecursionError):
+            return _CUSTOM_FIELDS.validate_json(self.custom_fields_json)
+        except ValueError:
             return []
 
     @property
     def fields(self) -> list[str]:
-        """The same by label."""
-        return [field.label for field in self.custom_fields]
+        """Those that cannot be left out, by label."""
+        return [field.label for field in self.custom_fields if not field.optional]
 
 
 class Identity(Lenient):
@@ -130,6 +140,7 @@ class Account(Lenient):
     signed_in: Identity = Field(default_factory=Identity, alias="identity")
     scope_profile: str | None = None
     oauth_app_id: str | None = None
+    available: bool = True
 
     @property
     def identity(self) -> str | None:
@@ -149,7 +160,9 @@ class Account(Lenient):
 
     @cached_property
     def state(self) -> State:
-        """Working, Retrying (a passing failure) or Needs you (nothing but a person can mend it)."""
+        """Working, Retrying (a passing failure), Needs you (nothing but a person can mend it), or without its app."""
+        if not self.available:
+            return "no-app"
         if self.dead:
             return "needs-you"
         return "working" if self.healthy else "retrying"

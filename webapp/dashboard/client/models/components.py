@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AliasPath, Field, PlainValidator
 
-from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty
+from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty, PieceOrigin
 from webapp.dashboard.client.models.runs import Observation
 from webapp.kit.translation import gettext
 
-Effect = Literal["reads", "changes", "destroys"]
+Effect = Literal["reads", "changes", "spends", "destroys"]
 Kind = Literal["actions", "triggers"]
 _TONES = {"warning": "warn", "error": "bad", "neutral": ""}
 
@@ -85,6 +85,12 @@ class Prop(Lenient):
         return _TONES.get(self.alert_type, "info")
 
 
+class ComponentExtras(Lenient):
+    """What the embedded service adds about a component (an extension)."""
+
+    piece: PieceOrigin | None = None
+
+
 class Component(Lenient):
     """An action or a trigger that can be configured (section 2.5)."""
 
@@ -95,6 +101,7 @@ class Component(Lenient):
     component_type: str = ""
     props: tuple[Prop, ...] = Field(default=(), alias="configurable_props")
     annotations: dict[str, Any] = Field(default={})
+    extras: ComponentExtras = Field(default_factory=ComponentExtras, alias="patchbay")
 
     @property
     def gist(self) -> str:
@@ -111,12 +118,19 @@ class Component(Lenient):
         """What running it does to the account, as far as its author says."""
         if self.annotations.get("readOnlyHint") is True:
             return "reads"
+        if self.annotations.get("spendsHint") is True:
+            return "spends"
         return "destroys" if self.annotations.get("destructiveHint") is True else "changes"
 
     @property
     def delivery(self) -> str:
         """How a trigger learns of news: ``Polling`` when it has a schedule, else ``Instant``."""
         return "Polling" if any(prop.type == "$.interface.timer" for prop in self.props) else "Instant"
+
+    @property
+    def is_told_by_client(self) -> bool:
+        """Whether a trigger's events come to the one address of an OAuth client."""
+        return any(prop.type == "$.interface.apphook" for prop in self.props)
 
 
 class _LookUp(Lenient):

@@ -5,7 +5,7 @@ read is left out. A field without a default is what its model cannot do without:
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
@@ -29,6 +29,16 @@ class Lenient(BaseModel):
             return handler(fields)
         except ValidationError as error:
             return handler(_without(fields, [problem["loc"] for problem in error.errors(include_url=False)]))
+
+
+class PieceOrigin(Lenient):
+    """The npm package that something was added from; ``source`` says whether it came from npm itself."""
+
+    package: NonEmpty
+    version: str = ""
+    licence: str = ""
+    author: str = ""
+    source: Literal["registry", "tarball", "offline", "folder"] = "registry"
 
 
 class PageInfo(Lenient):

@@ -77,6 +77,9 @@ class Run(Outcome):
     at: str | int | None = Field(default=None, validation_alias=AliasChoices("started_at", "created_at"))
     inputs: dict[str, Any] = Field(default={}, alias="configured_props")
     dynamic_id: str = Field(default="", alias="dynamic_props_id")
+    agent: str = ""
+    component_key: str = ""
+    app: str = ""
 
     @property
     def summary(self) -> str:

@@ -17,7 +17,7 @@ from webapp.dashboard.client.models.lenient import Json, Lenient, NonEmpty, Page
 from webapp.dashboard.client.models.runs import Observation
 from webapp.kit.translation import gettext
 
-State = Literal["active", "waits", "off", "paused"]
+State = Literal["active", "waits", "no-app", "off", "paused"]
 _EMITTERS: Mapping[str, str] = {"hi": "http", "ti": "timer", "ei": "email"}
 
 
@@ -40,6 +40,8 @@ class Trigger(Lenient):
     component_key: str = ""
     name: NonEmpty = Field(default_factory=_name)
     version: str = ""
+    available: bool = True
+    newest_version: str = ""
     app: str = ""
     emitter: NonEmpty = Field(default_factory=_emitter, alias="emitter_type")
     active: bool = True
@@ -53,6 +55,8 @@ class Trigger(Lenient):
     timezone: NonEmpty = "UTC"
     interval_seconds: int | None = None
     instant: bool = False
+    told: bool = False
+    told_error: str = ""
     account_references: tuple[_AccountReference, ...] = Field(default=(), alias="accounts")
     configurable_props: tuple[dict[str, Any], ...] = ()
     configured: dict[str, Any] = Field(default={}, alias="configured_props")
@@ -84,18 +88,20 @@ class Trigger(Lenient):
 
     @property
     def state(self) -> State:
-        """Active, waiting for its account, switched off by the system, or paused by a person."""
+        """Active, waiting for its account or for its app, switched off by the system, or paused by a person."""
         if self.switched_off:
             return "off"
         if not self.active:
             return "paused"
+        if not self.available:
+            return "no-app"
         return "waits" if self.waits else "active"
 
     @property
     def manner(self) -> str:
         """How it learns of news, in a word."""
         words = {"http": gettext("request"), "timer": gettext("schedule"), "email": gettext("e-mail")}
-        return words.get(self.emitter) or (gettext("instant") if self.instant else gettext("polling"))
+        return words.get(self.emitter) or (gettext("instant") if self.instant or self.told else gettext("polling"))
 
 
 class Event(Lenient):
