@@ -271,16 +271,18 @@
     true,
   );
 
-  /* Swapped parts: what was typed meanwhile and what stood open stays so. */
-  let typed = new Map();
+  /* Swapped parts: what was changed since they were asked for and what stood open stays so. */
+  const FILLED = "#fields :is(input, select, textarea)[id]:not([type=hidden], [type=password], [data-picker] *)";
+  const answer = (field) => (field.matches("[type=checkbox], [type=radio]") ? field.checked : field.value);
+  const answers = () => new Map(all(FILLED).map((field) => [field.id, answer(field)]));
+  const sent = new WeakMap(); // what stood in the form when a request was made
+  let before = new Map();
+  let stood = [];
   let opened = [];
-  document.addEventListener("htmx:before:swap", () => {
-    typed = new Map(
-      all("#fields :is(input[type=text], input:not([type]), input[type=url], textarea)[id]").map((field) => [
-        field.id,
-        field.value,
-      ]),
-    );
+  document.addEventListener("htmx:config:request", (event) => sent.set(event.detail.ctx, answers()));
+  document.addEventListener("htmx:before:swap", (event) => {
+    before = sent.get(event.detail?.ctx) ?? new Map();
+    stood = all(FILLED);
     opened = all("#fields details[open]:not([data-picker])[id], .snippet[open]").map((details) => details.id);
   });
   document.addEventListener("htmx:after:swap", (event) => {
@@ -288,12 +290,13 @@
       const details = document.getElementById(id);
       if (details) details.open = true;
     }
-    for (const [id, value] of typed) {
-      const field = document.getElementById(id);
-      if (field && field.value !== value && !field.closest("[data-picker]") && document.activeElement === field)
-        field.value = value;
+    for (const old of stood) {
+      const field = document.getElementById(old.id);
+      const value = answer(old);
+      const isChanged = before.has(old.id) && before.get(old.id) !== value;
+      if (isChanged && field && field !== old) field[typeof value === "boolean" ? "checked" : "value"] = value;
     }
-    typed = new Map();
+    stood = [];
     opened = [];
     dress(document);
     const once = $("[data-next-once]");

@@ -9,10 +9,10 @@ from webapp.dashboard.dashboard import KEY
 from webapp.dashboard.shell import BUILD
 
 NOUNS = {
-    "account", "accounts", "activity", "app_setup", "apps", "audit", "component", "components", "connections",
-    "deletion", "deliveries", "deploying", "invitation", "new_password", "oidc", "passkey", "passkeys", "pausing",
-    "portal", "runs", "scene", "second_step", "session", "settings", "start", "trigger", "trigger_workflows",
-    "triggers", "two_step", "webhooks",
+    "account", "accounts", "activity", "agents", "agents_consent", "app_setup", "apps", "audit", "component",
+    "components", "connections", "deletion", "deliveries", "deploying", "invitation", "moving", "new_password", "oidc",
+    "passkey", "passkeys", "pausing", "portal", "runs", "scene", "second_step", "session", "settings", "start",
+    "trigger", "trigger_workflows", "triggers", "two_step", "webhooks",
 }  # fmt: skip
 
 

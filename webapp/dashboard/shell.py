@@ -17,6 +17,7 @@ from webapp.dashboard.client.overview import TriggerOverview
 from webapp.dashboard.cookies import read_theme
 from webapp.dashboard.dashboard import (
     KNOWN_PROJECTS,
+    agents,
     dashboard,
     if_up,
     known_accounts,
@@ -33,7 +34,7 @@ from webapp.dashboard.words import AUTH, ROLES, STATE_TONES, STATES, uses_of
 from webapp.errors import NotFound
 from webapp.kit.assets import asset_url
 from webapp.kit.clock import parse_iso
-from webapp.kit.translation import Moment, count_of, direction, gettext, language, moment, ngettext
+from webapp.kit.translation import Moment, direction, gettext, language, moment, ngettext
 from webapp.kit.translation import lazy as _
 from webapp.people.preferences import BROWSER_ZONE, THEMES, Preferences
 from webapp.people.users import User
@@ -42,14 +43,19 @@ from webapp.people.users import User
 _BELOW: Mapping[str, tuple[str, ...]] = {
     "apps": ("app_setup", "components", "component", "runs", "deploying"),
     "accounts": ("account", "connections"),
-    "triggers": ("trigger", "deliveries", "webhooks", "deletion", "pausing", "trigger_workflows"),
+    "triggers": ("trigger", "deliveries", "webhooks", "deletion", "moving", "pausing", "trigger_workflows"),
     "activity": ("audit",),
     "settings": ("two_step", "passkeys"),
     "build_people": ("build_people_logins", "build_people_invitations"),
 }
 # By the name that the API has for it.
 ENVIRONMENTS: Mapping[str, str] = {"development": _("Development"), "production": _("Production")}
-_NOUNS: Mapping[str, str] = {"accounts": _("Accounts"), "triggers": _("Triggers"), "activity": _("Activity")}
+_NOUNS: Mapping[str, str] = {
+    "accounts": _("Accounts"),
+    "triggers": _("Triggers"),
+    "activity": _("Activity"),
+    "agents": _("Agents"),
+}
 DEVELOPERS = ("owner", "developer")
 OWNERS = ("owner",)
 
@@ -69,6 +75,7 @@ BUILD: dict[str, BuildPage] = {
     "keys": BuildPage(_("API & keys"), "key"),
     "project": BuildPage(_("Project"), "settings"),
     "apps": BuildPage(_("App setup"), "apps", OWNERS),
+    "integrations": BuildPage(_("Integrations"), "pieces", OWNERS),
     "workflows": BuildPage(_("Workflows"), "workflow"),
     "people": BuildPage(_("People"), "people", OWNERS),
 }
@@ -92,7 +99,6 @@ def context() -> dict[str, Any]:
         "logo_url": logo_url,
         "account_url": account_url,
         "app_url": app_url,
-        "count_of": count_of,
         "uses_of": uses_of,
         "STATES": STATES,
         "STATE_TONES": STATE_TONES,
@@ -179,6 +185,7 @@ def _navigation() -> list[dict[str, Any]]:
         _item("accounts", gettext("Accounts"), **_counts()),
         _item("triggers", gettext("Triggers"), **_trigger_counts()),
         *([_item("activity", gettext("Activity"))] if offers("activity", lambda: service().activity(limit=1)) else []),
+        *([_item("agents", gettext("Agents"), **_waiting())] if offers("agents", lambda: agents().apps()) else []),
         _item("settings", gettext("Settings"), "page"),
     ]
 
@@ -200,6 +207,12 @@ def _trigger_counts() -> dict[str, Any]:
     """The same of triggers."""
     triggers = dashboard().triggers.get(viewer().key) or if_up(_triggers_or_none)
     return {"count": triggers.total or None, "bad": _need(triggers.needing)} if triggers else {}
+
+
+def _waiting() -> dict[str, Any]:
+    """How many calls of agents wait, as far as that is known; the page asks for it once it stands."""
+    count = dashboard().waiting.get(viewer().key) or 0
+    return {"bad": _need(count), "live": url_for("dashboard.agents.waiting_count")}
 
 
 def _triggers_or_none() -> TriggerOverview:

@@ -22,10 +22,13 @@ from webapp.dashboard import (
     two_step,
 )
 from webapp.dashboard import settings as settings_pages
+from webapp.dashboard.agents import consent
+from webapp.dashboard.agents import page as agents
 from webapp.dashboard.build import embed as build_embed
 from webapp.dashboard.build import invitations, logins, people, scene, workflows
 from webapp.dashboard.build.apps import page as build_apps
 from webapp.dashboard.build.apps import setup as app_setup
+from webapp.dashboard.build.integrations import page as integrations
 from webapp.dashboard.build.keys import page as keys
 from webapp.dashboard.build.project import brand
 from webapp.dashboard.build.project import creation as project_creation
@@ -46,11 +49,12 @@ from webapp.dashboard.shared.changes import APPS, PROJECTS, Changes
 from webapp.dashboard.shared.shown_once import ShownOnce
 from webapp.dashboard.sign_in import first_start, invitation, new_password, passkey, second_step, session
 from webapp.dashboard.sign_in import oidc as oidc_pages
-from webapp.dashboard.trigger import deletion, deliveries, index, pausing, webhooks
+from webapp.dashboard.trigger import deletion, deliveries, index, moving, pausing, webhooks
 from webapp.dashboard.trigger import page as trigger
 from webapp.dashboard.trigger import workflows as trigger_workflows
 from webapp.kit import templates
 from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND, Clock
+from webapp.people.agents.documents import Documents
 from webapp.people.logins import Belongings, Logins
 from webapp.people.oidc.provider import OpenIdProvider
 from webapp.people.start_tokens import FirstProject
@@ -61,9 +65,9 @@ from webapp.store.contract import Store
 _NOUNS = (
     scene, session, first_start, second_step, passkey, new_password, invitation, oidc_pages,
     apps, app_setup, connections, accounts, account, activity, audit, settings_pages, two_step, passkeys,
-    component, runs, deploying, index, trigger, pausing, deletion, webhooks, deliveries,
-    build_embed, build_apps, people, logins, invitations, workflows, trigger_workflows, keys, portal,
-    project_page, brand, project_creation, project_deletion,
+    component, runs, deploying, index, trigger, pausing, moving, deletion, webhooks, deliveries,
+    build_embed, build_apps, integrations, people, logins, invitations, workflows, trigger_workflows, keys, portal,
+    agents, consent, project_page, brand, project_creation, project_deletion,
 )  # fmt: skip
 
 
@@ -81,12 +85,14 @@ def register(
     totp_sealer: Sealer,
     belongings: Belongings,
     oidc: OpenIdProvider | None,
+    agent_documents: Documents,
 ) -> None:
     """Serve the dashboard from ``app``.
 
     ``client_id`` and ``client_secret`` are the dashboard's OAuth client at the Connect service: the one of
     ``settings.connect_url``, or else the embedded one, which ``wsgi`` gives (called late: it is this very app).
-    ``belongings`` are what people have at the embedded one, ``oidc`` is where they sign in, too.
+    ``belongings`` are what people have at the embedded one, ``oidc`` is where they sign in, too, and
+    ``agent_documents`` says what agents are that are known by an address.
     ``first_project`` is what the first start names, where projects are ours.
     """
     templates.prepare(app.jinja_env)
@@ -119,13 +125,17 @@ def register(
         lacking=Memory(clock, lifetime=5 * MINUTE),
         app_names=Memory(clock, lifetime=5 * MINUTE, state=of_apps),
         apps=Memory(clock, lifetime=5 * MINUTE, state=of_apps),
+        app_lists=Memory(clock, lifetime=10 * SECOND, size=32, state=of_apps),
+        components=Memory(clock, lifetime=10 * SECOND, size=64, state=of_apps),
         triggers=Memory(clock, lifetime=30 * SECOND, state=of_viewer),
+        waiting=Memory(clock, lifetime=30 * SECOND),
         shown_once=ShownOnce(store, clock, _key(app)),
         projects=Memory(clock, lifetime=DAY, state=of_projects),
         calls=Memory(clock, lifetime=HOUR),
         first_project=first_project,
         totp=Totp(store, clock, totp_sealer),
         oidc=oidc,
+        agent_documents=agent_documents,
         logins=Logins(store, clock, settings.public_url, theirs),
         changes=changes,
     )

@@ -7,8 +7,13 @@ from webapp.dashboard.client.models.lenient import PageOf
 from webapp.kit.translation import count_of, gettext
 from webapp.kit.translation import lazy as _
 
-STATES: Mapping[str, str] = {"working": _("Working"), "retrying": _("Retrying"), "needs-you": _("Needs you")}
-STATE_TONES: Mapping[str, str] = {"working": "ok", "retrying": "warn", "needs-you": "bad"}
+STATES: Mapping[str, str] = {
+    "working": _("Working"),
+    "retrying": _("Retrying"),
+    "needs-you": _("Needs you"),
+    "no-app": _("App removed"),
+}
+STATE_TONES: Mapping[str, str] = {"working": "ok", "retrying": "warn", "needs-you": "bad", "no-app": "warn"}
 ROLES: Mapping[str, str] = {"owner": _("Owner"), "developer": _("Developer"), "member": _("Member")}
 AUTH: Mapping[str, str] = {"oauth": _("By signing in"), "keys": _("With a key"), "none": _("No account needed")}
 
@@ -16,10 +21,11 @@ AUTH: Mapping[str, str] = {"oauth": _("By signing in"), "keys": _("With a key"),
 TRIGGER_STATES: Mapping[str, str] = {
     "active": _("Active"),
     "waits": _("Waits for its account"),
+    "no-app": _("Waits for its app"),
     "off": _("Switched off"),
     "paused": _("Paused"),
 }
-TRIGGER_TONES: Mapping[str, str] = {"active": "ok", "waits": "bad", "off": "bad", "paused": ""}
+TRIGGER_TONES: Mapping[str, str] = {"active": "ok", "waits": "bad", "no-app": "bad", "off": "bad", "paused": ""}
 SHOWN_STATES: Mapping[str, str] = {**TRIGGER_STATES, "retrying": _("Retrying"), "stopped": _("Needs you")}
 SHOWN_TONES: Mapping[str, str] = {**TRIGGER_TONES, "retrying": "warn", "stopped": "bad"}
 ENDPOINT_STATES: Mapping[str, str] = {
@@ -70,12 +76,16 @@ KINDS: Mapping[str, str] = {
     "trigger_resumed": _("Switched on"),
     "trigger_switched_off": _("Switched off"),
     "trigger_deleted": _("Deleted"),
+    "trigger_told": _("Told of news again"),
+    "trigger_not_told": _("Not told of news"),
 }
 KIND_TONES: Mapping[str, str] = {
     "trouble": "warn",
     "dead": "bad",
     "trigger_switched_off": "bad",
+    "trigger_not_told": "warn",
     "trigger_deployed": "ok",
+    "trigger_told": "ok",
     "trigger_resumed": "ok",
     "connected": "ok",
     "reconnected": "ok",

@@ -76,8 +76,8 @@ def test_pages_are_followed(stage: Any, tower: Watchtower) -> None:
     for number in range(40):
         tower.add_delivery(ID, "delivered", summary=f"Number {number}")
     page = stage.signed_in().get(f"{URL}/deliveries").text
-    assert "Newest 30 of 44 deliveries shown" in page
-    assert f'rel="next" href="{URL}/deliveries?after=30"' in page
+    assert "Newest 20 of 44 deliveries shown" in page
+    assert f'rel="next" href="{URL}/deliveries?after=20"' in page
 
 
 def test_rows_change_where_they_stand(stage: Any, tower: Watchtower) -> None:

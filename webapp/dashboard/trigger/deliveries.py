@@ -38,7 +38,7 @@ from webapp.kit.translation import lazy as _
 
 blueprint = Blueprint("deliveries", __name__, url_prefix="/triggers/<trigger_id>/deliveries")
 
-PER_PAGE = 30
+PER_PAGE = 20
 PERIODS: Mapping[str, tuple[str, int]] = {"1h": (_("1 h"), HOUR), "24h": (_("24 h"), DAY), "7d": (_("7 d"), 7 * DAY)}
 _LOCAL = "%Y-%m-%dT%H:%M"  # what <input type=datetime-local> sends
 

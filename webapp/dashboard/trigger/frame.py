@@ -65,6 +65,11 @@ class Frame:
         return "retrying" if self.trigger.last_error or "penalty" in states else "active"
 
     @property
+    def may_be_edited(self) -> bool:
+        """Whether the form of its component can be shown: not where its app was removed."""
+        return bool(self.trigger.app and (self.trigger.available or self.app))
+
+    @property
     def learning(self) -> tuple[str, str]:
         """How it learns of news: a heading, and words for one that does so without a schedule."""
         native = {
@@ -74,7 +79,15 @@ class Frame:
         }
         told = gettext("{app} tells it at once").format(app=self.app.name if self.app else gettext("The app"))
         instant = (gettext("Hears of"), told)
-        return native.get(self.trigger.emitter) or (instant if self.trigger.instant else (gettext("Checks"), ""))
+        return native.get(self.trigger.emitter) or (
+            instant if self.trigger.instant or self.trigger.told else (gettext("Checks"), "")
+        )
+
+    @property
+    def untold(self) -> str:
+        """The way to why it looks at its times alone, although its app could tell it."""
+        sentence = gettext("Why {app} does not tell it at once")
+        return sentence.format(app=self.app.name if self.app else gettext("the app"))
 
     @property
     def failing(self) -> list[Endpoint]:
@@ -89,7 +102,8 @@ class Frame:
     def digest(self, *more: object) -> str:
         """Changes whenever something does that the page shows around its rows, or in ``more``."""
         trigger = self.trigger
-        shown = (trigger.state, trigger.switched_off, trigger.waits, trigger.last_error)
+        versions = (trigger.version, trigger.newest_version)
+        shown = (trigger.state, trigger.switched_off, trigger.waits, trigger.last_error, versions)
         around = [each and each.model_dump() for each in (*self.endpoints, *self.workflows, self.day)]
         return hashlib.sha256(repr((shown, around, more)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 

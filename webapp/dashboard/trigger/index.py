@@ -20,6 +20,7 @@ from webapp.dashboard.dashboard import triggers as client
 from webapp.dashboard.pages import ListQuery, among, at_most, page, within
 from webapp.dashboard.trigger import charts
 from webapp.errors import PatchbayError
+from webapp.kit import slugs
 
 blueprint = Blueprint("triggers", __name__)
 
@@ -92,6 +93,7 @@ def template_helpers() -> dict[str, Any]:
         "words": words,
         "charts": charts,
         "schedule_words": schedule_words.in_words,
+        "words_of": slugs.words,
         "trigger_url": lambda trigger_id, endpoint="trigger.show", **more: url_for(
             f"dashboard.{endpoint}", trigger_id=trigger_id, **more
         ),
