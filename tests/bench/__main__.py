@@ -12,10 +12,23 @@ from urllib.parse import urlsplit
 import click
 
 from tests.bench import growth, load, raw
-from tests.bench.calls import DECLARED, PEOPLE, PROJECTS, Operation, Request, declared, event, operations, pages
+from tests.bench.calls import (
+    AGENTS,
+    DECLARED,
+    PEOPLE,
+    PROJECTS,
+    Operation,
+    Request,
+    agents,
+    declared,
+    event,
+    operations,
+    pages,
+)
 from tests.bench.deliveries import measure as measure_deliveries
 from tests.bench.deliveries import receiver
 from tests.bench.meter import ROUNDS, Server, medians, p95, serving_bare, wall_ms
+from tests.bench.pieces import measure as measure_pieces
 from tests.bench.report import MANY_CLIENTS, Ingestion, Result, text
 from tests.bench.runs import measure as measure_runs
 from tests.bench.scene import Scenery, email, prepare
@@ -63,7 +76,7 @@ def bench(
         settings = Settings.from_env({}, data=data, sandbox=False)
         sceneries = prepare(
             settings,
-            projects_count=PROJECTS + DECLARED + 1,
+            projects_count=PROJECTS + DECLARED + AGENTS + 1,
             account_count=accounts,
             app_count=apps,
             people_count=PEOPLE,
@@ -83,6 +96,7 @@ def bench(
             "results": [asdict(result) for result in results],
             "growth": asdict(growth.measure(Path(folder), FEW, many, count)),
             "runs": asdict(measure_runs(count)),
+            "pieces": asdict(measure_pieces(count)),
             "ingestion": asdict(ingestion),
             "deliveries": asdict(measure_deliveries(data, count, many)),
             "timers": asdict(measure_timers(data, timers)),
@@ -105,7 +119,8 @@ def _results(
         for _ in range(count):
             client.ask(following())
         listener.wait(client, count)
-        called = declared(others[PROJECTS:], urlsplit(url).netloc)
+        netloc = urlsplit(url).netloc
+        called = [*declared(others[PROJECTS:], netloc), *agents(others[PROJECTS + DECLARED :], netloc)]
         table = [*operations(others), *pages(cookies, listener.id, COMPONENT), *called]
         answers = [client.answer(operation.next()) for operation in table]
     bytes_of = [(headers["Content-Type"], body) for headers, body in answers]

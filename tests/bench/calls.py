@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tests.bench.scene import USERS, WORDS, Scenery
+from webapp.service.mcp import protocol
 
 TOKENS = "/v1/connect/tokens"
 Next = Callable[[], "Request"]
@@ -62,6 +63,8 @@ PROJECTS = 5
 """How many projects :func:`operations` takes turns with."""
 DECLARED = 2
 """How many projects :func:`declared` does."""
+AGENTS = 2
+"""How many projects :func:`agents` does."""
 
 
 def declared(sceneries: Sequence[Scenery], netloc: str) -> list[Operation]:
@@ -78,6 +81,36 @@ def declared(sceneries: Sequence[Scenery], netloc: str) -> list[Operation]:
         Operation(name, 6.0, _posted(scenery, path, {**body, "external_user_id": scenery.user}))
         for name, (scenery, path, body) in table.items()
     ]
+
+
+def agents(sceneries: Sequence[Scenery], netloc: str) -> list[Operation]:
+    """The table of an agent: the run of :func:`declared` as a tool, which may take 3 ms more, and lists of tools."""
+    running, listing = sceneries[:AGENTS]
+    values = {"address": f"http://{netloc}", "folder": "f7", "title": "Tea"}
+    run = {"name": "add_note", "arguments": values}
+    search = {"name": "search_tools", "arguments": {"query": "create task"}}
+    return [
+        Operation("tool: run a declared component", 9.0, _messaged(running, "tools/call", run)),
+        Operation("tools of a thousand actions", 20.0, _messaged(listing, "tools/list", {})),
+        Operation("tools: search among them", 20.0, _messaged(listing, "tools/call", search)),
+    ]
+
+
+def _messaged(scenery: Scenery, method: str, params: Mapping[str, object]) -> Next:
+    meta = {protocol.REVISION_KEY: protocol.MODERN, protocol.CAPABILITIES_KEY: {}}
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+    named = {"mcp-name": str(params["name"])} if "name" in params else {}
+    headers = {
+        **scenery.headers,
+        **named,
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "mcp-protocol-version": protocol.MODERN,
+        "mcp-method": method,
+        "x-pd-project-id": scenery.project_id,
+        "x-pd-external-user-id": scenery.user,
+    }
+    return _repeated(Request("POST", "/mcp", headers, json.dumps(body).encode()))
 
 
 def _posted(scenery: Scenery, path: str, body: Mapping[str, object]) -> Next:

@@ -7,7 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 from flask import Flask, Response, request
@@ -94,8 +94,11 @@ def medians(sides: Sequence[Callable[[], float]]) -> list[float]:
 
 def spent_s(pid: int) -> float:
     """CPU seconds of a process. Read from the scheduler, whose clock is finer than the ticks in ``stat``."""
-    tasks = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+    spent = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # a thread that has ended meanwhile
+            spent += int((task / "schedstat").read_text().split()[0])
+    return spent / 1e9
 
 
 def pss_mb(pid: int) -> float:

@@ -1,8 +1,9 @@
 """What an event, its delivery and its attempt cost on PostgreSQL, with tables that are partitioned by month: CPU of the
 server's processes, room, and log; and what forgetting a month costs by ``DELETE`` and by dropping the partition.
 
-The tables have the columns and indexes of ``m007_events.sql`` that every event meets. The server is this machine's,
-over an empty folder, with ``fsync`` and ``synchronous_commit`` on.
+The tables have the columns and indexes of ``m007_events.sql`` that every event meets, and partitions like those of
+:mod:`webapp.store.postgres.month_tables`. The server is this machine's, over an empty folder, with ``fsync`` and
+``synchronous_commit`` on.
 """
 
 import shutil
@@ -141,8 +142,9 @@ def _spent_s(pid: int) -> float:
 
 
 @contextmanager
-def server() -> Iterator[tuple[str, int]]:
-    """A server of this machine over an empty folder on a real disk; how to connect, and its process."""
+def server(more: str = "") -> Iterator[tuple[str, int]]:
+    """A server of this machine over an empty folder on a real disk; how to connect, and its process. ``more`` are
+    options of it."""
     tools = max(Path("/usr/lib/postgresql").glob("*/bin/initdb")).parent
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -151,7 +153,7 @@ def server() -> Iterator[tuple[str, int]]:
         if Path("/proc/self").stat().st_uid == 0:
             shutil.chown(name, "postgres")
         _run(str(tools / "initdb"), "-D", data, "-U", "far", "-A", "trust", "--locale=C", "-E", "UTF8")
-        options = f"-h 127.0.0.1 -p {port} -k {name} -c shared_buffers=512MB -c max_wal_size=4GB"
+        options = f"-h 127.0.0.1 -p {port} -k {name} -c shared_buffers=512MB -c max_wal_size=4GB {more}"
         _run(str(tools / "pg_ctl"), "-D", data, "-w", "-l", f"{name}/log", "-o", options, "start")
         try:
             pid = int(Path(data, "postmaster.pid").read_text().split()[0])

@@ -16,14 +16,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import click
 
 from tests.bench.calls import Request
-from tests.bench.meter import children_of, spent_s
+from tests.bench.meter import Client, children_of, spent_s
 from tests.bench.scene import Scenery, email, prepare
-from tests.bench.serving import Serve
+from tests.bench.serving import Serve, deploy, unbounded
 from webapp.settings import Settings
 
 PEOPLE, PROJECTS, USERS = 16, 20, 400
@@ -32,7 +33,7 @@ PORTS = {1: 23_100, 2: 23_200}
 
 
 @click.command()
-@click.option("--clients", default=12, show_default=True, help="Connections that ask all the time.")
+@click.option("--clients", default=32, show_default=True, help="Connections that ask all the time.")
 @click.option("--seconds", default=2.0, show_default=True, help="How long each round lasts.")
 @click.option("--rounds", default=5, show_default=True, help="Rounds of each.")
 def processes(clients: int, seconds: float, rounds: int) -> None:
@@ -43,7 +44,7 @@ def processes(clients: int, seconds: float, rounds: int) -> None:
     shutil.copytree(folder / "1", folder / "2")
     servers = {count: _start(folder / str(count), count) for count in PORTS}
     try:
-        for name, asked in (("create a token", _tokens), ("list 100 accounts", _lists), ("the page of apps", _pages)):
+        for name, asked in ROWS.items():
             rates: dict[int, list[float]] = {count: [] for count in PORTS}
             lines = {}
             requests = {count: [_raw(each, PORTS[count]) for each in asked(sceneries, PORTS[count])] for count in PORTS}
@@ -71,7 +72,7 @@ def processes(clients: int, seconds: float, rounds: int) -> None:
 def _start(data: Path, count: int) -> subprocess.Popen[bytes]:
     env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
     env |= {"PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(PORTS[count]), "PATCHBAY_WEB": str(count)}
-    env |= {"PATCHBAY_SANDBOX": "off", "PATCHBAY_MAIL": "off", "PATCHBAY_LOG_LEVEL": "error"}
+    env |= {"PATCHBAY_SANDBOX": "off", "PATCHBAY_MAIL": "off", "PATCHBAY_LOG_LEVEL": "error", **unbounded()}
     process = subprocess.Popen([sys.executable, "-m", "webapp.cli.main", "serve"], env=env, stdout=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.readline()
@@ -96,6 +97,21 @@ def _lists(sceneries: Sequence[Scenery], _: int) -> list[Request]:
 def _pages(_: Sequence[Scenery], port: int) -> list[Request]:
     cookies = [Serve(port, os.getpid()).sign_in(email(number)) for number in range(PEOPLE)]
     return [Request("GET", "/apps", {"Cookie": cookie}) for cookie in cookies]
+
+
+def _events(sceneries: Sequence[Scenery], port: int) -> list[Request]:
+    """Events of triggers that deliver to nobody: what it takes to keep them, alone."""
+    with closing(Client(port)) as client:
+        paths = [deploy(client, each, each.user, None).path for each in sceneries]
+    return [Request("POST", path, {"Content-Type": "application/json"}, b'{"n": 1}') for path in paths]
+
+
+ROWS = {
+    "create a token": _tokens,
+    "list 100 accounts": _lists,
+    "the page of apps": _pages,
+    "an event kept at /h/": _events,
+}
 
 
 def _raw(wanted: Request, port: int) -> bytes:

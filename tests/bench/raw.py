@@ -29,6 +29,10 @@ class _Noted:
     def __init__(self, tx: Tx, notes: list[Statement]) -> None:
         self._tx, self._notes = tx, notes
 
+    @property
+    def shared(self) -> bool:
+        return self._tx.shared
+
     def all(self, sql: str, params: Params = NOTHING) -> list[Row]:
         self._notes.append((sql, dict(params)))
         return self._tx.all(sql, params)
@@ -44,6 +48,9 @@ class _Noted:
     def run(self, sql: str, params: Params = NOTHING) -> int:
         self._notes.append((sql, dict(params)))
         return self._tx.run(sql, params)
+
+    def add(self, sql: str, params: Params, by: int) -> None:
+        self.run(sql, {**params, "by": by})
 
     def load(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         self._tx.load(table, columns, rows)
@@ -72,10 +79,10 @@ class NotingStore:
         return self._store.tuples(sql, params)
 
     @contextmanager
-    def write(self) -> Iterator[Tx]:
+    def write(self, *, shared: bool = False) -> Iterator[Tx]:
         """Noted with its beginning and its end, then the store's own."""
         self.notes.append(("BEGIN IMMEDIATE", {}))
-        with self._store.write() as tx:
+        with self._store.write(shared=shared) as tx:
             yield _Noted(tx, self.notes)
         self.notes.append(("COMMIT", {}))
 

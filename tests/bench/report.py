@@ -8,6 +8,7 @@ from typing import Any
 from tests.bench.deliveries import Deliveries
 from tests.bench.growth import Growth
 from tests.bench.meter import ROUNDS
+from tests.bench.pieces import Pieces
 from tests.bench.runs import Runs
 from tests.bench.serving import Rest
 from tests.bench.timers import Timers
@@ -64,6 +65,7 @@ def text(measured: Mapping[str, Any]) -> str:
             "",
             Growth(**measured["growth"]).text(),
             Runs(**measured["runs"]).text(),
+            Pieces(**measured["pieces"]).text(),
             Ingestion(**measured["ingestion"]).text(),
             Deliveries(**measured["deliveries"]).text(),
             Timers(**measured["timers"]).text(),

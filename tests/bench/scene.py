@@ -20,6 +20,7 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
 USERS, PERSONS_ACCOUNTS = 200, 12
+OWN_ACTIONS = 200  # beside the built-in ones
 PASSWORD = "correct horse battery"
 _COMPONENT = """name = "Add note"
 version = "0.0.1"
@@ -95,8 +96,7 @@ def prepare(
     """Fill ``settings.data``: projects with ``account_count`` accounts of :data:`USERS` users each, ``app_count`` apps
     in the catalog, and people who can sign in, each with :data:`PERSONS_ACCOUNTS` accounts in the first project."""
     _write_apps(settings.data / "apps", app_count)
-    (settings.data / "components").mkdir(parents=True, exist_ok=True)
-    (settings.data / "components" / "add-note.toml").write_text(_COMPONENT)
+    _write_components(settings.data / "components")
     service = open_service(settings)
     try:
         client, _ = client_changes.scripted(service)
@@ -135,6 +135,15 @@ def _write_apps(folder: Path, count: int) -> None:
         (folder / slug).mkdir(parents=True)
         text = _APP.format(slug=slug, name=name, description=description, weight=number % 900, letter=one[0].upper())
         (folder / slug / "app.toml").write_text(text)
+
+
+def _write_components(folder: Path) -> None:
+    """An action, and so many like it that there are a thousand for an agent."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "add-note.toml").write_text(_COMPONENT)
+    for number in range(OWN_ACTIONS):
+        text = _COMPONENT.replace('"Add note"', f'"Add note {number}"')
+        (folder / f"add-note-{number}.toml").write_text(text)
 
 
 def _add_accounts(service: Service, scene: Scene, count: int, names: Sequence[str]) -> str:

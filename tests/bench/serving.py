@@ -83,7 +83,7 @@ class Serve(Server):
         )
 
     def sign_in(self, email: str) -> str:
-        """The cookies of one of the people whom the scene has."""
+        """The cookies of one of the people whom the scene has, as a browser keeps them from their first page on."""
         with closing(self.client()) as client:
             headers, page = client.answer(Request("GET", "/sign-in"))
             token = re.search(rb'name="csrf_token" value="([^"]+)"', page)
@@ -92,7 +92,9 @@ class Serve(Server):
             fields = urlencode({"csrf_token": token[1].decode(), "email": email, "password": PASSWORD})
             posted = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": _cookies(headers)}
             headers, _ = client.answer(Request("POST", "/sign-in", posted, fields.encode(), 303))
-        return _cookies(headers)
+            session = _cookies(headers)
+            headers, _ = client.answer(Request("GET", "/settings", {"Cookie": session}))
+        return "; ".join(filter(None, (session, _cookies(headers))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,24 +123,26 @@ class Listener:
             time.sleep(0.2)
 
 
-def deploy(client: Client, scenery: Scenery, external_id: str, url: str) -> Listener:
-    """Deploy a trigger of the user ``external_id`` that listens, and delivers to ``url``."""
-    body = {"id": "http-new-requests", "external_user_id": external_id, "webhook_url": url}
+def deploy(client: Client, scenery: Scenery, external_id: str, url: str | None) -> Listener:
+    """Deploy a trigger of the user ``external_id`` that listens, and delivers to ``url``, if anywhere."""
+    body = {"id": "http-new-requests", "external_user_id": external_id, **({"webhook_url": url} if url else {})}
     headers = {**scenery.headers, "Content-Type": "application/json"}
     posted = Request("POST", f"{scenery.base}/triggers/deploy", headers, json.dumps(body).encode())
     trigger = json.loads(client.ask(posted))["data"]
     return Listener(scenery, external_id, trigger["id"], "/h/" + trigger["endpoint_url"].partition("/h/")[2])
 
 
+def unbounded() -> dict[str, str]:
+    """Settings with which no quota is met."""
+    return {f"PATCHBAY_{quota.name}": str(quota.most) for quota in quotas.TABLE if quota.window_s or quota.unit > 1}
+
+
 @contextmanager
 def serving(data: Path, netloc: str, **settings: str) -> Iterator[Serve]:
     """``patchbay serve`` over ``data`` in a child, which may reach ``netloc``. No quota is met."""
     port = _free_port()
-    unbounded = {
-        f"PATCHBAY_{quota.name}": str(quota.most) for quota in quotas.TABLE if quota.window_s or quota.unit > 1
-    }
     own = {"PATCHBAY_DATA": str(data), "PATCHBAY_PORT": str(port), "PATCHBAY_ALLOW_HOSTS": netloc,
-           "PATCHBAY_LOG_LEVEL": "error", **unbounded, **settings}  # fmt: skip
+           "PATCHBAY_LOG_LEVEL": "error", **unbounded(), **settings}  # fmt: skip
     env = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")} | own
     command = [sys.executable, "-m", "webapp.cli.main", "serve"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as process:

@@ -40,11 +40,11 @@ def measured() -> Any:
 def test_every_operation_and_page_is_measured_on_each_side(measured: Any) -> None:
     names = [row["operation"].split()[0] for row in measured["results"]]
     operations = ["create", "check", "list", "get", "search", "search", "overhead:"]
-    assert names == [*operations, *["the"] * 4, "its", "the", "options", "run"]
+    assert names == [*operations, *["the"] * 4, "its", "the", "options", "run", "tool:", "tools", "tools:"]
     for row in measured["results"]:
         assert row["bytes"] > 50
         assert min(row[f"{side}_ms"] for side in ("one", "many", "bare")) > 0
-    assert [row["raw_sql_ms"] is None for row in measured["results"]] == [False] * 7 + [True] * 8
+    assert [row["raw_sql_ms"] is None for row in measured["results"]] == [False] * 7 + [True] * 11
     assert measured["results"][2]["bytes"] > 30_000, "a hundred accounts"
 
 
@@ -60,6 +60,12 @@ def test_runs_that_wait_overlap(measured: Any) -> None:
     assert runs["overhead_ms"] == pytest.approx(runs["run_ms"] - runs["bare_ms"], abs=0.02)
     assert runs["side_by_side_s"] >= runs["wait_s"]
     assert 1 < runs["most_at_once"] <= runs["at_once"] == 6
+
+
+def test_pieces_are_measured_beside_their_provider(measured: Any) -> None:
+    pieces = measured["pieces"]
+    assert min(pieces.values()) > 0 and pieces["cold_ms"] > pieces["warm_ms"]
+    assert (pieces["at_once"], pieces["places"]) == (6, 8)
 
 
 def test_events_deliveries_timers_and_the_server_at_rest_are_measured(measured: Any) -> None:

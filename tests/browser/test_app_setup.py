@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from tests.browser.person import PASSWORD, Person
 from tests.fakes.provider import APP_TOML, FakeProvider, serving
@@ -77,7 +78,7 @@ def test_a_member_asks_and_an_owner_sets_the_app_up(contexts: Any, fresh: Served
     page.get_by_text("Acme does not know this client.").wait_for()
     assert "canary" not in page.content()
 
-    page.goto(f"{fresh.url}/build/apps/overrides/new")
+    page.goto(f"{fresh.url}/build/apps/overrides/new?q=zendesk")
     page.get_by_label("App", exact=True).select_option("zendesk")
     page.get_by_role("button", name="Go on").click()
     page.get_by_label("Name").fill("Our Zendesk")
@@ -92,3 +93,27 @@ def test_a_member_asks_and_an_owner_sets_the_app_up(contexts: Any, fresh: Served
     assert axe(page) == []
     question.get_by_role("button", name="Delete").click()
     page.get_by_text("With a client of your own").wait_for()
+
+
+def test_the_token_that_notion_sends_is_shown_once(contexts: Any, fresh: Served, axe: Any) -> None:
+    page = contexts().new_page()
+    Person(page, fresh).sign_up(fresh.start_url)
+    page.goto(f"{fresh.url}/apps/notion")
+    page.get_by_label("Client ID").fill("n")
+    page.get_by_label("Client secret", exact=True).fill("s")
+    page.get_by_role("button", name="Save and check").click()
+    page.get_by_text("Notion is set up.").wait_for()
+    page.goto(f"{fresh.url}/build/apps")
+    page.get_by_role("link", name="Change the client for Notion").click()
+    page.get_by_text("Notion has sent none yet.").wait_for()
+    assert axe(page) == []
+    address = page.get_by_role("group", name="Events for triggers").locator("code").inner_text()
+    assert requests.post(address, json={"verification_token": "canary-sent"}, timeout=20).status_code == 200
+    page.reload()
+    assert axe(page) == [] and "canary" not in page.content()
+    page.get_by_role("button", name="Show it and use it").click()
+    page.get_by_text("Paste this at Notion now").wait_for()
+    assert axe(page) == [] and "canary-sent" in page.content()
+    page.get_by_role("button", name="I’ve pasted it").click()
+    page.get_by_text("It is set. Notion signs what it sends.").wait_for()
+    assert "canary" not in page.content()

@@ -90,6 +90,7 @@ def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe:
     assert clients.authenticate(product.service, client.id, secret) is None
 
     olga.get_by_role("link", name="Delete Billing worker").click()
+    olga.get_by_role("dialog").wait_for()
     check("deletion")
     olga.get_by_role("dialog").get_by_role("button", name="Delete").click()
     olga.get_by_text(re.compile("is deleted")).wait_for()

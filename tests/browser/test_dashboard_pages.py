@@ -86,6 +86,7 @@ def test_pages_of_somebody_with_accounts(look: Any, product: Any, people: Any) -
     paths = [
         "/apps", "/apps?category=appcat_nothing", "/apps/sandbox", "/apps/sandbox_keys", "/apps/github", "/apps/http",
         "/apps/sandbox?error=access_denied", "/accounts", "/accounts?status=working&app=sandbox_keys", "/activity",
+        "/agents", "/agents?app=sandbox",
         f"/activity?account={ada.id}", *(f"/accounts/{one.id}" for one in (ada, grace, key)),
         *(f"/accounts/{ada.id}/{verb}" for verb in ("name", "revocation", "disconnection")), "/accounts/apn_nothing",
     ]  # fmt: skip

@@ -79,7 +79,7 @@ def test_searching_and_filtering_apps(desk: Any, product: Any, check: Any) -> No
     search.press_sequentially("sandbox")
     said(desk, "3 apps")
     focus(desk, "q")
-    search.press_sequentially("zzz")
+    search.press_sequentially("zzzzz")
     said(desk, "No app matches")
     check(desk)
     search.fill("")

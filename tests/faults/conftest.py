@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Shell, data, eventually, shell, start
+from tests.cli.conftest import Shell, data, eventually, start
+from tests.cli.conftest import shell as embedded_shell
 from tests.fakes.delivery_harness import DeliveryHarness
 from tests.fakes.receiver import Receiver, receiving
 from tests.faults.running import Running
 from tests.faults.world import World, a_world
+from tests.once import stores
 from tests.service.conftest import (
     catalog_folder,
     open_at,
@@ -30,9 +32,16 @@ from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
 __all__ = [
-    "catalog_folder", "data", "eventually", "open_at", "project", "provider", "provider_server",
-    "runner", "scene", "service", "shell", "start",
+    "catalog_folder", "data", "embedded_shell", "eventually", "open_at", "project", "provider", "provider_server",
+    "runner", "scene", "service", "start",
 ]  # fmt: skip
+
+
+@pytest.fixture
+def shell(embedded_shell: Shell) -> Iterator[Shell]:
+    """``patchbay`` over :func:`data`, and over the database that the tests have."""
+    with stores.environment() as env:
+        yield replace(embedded_shell, env={**embedded_shell.env, **env})
 
 
 @contextmanager

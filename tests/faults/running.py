@@ -1,4 +1,5 @@
-"""A ``patchbay serve`` that is killed and started again, with everything that belongs to it; and what is done to it."""
+"""A ``patchbay serve``, or a part of it, that is killed and started again, with everything that belongs to it; and what
+is done to it."""
 
 import os
 import signal
@@ -25,11 +26,13 @@ class Running:
     log: Path
     process: subprocess.Popen[str] | None = None
     starts_s: list[float] = field(default_factory=list)
+    command: str = "serve"
 
     @property
     def base(self) -> str:
         """Where it answers."""
-        return f"http://localhost:{self.shell.env['PATCHBAY_PORT']}"
+        env = self.shell.env
+        return env.get("PATCHBAY_PUBLIC_URL") or f"http://localhost:{env['PATCHBAY_PORT']}"
 
     @property
     def data(self) -> Path:
@@ -41,15 +44,16 @@ class Running:
         return self.log.read_text()[-2000:]
 
     def start(self) -> None:
-        """Start it, and wait until it is ready."""
+        """Start it, and wait until it is ready; a worker says nothing of that."""
         began = time.monotonic()
         with self.log.open("a") as errors:
             self.process = subprocess.Popen(
-                [*COMMAND, "serve"], env=self.shell.env, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True,
-                start_new_session=True,
+                [*COMMAND, self.command], env=self.shell.env, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors,
+                text=True, start_new_session=True,
             )  # fmt: skip
         assert self.process.stdout is not None
-        assert self.process.stdout.readline(), self.log.read_text()
+        if self.command != "worker":
+            assert self.process.stdout.readline(), self.log.read_text()
         self.starts_s.append(time.monotonic() - began)
 
     def kill(self) -> None:

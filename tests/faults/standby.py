@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psycopg
 
-from tests.fakes.postgres_server import programs, run
+from tests.fakes.databases.postgres_server import programs, run
 
 USER = "ada"
 

@@ -1,5 +1,6 @@
 """Fault 8: a rotation of the keys, and a backup, are killed in their middle while the service runs. Afterwards
-everything opens, no backup is half a backup, and nothing is left lying about.
+everything opens, no backup is half a backup, and nothing is left lying about. An integration that was
+being brought is gone on with by the next process.
 """
 
 import os
@@ -8,12 +9,24 @@ import signal
 import subprocess
 import time
 import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import COMMAND, ROOT
+from tests.cli.conftest import COMMAND, ROOT, Shell
+from tests.fakes.npm_registry import NpmRegistry, registry
 from tests.faults.world import World
+from tests.service.domain.instance.pieces.tried import NAME, describe, package_of
+from webapp.kit import scratch
+from webapp.service.domain.base.service import Service
+from webapp.service.domain.instance import takeover
+from webapp.service.domain.instance.opening import close_service, open_service
+from webapp.service.domain.instance.pieces import rows, steps, syncing
+from webapp.service.pieces import npm
+from webapp.service.pieces.package_names import Places
+from webapp.settings import Settings
 
 KILLS = int(os.environ.get("PATCHBAY_FAULT_KILLS") or "6")
 
@@ -54,6 +67,7 @@ def test_a_rotation_that_is_killed(world: World, capsys: pytest.CaptureFixture[s
         print(f"\n{count} of {KILLS} rotations were killed in their middle; what was sealed opens")
 
 
+@pytest.mark.embedded
 def test_a_backup_that_is_killed(world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, chance = tmp_path / "backups", random.Random(9)
     folder.mkdir()
@@ -70,3 +84,69 @@ def test_a_backup_that_is_killed(world: World, tmp_path: Path, capsys: pytest.Ca
     with capsys.disabled():
         print(f"\n{count} of {KILLS} backups were killed in their middle; left are {made}, each of them whole")
     assert {"whole.zip", "last.zip"} <= set(made) <= {"whole.zip", "last.zip", *(name.name for name in names)}
+
+
+@pytest.fixture
+def served() -> Iterator[NpmRegistry]:
+    if npm.command() is None:
+        pytest.skip("there is no npm on this machine")
+    with registry() as opened:
+        opened.publish(package_of("1.0.0"))
+        yield opened
+
+
+@pytest.fixture
+def env(shell: Shell, served: NpmRegistry) -> dict[str, str]:
+    return {**shell.env, "PATCHBAY_PIECE_REGISTRY": served.url}
+
+
+@pytest.fixture
+def service(env: dict[str, str]) -> Iterator[Service]:
+    opened = open_service(Settings.from_env(env))
+    yield opened
+    close_service(opened)
+
+
+def test_an_integration_whose_process_is_killed_is_gone_on_with(
+    service: Service, env: dict[str, str], served: NpmRegistry, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    describe(monkeypatch)
+    served.stalls = True
+    log = tmp_path / "log.txt"
+    with (
+        log.open("w") as output,
+        subprocess.Popen([*COMMAND, "piece", "add", NAME], env=env, cwd=ROOT, stdout=output, stderr=output) as process,
+    ):
+        ends = time.monotonic() + 60
+        while not served.asked and process.poll() is None and time.monotonic() < ends:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+    assert served.asked, log.read_text()
+    places = Places(service.settings.data)
+    ends = time.monotonic() + 5
+    while (left := working_below(places.root)) and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert left == [], "npm ends with whoever called it"
+    (piece,) = rows.all_of(service.store)
+    assert piece.holder
+    served.stalls = False
+    assert rows.claim(service) is None
+    ends = time.monotonic() + 30  # where machines share a database, a heartbeat tells
+    while takeover.take_over(service) == 0:
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    assert steps.work(service)
+    assert rows.get(service.store, piece.id).state == "ready"
+    monkeypatch.setattr(scratch, "YOUNG_S", 0.0)
+    syncing.sync(service)
+    assert not [path.name for path in places.root.iterdir() if path.name.startswith((".looking-", ".bringing-"))]
+
+
+def working_below(folder: Path) -> list[str]:
+    """The processes that work in ``folder``, or below it."""
+    here = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if (process / "cwd").readlink().is_relative_to(folder):
+                here.append(process.name)
+    return here

@@ -2,6 +2,7 @@
 
 import http.client
 import os
+import re
 import signal
 import threading
 import time
@@ -21,13 +22,14 @@ from tests.faults.running import Running, client_of
 from webapp.service.domain.base.rate_limits import LIMITS
 
 pytestmark = pytest.mark.faults
-CLIENTS = 6
+CLIENTS, ASKED = 6, 40
+TOKEN = "m" * 20
 ROUNDS = 3
 
 
 @pytest.fixture
 def shell(shell: Shell) -> Shell:
-    return replace(shell, env={**shell.env, "PATCHBAY_WEB": "2"})
+    return replace(shell, env={**shell.env, "PATCHBAY_WEB": "2", "PATCHBAY_METRICS_TOKEN": TOKEN})
 
 
 @dataclass
@@ -114,6 +116,27 @@ def test_the_port_stays_while_one_of_them_is_killed(
     assert not any("refused" in answer for answer in hammer.answers)
 
 
+def test_metrics_are_summed_and_what_one_counted_that_was_killed_stays(
+    start: Callable[[], Server], eventually: Callable[[Callable[[], Any]], Any]
+) -> None:
+    server = start()
+
+    def count() -> int:
+        url = f"http://localhost:{server.port}/metrics"
+        shown = requests.get(url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=10).text
+        found = re.search(r'^patchbay_requests_total\{method="GET",route="healthz",status="200"\} (\d+)', shown, re.M)
+        return int(found[1]) if found else 0
+
+    began = count()
+    for _ in range(ASKED):
+        assert requests.get(f"http://localhost:{server.port}/healthz", timeout=10).ok
+    assert {count() for _ in range(8)} == {began + ASKED}, "whichever answers"
+    before = webs(server)
+    os.kill(min(before), signal.SIGKILL)
+    eventually(lambda: len(webs(server)) == 2 and webs(server) != before)
+    assert {count() for _ in range(8)} == {began + ASKED}
+
+
 def test_exactly_as_many_pass_as_the_limit_says(server: Running) -> None:
     client = client_of(server)
     limit = LIMITS["tokens"].requests
@@ -129,6 +152,7 @@ def test_exactly_as_many_pass_as_the_limit_says(server: Running) -> None:
     assert sorted(int(left or -1) for status, left in answers if status == 200) == list(range(limit))
 
 
+@pytest.mark.embedded  # a file of each tells that it lives
 def test_each_has_a_generation_of_its_own_and_one_that_is_killed_is_buried(
     start: Callable[[], Server], data: Path, eventually: Callable[[Callable[[], Any]], Any]
 ) -> None:

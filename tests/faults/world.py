@@ -1,7 +1,6 @@
 """The real server beside a provider that can be held: own components, an app with OAuth, and a client for scripts."""
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.tokens import TokenResult
 from webapp.settings import Settings
+from webapp.store.opening import open_store
 
 
 @dataclass
@@ -61,8 +61,8 @@ class World:
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """What stands in the database."""
-        with closing(sqlite3.connect(self.server.data / "patchbay.db")) as connection:
-            return connection.execute(sql).fetchall()
+        with closing(open_store(Settings.from_env({**self.server.shell.env}))) as store:
+            return store.tuples(sql)
 
     def connect(self) -> str:
         """An account whose token has just expired; its id."""

@@ -18,6 +18,11 @@ READ = """async ([url, token, id]) => {
   const answer = await fetch(`${url}/v1/connect/accounts/${id}`, { headers: { Authorization: `Bearer ${token}` } });
   return [answer.status, (await answer.json()).id];
 }"""
+OUTCOME = """new Promise((done, fail) => {
+  const look = () => outcome ? done(outcome) : setTimeout(look, 20);
+  look();
+  setTimeout(fail, 10000, new Error("connect had no outcome in 10 s"));
+})"""
 
 
 class Site:
@@ -41,8 +46,7 @@ class Site:
         return page
 
     def outcome(self, page: Any) -> Any:
-        page.evaluate("new Promise((done) => { const look = () => outcome ? done() : setTimeout(look, 20); look(); })")
-        return page.evaluate("outcome")
+        return page.evaluate(OUTCOME)
 
 
 @pytest.fixture
@@ -119,6 +123,20 @@ def test_an_origin_that_is_missing_is_named(page: Any, product: Any, site: Site,
     read = "fetch(`${0}/v1/connect/accounts`, {headers: {Authorization: `Bearer ${1}`}}).then(() => 1, () => 0)"
     assert page.evaluate(read.replace("${0}", product.url).replace("${1}", site.tokens[0])) == 0
     page.context.problems.clear()  # the browser's own words about that
+
+
+def test_close_can_be_pressed_only_once_it_would_close(page: Any, site: Site) -> None:
+    scripts: list[Any] = []
+    page.route("**/static/js/link.js*", lambda route: scripts.append(route))
+    site.page(page, "early@example.com")
+    click(page)
+    close = page.frame_locator("iframe").locator("[data-post-close]").first
+    close.wait_for(state="attached")
+    page.wait_for_timeout(100)
+    assert not close.is_visible() and scripts
+    scripts[0].continue_()
+    close.click()
+    assert site.outcome(page)["code"] == "cancelled"
 
 
 def test_leaving_is_an_error_with_a_code_of_its_own(page: Any, site: Site) -> None:
