@@ -14,7 +14,10 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-in
 EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --project Patchbay --no-location --no-wrap \
 	--sort-by-file
 
-.PHONY: run test postgres wheel format check bench bench-processes steady sizes far ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+# Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
+
+.PHONY: run test postgres wheel format check bench bench-processes bench-workers bench-growth steady sizes far ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -23,24 +26,25 @@ run: setup
 test: setup-dev
 	TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tmp}" \
 		'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }') \
-	$(BIN)/python -m pytest -p no:schemathesis -n 2 -m "not browser and not faults and not peer and not schemathesis"
+	$(PYTEST) -n 2 -m "not browser and not faults and not peer and not schemathesis"
 
 # The same tests over PostgreSQL, a server of which they start: all that do not look at the embedded database alone.
+# ONLY="tests/security tests/people" runs some of them.
 postgres: setup-dev
-	PATCHBAY_TEST_DATABASE=postgres $(BIN)/python -m pytest -p no:schemathesis -n 2 \
-		-m "not browser and not faults and not peer and not schemathesis"
+	PATCHBAY_TEST_DATABASE=postgres $(PYTEST) -n 2 \
+		-m "not browser and not faults and not peer and not schemathesis" $(ONLY)
 
 format: setup-dev frontend-tests
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/djlint --reformat --warn --quiet templates
-	$(PRETTIER) --write --log-level warn static/css static/js
+	$(PRETTIER) --write --log-level warn static/css static/js webapp/service/components/pieces/program
 
 check: setup-dev frontend-tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/djlint --check --quiet templates
-	$(PRETTIER) --check static/css static/js
+	$(PRETTIER) --check static/css static/js webapp/service/components/pieces/program
 	$(BIN)/mypy
 	$(BIN)/python tests/typing_components.py
 	$(BIN)/python -m pytest -q tests/test_imports.py tests/test_budgets.py tests/test_tables.py tests/manual/test_documents.py tests/manual/test_references.py
@@ -49,12 +53,22 @@ check: setup-dev frontend-tests
 wheel: setup
 	$(BIN)/python -m hatchling build -t wheel
 
+# POSTGRES=1: each request over the embedded database and over PostgreSQL, side by side (needs PostgreSQL's server).
 bench: setup
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench$(if $(POSTGRES),.postgres.requests)
 
 # Requests a second with one web process and with two.
 bench-processes: setup
 	$(BIN)/python -m tests.bench.processes
+
+# Deliveries a second of one worker and of four on PostgreSQL, which claim side by side.
+bench-workers: setup-dev
+	$(BIN)/python -m tests.bench.workers
+
+# How lists and counts grow on PostgreSQL, from 1,000 rows of others to 100,000; MANY=1000000 takes minutes and EXPLAIN=1
+# shows the plans.
+bench-growth: setup-dev
+	$(BIN)/python -m tests.bench.postgres.growth $(if $(MANY),--many $(MANY)) $(if $(EXPLAIN),--explain)
 
 # An hour of mixed requests: do memory and the log of the database stay flat?
 steady: setup
@@ -76,14 +90,15 @@ ways: setup-dev
 	$(BIN)/python -m tests.ways $(if $(VERBOSE),-v)
 
 browser: setup-dev frontend-tests
-	$(BIN)/python -m pytest -p no:schemathesis -m browser
+	$(PYTEST) -m browser
 
-# FULL=1: as long as it takes, 100 kills and 10,000 events among them.
+# FULL=1: as long as it takes, 100 kills and 10,000 events among them. POSTGRES=1: over PostgreSQL, those that are not about
+# the embedded database and do not start a server of it by themselves.
 faults: setup-dev
-	PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(BIN)/python -m pytest -p no:schemathesis -m faults
+	$(if $(POSTGRES),PATCHBAY_TEST_DATABASE=postgres) PATCHBAY_FAULT_KILLS=$(if $(FULL),100,6) $(PYTEST) -m faults
 
 peer: setup-dev frontend-tests
-	$(BIN)/python -m pytest -p no:schemathesis -m peer
+	$(PYTEST) -m peer
 
 schemathesis: setup-dev
 	$(BIN)/python -m pytest -m schemathesis

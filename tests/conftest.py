@@ -2,6 +2,7 @@
 
 import gc
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from tests.once import catalog, passwords, stores, web
 from webapp.kit import translation
 from webapp.kit.clock import FakeClock
+from webapp.kit.places import HERE, Place
 from webapp.service.catalog.build import build
 from webapp.service.catalog.sources import Places
 from webapp.settings import Settings
@@ -23,9 +25,13 @@ gc.disable()
 
 
 def pytest_collection_finish() -> None:
-    """Nothing that was imported and collected is garbage, and no later search for garbage looks through it again."""
+    """Nothing that was imported and collected is garbage, and no later search for garbage looks through it again.
+
+    Nor is bytecode kept of what a test writes and loads, and may write otherwise within the same second.
+    """
     gc.freeze()
     gc.enable()
+    sys.dont_write_bytecode = True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -77,7 +83,7 @@ def built_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is built as over a data folder, so that it stands there for what a command would build.
     """
     folder = tmp_path_factory.mktemp("catalog")
-    build(folder / "catalog.db", Places([folder / "apps"], components=folder / "components"))
+    build(folder / "catalog.db", Places.of(folder))
     return folder / "catalog.db"
 
 
@@ -97,3 +103,28 @@ def store(data: Path, migrated: Path) -> Iterator[SQLiteStore]:
     opened = stores.opened(Path(shutil.copy(migrated, data)))
     yield opened
     opened.close()
+
+
+class CountedPlace(Place):
+    """A place among those that compute; counts how often it was left, and come back to without being called."""
+
+    left = back = 0
+    is_crowded = False
+
+    @property
+    def crowded(self) -> bool:
+        return self.is_crowded
+
+    def _let_on(self) -> None:
+        self.left += 1
+
+    def _go_on(self) -> None:
+        self.back += 1
+
+
+@pytest.fixture
+def place() -> Iterator[CountedPlace]:
+    """That of the thread of this test, as the threads that answer requests have one."""
+    HERE.place = HERE.away = place = CountedPlace()
+    yield place
+    del HERE.place, HERE.away

@@ -15,12 +15,15 @@ from webapp.dashboard.dashboard import KEY
 from webapp.dashboard.portal.mount import PREFIX, mount
 from webapp.errors import PatchbayError
 from webapp.kit import assets, crypto, heartbeat, translation
+from webapp.kit.brought_words import BroughtWords
 from webapp.kit.clock import Clock, now
 from webapp.kit.routing import AddressBook, LazyRule
 from webapp.manual import wiring as manual
+from webapp.people.agents.documents import Documents
 from webapp.people.oidc.provider import OpenIdProvider
 from webapp.service.api import wiring as api
 from webapp.service.api.base.addresses import collapse_slashes
+from webapp.service.api.sign_in import wiring as sign_in
 from webapp.service.domain.access import clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.belongings import EmbeddedBelongings
@@ -30,6 +33,7 @@ from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.first_project import FirstProject
 from webapp.service.inbound import wiring as inbound
 from webapp.service.link import wiring as link
+from webapp.service.mcp import wiring as mcp
 from webapp.settings import Settings
 from webapp.trust import trusted
 
@@ -73,9 +77,11 @@ def create_app(
     app.after_request(static_files.cache)
     app.after_request(_protecting(settings))
     api.register(app, service)
+    sign_in.register(app, service)
     link.register(app, service)
     inbound.register(app, service)
-    manual.register(app, settings)
+    mcp.register(app, service)
+    manual.register(app, settings, service.executor.confinement)
     client_id, client_secret = clients.dashboard(service)
     dashboard.register(
         app,
@@ -90,8 +96,12 @@ def create_app(
         totp_sealer=TotpSealer(service),
         belongings=EmbeddedBelongings(service),
         oidc=OpenIdProvider(service.outbound, settings, clock) if settings.oidc_issuer else None,
+        agent_documents=Documents(service.outbound, service.store, clock),
     )
     service.catalog.when_refreshed(app.extensions[KEY].forget_apps)
+    words = BroughtWords(settings.data / "pieces" / "apps")
+    translation.take_from(words)
+    service.catalog.when_refreshed(words.forget)
     app.wsgi_app = trusted(collapse_slashes(app.wsgi_app), settings)  # type: ignore[method-assign, assignment]
     return app
 

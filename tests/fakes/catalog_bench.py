@@ -7,29 +7,33 @@ real name that an authority of the tests signed.
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
-from tests.fakes import postgres_fake, smtp_server, socket_server
+from tests.fakes import smtp_server, socket_server
 from tests.fakes.certificates import Authority
-from tests.fakes.declared import (
+from tests.fakes.databases import mysql_fake, postgres_fake
+from tests.fakes.declared.filling import fill
+from tests.fakes.declared.provider import (
     CLIENT_ID,
     CLIENT_SECRET,
     IDENTITY_ID,
     REDIRECT_URI,
     Answer,
     DeclaredProvider,
-    fill,
     heard,
 )
+from tests.fakes.declared.sessions import key_of
 from webapp.kit.clock import FakeClock
-from webapp.service.catalog.app import App, absolute
+from webapp.service.catalog.app import App
+from webapp.service.catalog.facts.sessions import TOKEN
+from webapp.service.catalog.requests import absolute
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connecting, provider, provider_clients
@@ -39,9 +43,10 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound import oauth
+from webapp.service.outbound import oauth, oauth1
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Guard, Target
+from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.outcomes import Response
 from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.service.outbound.transport import AnySocket, Limits, Transport
@@ -97,10 +102,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer: Answer) -> None:
         raw = b"" if answer.location else json.dumps(answer.body).encode()
+        if answer.form is not None:
+            raw = urlencode(answer.form).encode()
         self.send_response(answer.status)
         if answer.location:
             self.send_header("Location", answer.location)
-        self.send_header("Content-Type", "application/json")
+        kind = "application/json" if answer.form is None else "application/x-www-form-urlencoded"
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
         self.wfile.write(raw)
@@ -117,7 +125,7 @@ class Bench:
     scene: Scene
     fronts: tuple[Front, Front]
     mail: smtp_server.MailServer
-    database: postgres_fake.DatabaseServer
+    databases: Mapping[str, postgres_fake.DatabaseServer | mysql_fake.MySQLServer]
 
     def app(self, slug: str) -> App:
         return self.service.app(slug)
@@ -135,9 +143,9 @@ class Bench:
         if app.test_kind == "smtp":
             found |= {"host": "mail.example.com", "port": str(self.mail.port), "user": self.mail.user}
             found["password"] = self.mail.password if kind == "right" else "wrong"
-        if app.test_kind == "postgres":
-            found |= {"host": "db.example.com", "port": str(self.database.port), "user": self.database.user}
-            found["password"] = self.database.password if kind == "right" else "wrong"
+        if database := self.databases.get(app.test_kind or ""):
+            found |= {"host": "db.example.com", "port": str(database.port), "user": database.user}
+            found["password"] = database.password if kind == "right" else "wrong"
         return found
 
     def connect(self, app: App, kind: str = "right", answers: dict[str, str] | None = None) -> Account:
@@ -161,6 +169,8 @@ class Bench:
         client = provider_clients.choose(self.service.store, self.scene.project_id, app.slug)
         assert client is not None
         asked, outbound = provider.oauth_provider(self.service, app, client, fields), self.service.client_for(app)
+        if asked.request_token_url:
+            return self._signed_grant(app, asked, down)
         address = oauth.authorization_url(
             asked, redirect_uri=REDIRECT_URI, state=STATE, verifier=VERIFIER, scopes=app.default_scopes
         )
@@ -173,6 +183,18 @@ class Bench:
         if down:
             self.fronts[0].provider.down = "all"
         return oauth.exchange_code(outbound, asked, code=back["code"], redirect_uri=REDIRECT_URI, verifier=VERIFIER)
+
+    def _signed_grant(self, app: App, asked: Provider, down: bool) -> TokenResult | OAuthFailure:
+        outbound = self.service.client_for(app)
+        begun = oauth1.begin(outbound, asked, f"{REDIRECT_URI}?state={STATE}")
+        assert isinstance(begun, oauth1.Temporary), begun
+        redirect = outbound.request("GET", oauth1.authorization_url(asked, begun, app.default_scopes))
+        assert isinstance(redirect, Response) and redirect.status == 302, redirect
+        back = {name: values[0] for name, values in parse_qs(urlsplit(redirect.headers["location"]).query).items()}
+        assert (back["state"], back["oauth_token"]) == (STATE, begun.token)
+        if down:
+            self.fronts[0].provider.down = "all"
+        return oauth1.exchange(outbound, asked, begun, back["oauth_verifier"])
 
     def count(self) -> int:
         """How many accounts there are."""
@@ -191,10 +213,15 @@ def _samples(app: App, kind: str) -> dict[str, str]:
             # Telegram's tokens hold a colon, which the user name of Basic may not (RFC 7617, section 2).
             odd = ":+/=&%" if any(one.place == "url" for one in app.spec.credentials) else "+/=&%"
             found[field.name] = f"secret-{field.name}{odd}" if kind == "right" else f"other-{field.name}"
+    if session := app.spec.session:
+        found |= {name: _sample(app, name) for name in session.keep} | {TOKEN: f"secret-session-{kind}"}
+        if session.assertion:
+            found[session.assertion.key] = key_of(session.assertion, kind)
     if app.oauth:
         looked_up = app.oauth.look_up.keep if app.oauth.look_up else {}
         found |= {name: _sample(app, name) for name in (*app.oauth.keep, *looked_up)}
         found |= {"oauth_access_token": f"secret-token-{kind}", "oauth_client_id": CLIENT_ID, "oauth_uid": IDENTITY_ID}
+        found |= {"oauth_client_secret": CLIENT_SECRET} if app.oauth.request_token_url else {}
     return found
 
 
@@ -211,8 +238,13 @@ def _sample(app: App, name: str) -> str:
 def _hosts(app: App) -> set[str]:
     """The hosts to which a connection of ``app`` leads."""
     spec, values = app.spec, _samples(app, "right")
-    texts = [absolute(spec.base_url, one.url) for _, one in spec.requests if one.url]
-    texts += [spec.oauth.authorize_url, spec.oauth.token_url] if spec.oauth else []
+    texts = [
+        absolute(spec.base_url, one.url) for name, one in spec.requests if one.url and not name.startswith("events.")
+    ]
+    texts += [absolute(spec.base_url, spec.session.url)] if spec.session and spec.session.url else []
+    if spec.oauth:
+        texts += [spec.oauth.authorize_url or "", spec.oauth.token_url or ""]
+        texts += [spec.oauth.request_token_url] if spec.oauth.request_token_url else []
     return {urlsplit(fill(text, values)).hostname or "" for text in texts}
 
 
@@ -225,7 +257,7 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
         settings = Settings.from_env({"PATCHBAY_SANDBOX_PORT": str(plain.port)}, data=data)
         service = open_service(settings, FakeClock())
         stack.callback(close_service, service)
-        hosts = {host for slug in SLUGS for host in _hosts(service.app(slug))} | {"localhost"}
+        hosts = {host for slug in SLUGS for host in _hosts(service.app(slug))} | {"localhost", "www.googleapis.com"}
         names = sorted(hosts | {"mail.example.com"})
         secure.scheme = "https"
         secure.socket = authority.context(*names).wrap_socket(secure.socket, server_side=True)
@@ -234,6 +266,7 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
         guard = Guard([*names, "db.example.com"], resolver=lambda *_: [ip_address("127.0.0.1")])
         client = rerouted(guard, ca_file=authority.ca_file, port=secure.port)
         service = replace(service, outbound=client)
+        service.executor._interpreter._client = client
         project = projects.create(service, name="Shop", support_email="help@shop.example")
         for app in (service.app(slug) for slug in SLUGS):
             if app.oauth:
@@ -247,7 +280,12 @@ def catalog_bench(data: Path, ca: Path) -> Iterator[Bench]:
             Scene(project.id, "development"),
             (plain, secure),
             stack.enter_context(socket_server.serving(letters)),
-            stack.enter_context(socket_server.serving(postgres_fake.DatabaseServer("ada", "secret-database"))),
+            {
+                "mysql": stack.enter_context(socket_server.serving(mysql_fake.MySQLServer("ada", "secret-database"))),
+                "postgres": stack.enter_context(
+                    socket_server.serving(postgres_fake.DatabaseServer("ada", "secret-database"))
+                ),
+            },
         )
 
 

@@ -21,6 +21,7 @@ class MakeTask(Action):
     description = "Makes a task in a project."
     annotations = {ANNOTATIONS}
 
+    reads_secrets = True
     account = app("tinykeys")
     project_id = string(label="Project", options=projects, use_query=True, reload_props=True, with_label=True)
     title = string(label="Title")

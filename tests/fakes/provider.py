@@ -73,6 +73,105 @@ name = "read_only"
 scopes = ["read"]
 """
 
+SESSION_TOML = """
+slug = "acmekeys"
+name = "Acme Keys"
+description = "An app of the tests, whose password gives a session."
+categories = ["developer_tools"]
+auth_type = "keys"
+docs_url = "https://docs.example.com/"
+sources = ["https://docs.example.com/"]
+base_url = "{origin}"
+allowed_hosts = ["{origin}"]
+
+[logo]
+letter = "A"
+color = "#336699"
+
+[[fields]]
+name = "user"
+label = "User"
+
+[[fields]]
+name = "password"
+label = "Password"
+secret = true
+
+[session]
+url = "/session"
+form = { user = "{user}", password = "{password}" }
+token = "id"
+expires_in = "life"
+life_s = 3600
+keep = { site = "site" }
+source = "https://docs.example.com/"
+
+[[credentials]]
+place = "header"
+name = "X-Session"
+value = "{session_token}"
+source = "https://docs.example.com/"
+
+[test]
+url = "/me"
+source = "https://docs.example.com/"
+
+[identity]
+id = "id"
+name = "name"
+source = "https://docs.example.com/"
+"""
+
+SIGNED_TOML = """
+slug = "acmesigned"
+name = "Acme Signed"
+description = "An app of the tests, whose key signs each request."
+categories = ["developer_tools"]
+auth_type = "keys"
+docs_url = "https://docs.example.com/"
+sources = ["https://docs.example.com/"]
+base_url = "{origin}"
+allowed_hosts = ["{origin}"]
+
+[logo]
+letter = "A"
+color = "#336699"
+
+[[fields]]
+name = "access_key_id"
+label = "Access key ID"
+secret = true
+
+[[fields]]
+name = "secret_access_key"
+label = "Secret access key"
+secret = true
+
+[[fields]]
+name = "session_token"
+label = "Session token"
+secret = true
+optional = true
+
+[[credentials]]
+place = "sigv4"
+source = "https://docs.example.com/"
+
+[credentials.parts]
+access_key_id = "{access_key_id}"
+secret_access_key = "{secret_access_key}"
+session_token = "{session_token}"
+region = "eu-west-1"
+service = "s3"
+
+[test]
+url = "/me"
+source = "https://docs.example.com/"
+"""
+
+_URLS = 'authorize_url = "{origin}/authorize"\ntoken_url = "{origin}/token"\nrevoke_url = "{origin}/revoke"'
+ISSUER_TOML = APP_TOML.replace('"acme"', '"acmeissuer"').replace(_URLS, 'issuer = "{origin}"')
+APPS = {"acme": APP_TOML, "acmekeys": SESSION_TOML, "acmesigned": SIGNED_TOML, "acmeissuer": ISSUER_TOML}
 
 Play = Callable[[BaseHTTPRequestHandler], None]
 """Answers one request in a way of its own; kept by the path that it stands at."""
@@ -98,6 +197,7 @@ class FakeProvider:
         self.revoked: list[str] = []
         self.grants: dict[str, int] | None = None
         self.plays: dict[str, Play] = {}
+        self.posted = b""  # the last body
         self.clients: dict[str, str] | None = None  # id and secret of those it knows, where it looks at the client
         self.unknown = (401, "invalid_client")  # its answer to the others
         self.refused_code: tuple[int, str] | None = None  # its answer to a code, where it looks at that
@@ -184,7 +284,8 @@ def serving(port: int = 0) -> Iterator[FakeProvider]:
             return self._answer(*provider.me())
 
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            provider.posted = self.rfile.read(int(self.headers["Content-Length"]))
+            body = provider.posted.decode()
             form = {name: values[0] for name, values in parse_qs(body).items()}
             scheme, _, basic = self.headers.get("Authorization", "").partition(" ")
             if scheme == "Basic":  # RFC 6749 section 2.3.1

@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.once import stores
+from webapp.settings import Settings
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -23,16 +26,20 @@ class Served:
 
 
 @contextmanager
-def served(data: Path, **settings: str) -> Iterator[Served]:
-    """Start it over ``data`` with these settings, deaf to those of whoever runs the tests; stopped at the end."""
-    port = _free_ports()
+def served(data: Path, port: int | None = None, **settings: str) -> Iterator[Served]:
+    """Start it over ``data`` with these settings, deaf to those of whoever runs the tests; stopped at the end.
+
+    ``port`` is free, and so is the one behind it.
+    """
+    port = port or free_ports()
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PATCHBAY_")}
+    database = stores.settings_of(Settings.from_env({}, data=data).database)
     command = [sys.executable, "-m", "webapp.cli.main", "serve", "--port", str(port)]
     log = data.parent / "serve.log"
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            command, env={**inherited, **settings, "PATCHBAY_DATA": str(data)}, cwd=ROOT,
+            command, env={**inherited, **database, **settings, "PATCHBAY_DATA": str(data)}, cwd=ROOT,
             stdout=subprocess.PIPE, stderr=errors, text=True,
         ) as process,
     ):  # fmt: skip
@@ -47,7 +54,7 @@ def served(data: Path, **settings: str) -> Iterator[Served]:
             process.wait(15)
 
 
-def _free_ports() -> int:
+def free_ports() -> int:
     """A port whose successor is free too."""
     while True:
         with socket.socket() as first, socket.socket() as second:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.fakes.deployed import emit, plant_trigger_of
+from tests.service.domain.agents.planted import plant_agent, plant_approval
 from webapp.kit.crypto import new_id
 from webapp.kit.cursors import Window
 from webapp.service.domain.accounts import app_overrides, lifecycle, provider_clients
@@ -35,7 +36,7 @@ def absent_user_data(scene: Scene, user: str) -> UserData:
     kinds = {
         "account_id": "apn", "trigger_id": "ti", "webhook_id": "wh", "delivery_id": "dlv", "run_id": "run",
         "oauth_app_id": "oa", "app_override_id": "aov", "dynamic_props_id": "dyp", "workflow_id": "p",
-        "event_id": "evt",
+        "event_id": "evt", "agent_id": "ags", "approval_id": "apr",
     }  # fmt: skip
     ids = {name: new_id(prefix) for name, prefix in kinds.items()}
     ids["s3_key"] = f"1day/{scene.project_id}/{scene.environment}/{new_id('st')}/u/{new_id('file')}"
@@ -43,8 +44,9 @@ def absent_user_data(scene: Scene, user: str) -> UserData:
 
 
 def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scene, user: str) -> UserData:
-    """Give ``user`` an account, a deployed trigger with an event on its way, a run, a file and dynamic props; and the
-    project an OAuth client, an override and a workflow. ``plant`` puts an account into ``scene``."""
+    """Give ``user`` an account, a deployed trigger with an event on its way, a run, a file, dynamic props and an agent
+    with a call that waits; and the project an OAuth client, an override and a workflow. ``plant`` puts an account into
+    ``scene``."""
     trigger, _ = plant_trigger_of(service, scene, TIMER, {"cron": {"intervalSeconds": 900}}, user=user)
     mark = new_id("x").replace("_", "-")
     with service.store.write() as tx:
@@ -63,7 +65,9 @@ def plant_user_data(service: Service, plant: Callable[..., Account], scene: Scen
     client = provider_clients.add(
         service, app="tinyoauth", client_id=mark, client_secret="s", project_id=scene.project_id
     )
+    agent = plant_agent(service, scene, user, mark)
     ids = {
+        "agent_id": agent.id, "approval_id": plant_approval(service, scene, agent).id,
         "account_id": plant(user).id, "trigger_id": trigger.id, "webhook_id": webhook.id, "delivery_id": delivery["id"],
         "run_id": run.id, "s3_key": s3_key, "oauth_app_id": client.id, "app_override_id": override.id,
         "workflow_id": workflow.id, "event_id": event.id, "project_id": scene.project_id,

@@ -14,11 +14,17 @@ from urllib.parse import parse_qs, urlsplit
 import requests
 from authlib.integrations.requests_client import OAuth2Session
 
+from tests.fakes.npm_registry import package, registry
 from tests.fakes.served import Served, served
+from tests.service.domain.agents.planted import plant_agent, plant_approval
+from tests.service.domain.instance.pieces.planted import plant_pieces
 from webapp.kit.clock import now
 from webapp.kit.crypto import new_id
 from webapp.people import invitations, users
 from webapp.service.api.base.operations import USER
+from webapp.service.catalog.importing import documents, writing
+from webapp.service.catalog.importing.planning import plan
+from webapp.service.catalog.importing.standing import Options
 from webapp.service.domain.access import clients, tokens
 from webapp.service.domain.accounts import lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -30,6 +36,10 @@ from webapp.service.domain.projects import external_users, projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.settings import Settings
 
+DOCUMENT = (
+    b'{"openapi": "3.1.0", "info": {"title": "Acme"}, "servers": [{"url": "https://api.example.com"}],'
+    b' "paths": {"/me": {"get": {}}}}'
+)
 WEBHOOK = "https://app.example.com/events"
 
 
@@ -52,7 +62,8 @@ class Workspace:
 @contextmanager
 def workspace(data: Path) -> Iterator[Workspace]:
     """Serve the product over ``data`` and fill it."""
-    with served(data) as product:
+    with registry() as npm, served(data, PATCHBAY_PIECE_REGISTRY=npm.url) as product:
+        npm.publish(package("@activepieces/piece-shop"))
         port = urlsplit(product.url).port
         service = open_service(Settings.from_env({"PATCHBAY_PORT": str(port)}, data=data))
         try:
@@ -79,6 +90,8 @@ def _filled(made: Workspace, service: Service) -> Workspace:
             for name in ("WORKFLOW_ID", "WORKFLOW_TO_DELETE_ID")
         },
         **further,
+        "IMPORTED_APP": _imported(service),
+        **plant_pieces(service),
         "CLIENT_ID": client.id,
         "CLIENT_SECRET": secret,
         "TOKEN": clients.issue_token(service, client, None).token,
@@ -93,9 +106,19 @@ def _filled(made: Workspace, service: Service) -> Workspace:
     }
     with service.store.write() as tx:
         external_users.ensure(tx, scene, "user-to-delete", now())
+    agent = plant_agent(service, scene, USER)
+    made.names["AGENT_ID"] = agent.id
+    for name in ("APPROVAL_ID", "OTHER_APPROVAL_ID"):
+        made.names[name] = plant_approval(service, scene, agent).id
     _files(made, service, scene)
     _over_the_api(made)
     return made
+
+
+def _imported(service: Service) -> str:
+    """An app that is to go; the running product takes it in by itself."""
+    planned = plan(documents.read(DOCUMENT), "imported", Options(auth="bearer"))
+    return writing.write(planned, service.settings.data, None, "a document", now()).plan.slug
 
 
 def _login(service: Service, name: str) -> str:
@@ -157,9 +180,11 @@ def _files(made: Workspace, service: Service, scene: Scene) -> None:
 def _over_the_api(made: Workspace) -> None:
     """What the API itself can make."""
     owner = {"external_user_id": USER}
-    for name, app in (("", "github"), ("GOOGLE_", "gmail"), ("SANDBOX_", "sandbox")):
+    for name, app in (("", "github"), ("GOOGLE_", "gmail"), ("NOTION_", "notion"), ("SANDBOX_", "sandbox")):
         created = made.call("POST", "oauth_apps", json={"app": app, "client_id": "one", "client_secret": "two"})
         made.names[f"{name}OAUTH_APP_ID"] = created.json()["id"]
+    events = f"{made.product.url}/h/app/notion/{made.names['NOTION_OAUTH_APP_ID']}"
+    assert requests.post(events, json={"verification_token": "secret_1"}, timeout=20).ok
     preset = made.call("POST", "app_overrides", json={"app": "gitlab", "name": "Ours", "cfmap": {}})
     made.names["APP_OVERRIDE_ID"] = preset.json()["id"]
     logo = {"logo": "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="}

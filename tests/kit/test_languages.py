@@ -78,3 +78,9 @@ def differing(messages: Catalog) -> Iterator[tuple[str, str]]:
             there = set(FILLED.findall(form))
             if there - filled or (filled - there) - (COUNTS if message.pluralizable else set()):
                 yield forms(message.id)[-1], form
+
+
+def test_a_word_of_ours_and_the_same_word_of_an_app_are_each_said_as_they_are_meant() -> None:
+    translation.speak("fr")
+    assert (translation.gettext("To"), translation.translated("To")) == ("Au", "À")
+    translation.speak(translation.DEFAULT)

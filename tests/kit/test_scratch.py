@@ -51,3 +51,59 @@ def test_another_users_folder_is_left_alone(tmp_path: Path) -> None:
         os.chown(folder, 12345, 12345)
         sweep(tmp_path, "mine-")
         assert folder.exists()
+
+
+def test_folders_deeper_than_a_path_reaches_are_removed(tmp_path: Path) -> None:
+    top = tmp_path / "mine-deep"
+    top.mkdir()
+    folder = os.open(top, os.O_RDONLY)
+    for _ in range(1_500):
+        os.mkdir("deeper", dir_fd=folder)
+        inner = os.open("deeper", os.O_RDONLY, dir_fd=folder)
+        os.close(os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=inner))
+        os.close(folder)
+        folder = inner
+    os.close(folder)
+    os.utime(top, (0, 0))
+    sweep(tmp_path, "mine-")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_its_own_is_never_removed(tmp_path: Path) -> None:
+    other, top = tmp_path / "other", tmp_path / "mine"
+    (top / "shut" / "inner").mkdir(parents=True)
+    other.mkdir()
+    (other / "kept").touch()
+    (top / "link").symlink_to(other)
+    (top / "shut" / "inner" / "link").symlink_to(other / "kept")
+    (top / "shut").chmod(0o500)
+    scratch.empty(top)
+    assert list(top.iterdir()) == [] and (other / "kept").exists()
+    scratch.remove(top)
+    scratch.remove(top)  # which is not there any more
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
+def test_what_keeps_its_owner_out_goes_too(tmp_path: Path) -> None:
+    """As a user for whom rights hold, in a process of its own."""
+    top = tmp_path / "mine"
+    top.mkdir()
+    tmp_path.chmod(0o777)
+    top.chmod(0o777)
+    pid = os.fork()
+    if pid == 0:
+        code = 99
+        try:
+            os.chdir(tmp_path)
+            if os.geteuid() == 0:
+                os.setuid(65_534)
+            for name, rights in (("shut", 0), ("blind", 0o300), ("read", 0o500)):
+                Path("mine", f"around-{name}").mkdir()
+                Path("mine", name).mkdir(rights)
+                Path("mine", f"around-{name}", name).mkdir(rights)
+            Path("mine", "blind", "file").touch()
+            scratch.empty(Path("mine"))
+            code = len(list(Path("mine").iterdir()))
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

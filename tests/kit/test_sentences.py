@@ -56,6 +56,10 @@ def test_a_sentence_is_recognised_with_what_fills_it(english: str, german: str) 
     assert GERMAN.translated(english) == german
 
 
+def test_a_message_that_is_nothing_but_what_fills_it_recognises_nothing() -> None:
+    assert Sentences({"{message}": "{message}", "Gone.": "Weg."}).translated("Nobody said this.") == "Nobody said this."
+
+
 def test_japanese_sentences_stand_without_a_space() -> None:
     words = Sentences({"It failed.": "失敗しました。", "Try again.": "もう一度。"})
     assert words.translated("It failed. Try again.") == "失敗しました。もう一度。"

@@ -1,11 +1,17 @@
 """Layout of templates: a line break is one space, and none where a browser would show none. Else pages are Jinja's."""
 
+import re
+
 import jinja2
 import pytest
+from jinja2 import nodes
 from markupsafe import Markup, escape
 
-from webapp.kit import templates
+from tests.manual.documents import ROOT
+from webapp.kit import templates, translation
 from webapp.kit.translation import lazy
+
+REMEMBERED = re.compile(r"set (\w+) = \w+\|remembered")
 
 
 def rendered(source: str, **context: object) -> str:
@@ -189,3 +195,44 @@ def test_a_remembered_macro_is_drawn_once_for_the_same_arguments() -> None:
     page = rendered(source, note=lambda name: drawn.append(name) or "", x="<", y=Markup("<"))  # type: ignore[func-returns-value]
     assert page == "<i >a</i><i >a</i><i &lt;>a</i><i <>a</i>"
     assert len(drawn) == 3
+
+
+def test_a_remembered_macro_is_drawn_in_each_language() -> None:
+    environment = jinja2.Environment(autoescape=True)
+    templates.prepare(environment)
+    source = "{% macro out() %}{{ _('Sign out') }}{% endmacro %}{% set out = out|remembered %}{{ out() }}"
+    environment.loader = jinja2.DictLoader({"out": source, "page": "{% from 'out' import out %}{{ out() }}"})
+    page, words = environment.get_template("page"), []
+    for tag in ("en", "de", "en"):
+        translation.speak(tag)
+        words.append(page.render())
+    assert words == ["Sign out", "Abmelden", "Sign out"]
+
+
+def test_a_remembered_macro_uses_nothing_but_its_arguments() -> None:
+    """What it drew for one person is shown to others: no session, no request, no address of the page may be in it."""
+    environment, used = jinja2.Environment(autoescape=True), dict[str, set[str]]()
+    templates.prepare(environment)
+    for file in sorted((ROOT / "templates").rglob("*.html")):
+        if names := REMEMBERED.findall(file.read_text("utf-8")):
+            for macro in environment.parse(file.read_text("utf-8")).find_all(nodes.Macro):
+                if macro.name in names:
+                    used[macro.name] = {name.name for name in macro.find_all(nodes.Name)}
+                    used[macro.name] -= {argument.name for argument in macro.args}
+    assert len(used) > 10
+    assert set().union(*used.values()) - used.keys() <= {"_", "gettext", "ngettext", "count_of", "_trans", "paths"}
+
+
+def test_what_an_included_template_sets_stays_in_it() -> None:
+    files = {
+        "page": "{% set a, b = 1, 2 %}{% for c in [3, 4] %}{% include 'part' %}{% endfor %}{{ a }}{{ b }}",
+        "part": "{{ '' if d is undefined else d }}{% set a, d = c, c %}{{ a }}{{ b }}{{ e }}{% include 'inner' %}",
+        "inner": "{{ a }}{{ c }}{{ d }} ",
+    }
+    pages = []
+    for prepared in (False, True):
+        environment = jinja2.Environment(loader=jinja2.DictLoader(files), autoescape=True)
+        if prepared:
+            templates.prepare(environment)
+        pages.append(environment.get_template("page").render(e=5))
+    assert pages == ["325333 425444 12"] * 2

@@ -35,6 +35,7 @@ def test_every_link_and_anchor_leads_somewhere(file: Path) -> None:
                 "https://www.standardwebhooks.com/",
                 "https://limits.readthedocs.io",
                 "https://litestream.io",
+                "https://www.activepieces.com/docs/overview/welcome",
                 "https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING",
                 f"{SERVED}/docs/api",
             )

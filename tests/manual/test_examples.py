@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import requests
 
 from tests.fakes.installation import Installation
 from tests.manual.documents import fences, text_of
+from tests.service.catalog.components.providers.calls_form import CallsOfApp
+from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.domain.access import clients
 
 
@@ -74,3 +77,15 @@ def test_an_action_is_asked_for_by_the_command_that_is_shown(served: Installatio
         env={"PATH": "/usr/bin:/bin", **names}, cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert json.loads(done.stdout) == {"error": "There is no such account."}
+
+
+def test_calls_of_components_have_the_form_that_is_shown() -> None:
+    (file,) = [code for code in fences(text_of("components"), "toml") if "[[calls]]" in code]
+    assert len(CallsOfApp.model_validate(tomllib.loads(file)).calls) == 4
+
+
+def test_the_oauth_that_is_shown_is_that_of_its_app() -> None:
+    examples = [tomllib.loads(code) for code in fences(text_of("apps"), "toml") if "[oauth.client]" in code]
+    for slug, example in zip(("raindrop", "netlify_oauth"), examples, strict=True):
+        app = tomllib.loads((BUILT_IN / slug / "app.toml").read_text("utf-8"))
+        assert example == {name: app[name] for name in example}

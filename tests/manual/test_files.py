@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from tests.manual.documents import FOLDER, ROOT, text_of
 from webapp.cli.main import main
@@ -104,6 +104,13 @@ def test_systemd_understands_the_units_and_finds_them_confined(tmp_path: Path) -
             assert subprocess.run(judged, capture_output=True, check=False).returncode == 0, path.name
 
 
+def test_units_that_run_components_allow_what_confines_their_code() -> None:
+    for name in ("patchbay.service", "patchbay-web@.service", "patchbay-worker@.service"):
+        text = FILES[name].read()
+        assert "landlock_create_ruleset landlock_add_rule landlock_restrict_self" in text, name
+        assert "RestrictNamespaces" not in text, name
+
+
 def test_containers_run_commands_that_exist_with_settings_that_are_valid() -> None:
     compose = yaml.safe_load(FILES["compose.yml"].read())
     ours = {name: service for name, service in compose["services"].items() if service["image"] == "patchbay"}
@@ -118,8 +125,17 @@ def test_containers_run_commands_that_exist_with_settings_that_are_valid() -> No
     assert Settings.from_env(filled).trusted_proxies == (network["subnet"],)
 
 
+def test_what_the_containers_take_from_the_folder_is_among_the_files() -> None:
+    services = yaml.safe_load(FILES["compose.yml"].read())["services"].values()
+    volumes = [volume for service in services for volume in service.get("volumes", ())]
+    ours = {volume.split(":")[0].removeprefix("./") for volume in volumes if volume.startswith("./")}
+    assert ours == {"haproxy.cfg", "roles.sh", "connect.example.com.pem"} and set(FILES) > ours - {
+        "connect.example.com.pem"
+    }
+
+
 def test_the_role_of_the_containers_gets_its_password_by_no_command_line() -> None:
-    command, *lines = yaml.safe_load(FILES["compose.yml"].read())["configs"]["roles"]["content"].splitlines()[1:]
+    command, *lines = FILES["roles.sh"].read().splitlines()[2:]
     assert command.startswith("psql ") and "PASSWORD" not in command
     assert lines[0] == r"\getenv password PASSWORD" and "PASSWORD :'password'" in lines[1]
 

@@ -36,3 +36,10 @@ def exact_origin(text: str) -> str | None:
     shown = f"[{host}]" if ":" in host else host
     default = {"http": 80, "https": 443}[parts.scheme]
     return f"{parts.scheme}://{shown}" + (f":{port}" if port not in (None, default) else "")
+
+
+def origin_of(url: str) -> str:
+    """``url`` without its path, query and fragment."""
+    scheme, mark, rest = url.partition("://")
+    end = min((rest.find(sign) for sign in "/?#" if sign in rest), default=len(rest))
+    return f"{scheme}{mark}{rest[:end]}"

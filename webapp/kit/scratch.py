@@ -5,8 +5,8 @@ folder whose lock is free belongs to nobody.
 """
 
 import fcntl
+import itertools
 import os
-import shutil
 import tempfile
 import time
 from contextlib import suppress
@@ -16,6 +16,7 @@ from types import TracebackType
 LOCK = ".lock"
 YOUNG_S = 60.0
 """A folder without a lock may be being made just now."""
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Scratch:
@@ -31,7 +32,7 @@ class Scratch:
     def close(self) -> None:
         """Remove it, with all that stands in it."""
         if self._lock >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
+            remove(self.path)
             os.close(self._lock)
             self._lock = -1
 
@@ -67,7 +68,72 @@ def sweep(parent: Path, prefix: str) -> None:
     for entry in os.scandir(parent):
         with suppress(OSError):
             if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False) and _is_left(entry):
-                shutil.rmtree(entry.path, ignore_errors=True)
+                remove(Path(entry.path))
+
+
+def remove(folder: Path) -> None:
+    """Remove ``folder`` with all that stands in it; what cannot be removed stays.
+
+    Code that was shut in here may have nested folders deeper than a path reaches, or than a function may call itself.
+    """
+    empty(folder)
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def empty(folder: Path) -> None:
+    """Remove all that stands in ``folder``, as :func:`remove` does."""
+    with suppress(OSError):
+        top = os.open(folder, _FOLDER)
+        try:
+            with suppress(OSError):
+                os.fchmod(top, 0o700)
+            _empty(top)
+        finally:
+            os.close(top)
+
+
+def _empty(top: int) -> None:
+    """Bring the folders in each folder up to ``top``, so that none is ever deep, and remove it then."""
+    names = (f".{os.urandom(8).hex()}-{number}" for number in itertools.count())
+    waiting = _without_files(top)
+    while waiting:
+        name = waiting.pop()
+        with suppress(OSError):
+            inner = _opened(name, top)
+            try:
+                for child in _without_files(inner):
+                    os.close(_opened(child, inner))  # a folder that is not one's own to write cannot be moved
+                    brought_up = next(names)
+                    os.rename(child, brought_up, src_dir_fd=inner, dst_dir_fd=top)
+                    waiting.append(brought_up)
+            finally:
+                os.close(inner)
+            os.rmdir(name, dir_fd=top)
+
+
+def _opened(name: str, folder: int) -> int:
+    """The folder ``name`` in the open ``folder``, open; what kept its owner out of it does so no more."""
+    shut = os.open(name, _FOLDER | os.O_PATH, dir_fd=folder)
+    try:
+        with suppress(OSError):
+            Path(f"/proc/self/fd/{shut}").chmod(0o700)
+    finally:
+        os.close(shut)
+    return os.open(name, _FOLDER, dir_fd=folder)
+
+
+def _without_files(folder: int) -> list[str]:
+    """Remove the files and links in the open ``folder``; the names of its folders."""
+    folders: list[str] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+            else:
+                with suppress(OSError):
+                    os.unlink(entry.name, dir_fd=folder)
+    return folders
 
 
 def _is_left(entry: os.DirEntry[str]) -> bool:

@@ -55,7 +55,7 @@ class Sentences:
         self._whole = {english: other for english, other in messages.items() if not PLACE.search(english)}
         self._forms = defaultdict[str, list[_Form]](list)  # by the first or last word that is not filled in
         for english in sorted(messages, key=lambda text: -len(PLACE.sub("", text))):
-            if english not in self._whole:
+            if english not in self._whole and PLACE.sub("", english).strip():  # else it would be anything
                 self._forms[_key(english)].append(_form(english, messages[english]))
         self.translated = lru_cache(maxsize=4096)(self._translated)
 

@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 
 from jinja2 import nodes
 from jinja2.compiler import CodeGenerator, Frame
+from jinja2.environment import Template
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from jinja2.runtime import Context, Macro
+from jinja2.utils import missing
 from markupsafe import Markup, escape
 from markupsafe import _escape_inner as escape_text  # type: ignore[attr-defined]  # what escape calls for a str
 
@@ -88,7 +90,9 @@ def _install_words(environment: Any) -> None:
     environment.policies["ext.i18n.trimmed"] = True
     environment.install_gettext_callables(translation.gettext, translation.ngettext, newstyle=True)
     # The extension's own look through the whole context at each message. Ours need nothing of it: all pages are HTML.
-    environment.globals.update({"_": _in_page, "gettext": _in_page, "ngettext": _count_in_page})
+    environment.globals.update(
+        {"_": _in_page, "gettext": _in_page, "ngettext": _count_in_page, "count_of": translation.count_of}
+    )
 
 
 def _in_page(message: str, **variables: object) -> Markup:
@@ -117,11 +121,14 @@ def strong(text: str) -> Markup:
 
 
 def remembered(macro: Macro) -> Callable[..., str]:
-    """``macro``, which is drawn once for the same arguments: nothing else may be in it, not even a language."""
-    drawn = functools.lru_cache(_DRAWINGS, typed=True)(macro)
+    """``macro``, which is drawn once for the same arguments in each language: nothing else may be in it."""
+    drawings: dict[str, Callable[..., str]] = {}
 
     def draw(*args: Hashable, **kwargs: Hashable) -> str:
-        return drawn(*args, **kwargs)
+        language = translation.language()
+        if language not in drawings:
+            drawings[language] = functools.lru_cache(_DRAWINGS, typed=True)(macro)
+        return drawings[language](*args, **kwargs)
 
     return draw
 
@@ -148,8 +155,8 @@ class _Output(CodeGenerator):
         self.writeline("template = environment.get_or_select_template(", node)
         self.visit(node.template, frame)
         self.write(f", {self.name!r})")
-        around = f"template.new_context(context.get_all(), True, {self.dump_local_context(frame)})"
-        self.simple_write(f"concat(template.root_render_func({around}))", frame, node)
+        inside = f"context.inside(template, {self.dump_local_context(frame)})"
+        self.simple_write(f"concat(template.root_render_func({inside}))", frame, node)
 
     def _output_child_pre(self, node: Any, frame: Any, finalize: Any) -> None:
         if frame.eval_ctx.autoescape and not frame.eval_ctx.volatile and finalize.src is None:
@@ -159,6 +166,15 @@ class _Output(CodeGenerator):
 
 
 class _Calls(Context):
+    def inside(self, template: Template, local: Mapping[str, Any]) -> Context:
+        """What ``template`` is drawn from where this one includes it: all that this one is, and what it calls its own.
+
+        Jinja makes a copy of all of that for each. Here what the page was drawn from is shared.
+        """
+        context = type(self)(self.environment, self.parent, template.name, template.blocks)
+        context.vars = {**self.vars, **{name: value for name, value in local.items() if value is not missing}}
+        return context
+
     def call(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call ``function``, which may be any callable. Jinja looks at each thrice for what it wants passed."""
         kind = type(function)

@@ -22,6 +22,7 @@ from babel.dates import format_skeleton, format_timedelta
 from babel.numbers import format_decimal
 
 from webapp.kit import message_files, sentences
+from webapp.kit.brought_words import BroughtWords
 
 DEFAULT = "en"
 # By BCP 47 tag; each in its own words.
@@ -35,6 +36,7 @@ LANGUAGES: Mapping[str, str] = {
 _DOCUMENTATION = "See the documentation"  # what such links of components are called
 _FOLDER = Path(__file__).parent.parent / "translations"
 _language: ContextVar[str] = ContextVar("language", default=DEFAULT)
+_brought: list[BroughtWords] = []
 
 
 def speak(language: str) -> None:
@@ -44,6 +46,11 @@ def speak(language: str) -> None:
     """
     spoken = (tag for tag in (language, language.partition("-")[0]) if tag in LANGUAGES)
     _language.set(next(spoken, DEFAULT))
+
+
+def take_from(words: BroughtWords) -> None:
+    """Look in ``words``, too, for what apps and components say and nothing of ours translates."""
+    _brought[:] = [words]
 
 
 def language() -> str:
@@ -99,10 +106,14 @@ def translated(text: str) -> str:
     if not text or language == DEFAULT:
         return text
     words, link = without_link(text)
-    known = gettext(words)
-    known = sentences.of_folder(_folder(language)).translated(words) if known == words else known
+    known = _brought[0].completing(_ours, language, words) if _brought else _ours(words)
     label = gettext("See the documentation")
     return f"{known} [{label}]{link}" if link else known
+
+
+def _ours(words: str) -> str:
+    known = sentences.of_folder(_folder(_language.get())).translated(words)  # "To" of an app is no "To" of ours
+    return gettext(words) if known == words else known
 
 
 def without_link(text: str) -> tuple[str, str]:
@@ -122,7 +133,7 @@ class _Lazy(UserString):
 
 @functools.cache
 def _catalog(language: str) -> catalogs.NullTranslations:
-    files = sorted(_folder(language).glob("*.po"))
+    files = sorted(_folder(language).glob("*.po"), key=lambda file: (file.name != "pages.po", file.name))
     return message_files.read(files) if files else catalogs.NullTranslations()
 
 
