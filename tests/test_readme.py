@@ -2,6 +2,7 @@
 somewhere. Links, options, settings and routes are looked at in ``tests/manual``."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ SHOWN = "\n".join(file.read_text("utf-8") for file in FILES)
 
 
 def test_the_example_of_an_app_passes_the_checker(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", text_of("apps"), re.DOTALL)
+    example, *parts = re.findall(r"```toml\n(.*?)```", text_of("apps"), re.DOTALL)
+    assert all(map(tomllib.loads, parts))
     folder = tmp_path / "acme"
     folder.mkdir()
     (folder / "app.toml").write_text(example, "utf-8")

@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 from flask.testing import FlaskClient
+from prometheus_client import values
 from prometheus_client.parser import text_string_to_metric_families
 
+from webapp import telemetry
 from webapp.app import create_app
 from webapp.kit import heartbeat
 from webapp.kit.crypto import begin_request, end_request, request_id
 from webapp.manual.files import FILES
+from webapp.quotas import REFUSALS
 from webapp.service.api.table import OPERATIONS
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
@@ -100,13 +103,37 @@ def test_routes_that_an_alert_leaves_out_exist() -> None:
     assert "api.create_token" not in names and "api.list_accounts" not in names
 
 
-def test_counts_of_several_web_processes_are_told_apart(start: Start) -> None:
-    client = start(METRICS_TOKEN=TOKEN, WEB="2")
-    shown = [ask(client, "/metrics", Authorization=f"Bearer {TOKEN}").text for _ in range(2)][-1]
-    for family in text_string_to_metric_families(shown):
-        counted = family.name.startswith(("patchbay_request", "patchbay_refusals"))
-        for sample in family.samples:
-            assert sample.labels.get("process") == (str(os.getpid()) if counted else None), sample
+def test_counts_of_several_web_processes_are_summed_by_each(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(telemetry.FOLDER, str(tmp_path))
+    clients = []
+    for process in (1, 2):
+        value = values.MultiProcessValue(lambda process=process: process)  # type: ignore[no-untyped-call]
+        monkeypatch.setattr(values, "ValueClass", value)
+        clients.append(start(METRICS_TOKEN=TOKEN, WEB="2"))
+        ask(clients[-1], "/healthz")
+    before = counted(clients[0])
+    REFUSALS.add("USER_RUNS", 1)  # by the second
+    for client in clients:
+        assert counted(client)["requests"] == 2
+        assert counted(client)["seconds"] == 2
+        assert counted(client)["refusals"] == before["refusals"] + 1
+
+
+def counted(client: FlaskClient) -> dict[str, float]:
+    shown = ask(client, "/metrics", Authorization=f"Bearer {TOKEN}").text
+    samples = [sample for family in text_string_to_metric_families(shown) for sample in family.samples]
+
+    def total(name: str, **labels: str) -> float:
+        found = (sample for sample in samples if sample.name == name and labels.items() <= sample.labels.items())
+        return sum(sample.value for sample in found)
+
+    return {
+        "requests": total("patchbay_requests_total", route="healthz"),
+        "seconds": total("patchbay_request_seconds_count", route="healthz"),
+        "refusals": total("patchbay_refusals_total", quota="user_runs"),
+    }
 
 
 def test_there_are_no_metrics_without_a_token(start: Start) -> None:

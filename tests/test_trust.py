@@ -123,6 +123,7 @@ def test_a_peer_without_an_address_is_not_trusted(data: Path, peer: str) -> None
         ("https://connect.example.com", "10.0.0.9", {"HTTP_FORWARDED": "for=8.8.8.8"}, "10.0.0.0/8", False),
         ("https://connect.example.com", "10.0.0.9", {}, "", False),
         ("https://connect.example.com", "8.8.8.8", {"HTTP_X_FORWARDED_FOR": "1.1.1.1"}, "", False),
+        ("https://connect.example.com", "127.0.0.1", {"PATH_INFO": "/healthz"}, "", False),
         ("http://localhost", "127.0.0.1", {}, "", False),
         ("http://localhost", "", {}, "", False),
     ],

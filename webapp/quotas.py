@@ -9,13 +9,14 @@ import logging
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple
 
 from webapp import deadlines
 from webapp.errors import Forbidden, Invalid, PatchbayError, Throttled, TooLarge
 
 MINUTE_S, HOUR_S = 60, 3_600
-MB = 1 << 20
+KB, MB = 1 << 10, 1 << 20
 LOGGED_EVERY_S = 60.0
 log = logging.getLogger("patchbay.quotas")
 
@@ -139,6 +140,40 @@ USER_MB = Quota(
     "The same of all triggers of one external user.",
     unit=MB,
 )
+USER_STORE_KB = Quota(
+    "USER_STORE_KB",
+    1_024,
+    10_000_000,
+    TooLarge,
+    "Integrations keep at most {limit} KB for one user.",
+    "KB that integrations from npm may keep in their stores for one external user.",
+    unit=KB,
+)
+USER_AGENTS = Quota(
+    "USER_AGENTS",
+    100,
+    1_000_000,
+    Forbidden,
+    "As many agents came in for this user as may ({limit}); end one that is not needed on the page Agents.",
+    "Agents that may come in for one external user.",
+)
+USER_APPROVALS = Quota(
+    "USER_APPROVALS",
+    50,
+    1_000_000,
+    Forbidden,
+    "As many calls of agents wait for this user's yes as may ({limit}); answer them first.",
+    "Calls of agents that may wait for the yes of one external user.",
+)
+AGENT_REGISTRATIONS = Quota(
+    "AGENT_REGISTRATIONS",
+    60,
+    1_000_000,
+    Throttled,
+    "One address may register {limit} agents an hour; wait a while.",
+    "Agents that one network address may register an hour.",
+    HOUR_S,
+)
 WRONG_SECRETS = Quota(
     "WRONG_SECRETS",
     20,
@@ -161,6 +196,10 @@ TABLE = (
     ADDRESS_MB,
     TRIGGER_MB,
     USER_MB,
+    USER_STORE_KB,
+    USER_AGENTS,
+    USER_APPROVALS,
+    AGENT_REGISTRATIONS,
     WRONG_SECRETS,
 )
 
@@ -171,11 +210,13 @@ class Refusals:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
+        self.watch: Callable[[str], None] = lambda _: None  # called with the name of each that refuses
         self._logged: dict[str, tuple[float, int]] = {}  # when, and the count at that time
 
     def add(self, name: str, limit: int) -> None:
         """Count one refusal by the quota or deadline ``name``, which allows ``limit``."""
         now = time.monotonic()
+        self.watch(name.lower())
         with self._lock:
             self._counts[name] += 1
             count = self._counts[name]

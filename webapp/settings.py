@@ -91,6 +91,17 @@ class Settings:
     threads: int = _setting(64, read.number(1, 256), "Requests that a web process answers side by side.")
     drain_s: int = _setting(0, read.number(0, 600), "Seconds for which /readyz says that it stops, before it does.")
     runner: Path | None = _setting(None, read.text, "Folder where patchbay runner listens.")  # noqa: RUF009
+    piece_registry: str | None = _setting(
+        None,
+        read.base_url,
+        "npm registry of added integrations (that of the machine's .npmrc, or npm's own).",
+    )
+    piece_mb: int = _setting(100, read.number(1, 10_000), "MB that an added integration may have, with what it needs.")
+    piece_processes: int = _setting(8, read.number(1, 64), "Processes of Node that run pieces side by side, at most.")
+    piece_memory_mb: int = _setting(256, read.number(64, 4096), "MiB of memory that each of them may take.")
+    piece_idle_s: int = _setting(
+        30, read.number(1, 3600), "Seconds for which one waits for the next call of its user before it ends."
+    )
     log_level: str = _setting("info", read.choice("debug", "info", "warning", "error"), "How much is logged.")
     log_format: str = _setting("text", read.choice("text", "json"), "How log lines are written: text or json.")
     access_log: bool = _setting(False, read.switch, "on or off: a log line for every request.")

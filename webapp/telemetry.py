@@ -7,11 +7,12 @@ Both name a request by its route, never by its address, which may hold a token. 
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from flask import Flask, Response, abort, g, request
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from webapp.errors import PatchbayError
@@ -25,6 +26,7 @@ from webapp.settings import Settings
 
 BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 UNKNOWN = "none"
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 Observe = Callable[[str, int, float], None]  # route, status, seconds
 log = logging.getLogger("patchbay.requests")
 
@@ -54,8 +56,7 @@ def _observer(app: Flask, settings: Settings, service: Service) -> Observe:
     """What measures each answered request. It adds the route ``/metrics``, which shows the counts."""
     watchers: list[Observe] = [_logged] if settings.access_log else []
     if settings.metrics_token:
-        process = {"process": str(os.getpid())} if settings.web > 1 else {}
-        watchers.append(_measured(app, settings.metrics_token, service, process))
+        watchers.append(_measured(app, settings.metrics_token, service))
 
     def observe(route: str, status: int, seconds: float) -> None:
         for watcher in watchers:
@@ -70,16 +71,20 @@ def _logged(route: str, status: int, seconds: float) -> None:
     log.info("%s %s %s in %s ms", request.method, route, status, took, extra=fields)
 
 
-def _measured(app: Flask, token: str, service: Service, process: Mapping[str, str]) -> Observe:
-    """Counts of this process, labelled by ``process`` where several answer: no two are taken for one that falls."""
-    registry = CollectorRegistry()
-    labels, own = ("route", "method", "status", *process), tuple(process.values())
-    answered = Counter("patchbay_requests", "Requests that were answered.", labels, registry=registry)
-    took = Histogram(
-        "patchbay_request_seconds", "How long they took.", ("route", *process), registry=registry, buckets=BUCKETS
-    )
+def _measured(app: Flask, token: str, service: Service) -> Observe:
+    """Counts of this process, or of all that share the folder :data:`FOLDER` (``cli/serving/measures.py``)."""
+    registry = own = CollectorRegistry()
+    if folder := os.environ.get(FOLDER):
+        own = CollectorRegistry()
+        MultiProcessCollector(registry, folder)  # type: ignore[no-untyped-call]
+    labels = ("route", "method", "status")
+    answered = Counter("patchbay_requests", "Requests that were answered.", labels, registry=own)
+    took = Histogram("patchbay_request_seconds", "How long they took.", ("route",), registry=own, buckets=BUCKETS)
+    refused = Counter("patchbay_refusals", "What quotas refused.", ("quota",), registry=own)
+    for name, before in REFUSALS.counts().items():
+        refused.labels(name).inc(before)
+    REFUSALS.watch = lambda name: refused.labels(name).inc()
     registry.register(_Rows(service))
-    registry.register(_Refusals(process))
 
     @app.get("/metrics")
     def metrics() -> Response:
@@ -89,27 +94,13 @@ def _measured(app: Flask, token: str, service: Service, process: Mapping[str, st
         return Response(generate_latest(registry), content_type="text/plain; version=0.0.4; charset=utf-8")
 
     def count(route: str, status: int, seconds: float) -> None:
-        answered.labels(route, request.method if request.method in METHODS else "other", status, *own).inc()
-        took.labels(route, *own).observe(seconds)
+        answered.labels(route, request.method if request.method in METHODS else "other", status).inc()
+        took.labels(route).observe(seconds)
 
     return count
 
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-
-
-class _Refusals(Collector):
-    """What quotas refused in this process."""
-
-    def __init__(self, process: Mapping[str, str]) -> None:
-        self._process = process
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        """One count for each quota."""
-        family = CounterMetricFamily("patchbay_refusals", "What quotas refused.", labels=["quota", *self._process])
-        for name, count in REFUSALS.counts().items():
-            family.add_metric([name, *self._process.values()], count)
-        yield family
 
 
 class _Rows(Collector):

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 _FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_HOST", "HTTP_FORWARDED")
 WHY = "until then all requests seem to come from one place, and limits cannot tell a stranger from anybody else."
 _PROBES = ("/healthz", "/readyz", "/metrics")
-"""What watches one machine of several asks for them by that machine's own name."""
+"""What watches one machine of several asks for them by that machine's own name, and from the machine itself."""
 
 
 def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":
@@ -35,7 +35,7 @@ def trusted(wsgi: "WSGIApplication", settings: Settings) -> "WSGIApplication":
         peer = environ.get("REMOTE_ADDR", "")
         if _is_trusted(peer, networks):
             _apply_forwarded(environ)
-        elif _is_unnamed_proxy(peer, environ, settings):
+        elif environ.get("PATH_INFO") not in _PROBES and _is_unnamed_proxy(peer, environ, settings):
             environ[UNNAMED_PROXY] = peer
             if not warned:
                 warned.add(peer)

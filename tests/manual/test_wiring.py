@@ -11,16 +11,19 @@ from webapp.kit import assets
 from webapp.manual import wiring
 from webapp.manual.files import FILES
 from webapp.manual.pages import NAMES
+from webapp.service.components.confinement.confinement import Measure
 from webapp.settings import Settings
 
 HOSTILE = '"><script>alert(1)</script><img src=x onerror=y>'
 PATHS = ("/docs", "/docs/search", "/docs/search?q=key", *(f"/docs/{name}" for name in NAMES))
 
+MEASURES = [Measure("files", True, "It reads <b>little</b>."), Measure("network", False, "It has a way out.")]
+
 
 @pytest.fixture
 def browser(settings: Settings) -> FlaskClient:
     app = Flask("manual", template_folder=str(assets.templates_dir()), static_folder=str(assets.static_dir()))
-    wiring.register(app, settings)
+    wiring.register(app, settings, lambda: MEASURES)
     return app.test_client()
 
 
@@ -91,3 +94,12 @@ def test_a_file_to_copy_is_shown_as_it_stands_and_saved_by_its_name(browser: Fla
 def test_nothing_else_is_a_file_to_copy(browser: FlaskClient) -> None:
     for name in ("nothing", "..%2Finstall.md", "../install.md", "%2e%2e/install.md", "patchbay.service/x"):
         assert browser.get(f"/docs/files/{name}").status_code == 404, name
+
+
+def test_security_says_what_holds_on_this_machine(browser: FlaskClient) -> None:
+    text = browser.get("/docs/security").text
+    assert '<a href="#this-machine">What holds on this machine</a>' in text
+    assert '<h2 id="this-machine">What holds on this machine</h2>' in text
+    assert "<strong>Holds:</strong> It reads &lt;b&gt;little&lt;/b&gt;." in text
+    assert "<strong>Does not hold:</strong> It has a way out." in text
+    assert "this-machine" not in browser.get("/docs/guide").text

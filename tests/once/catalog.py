@@ -1,22 +1,21 @@
 """What is the same in all catalogs of a run, worked out once for all of them.
 
-Of the built-in apps that is the hash of their files and what their components declare; of each row of a component,
-what comes of it. Each is kept by everything that it is made of, so that what a test changes is worked out anew.
+Of the built-in apps that is the hash of their files and what their components declare. Each is kept by everything that
+it is made of, so that what a test changes is worked out anew.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from webapp.service.catalog import declaring, rows, sources
+from webapp.service.catalog import declaring
 from webapp.service.catalog.component_files import Component
-from webapp.service.catalog.components import ComponentInfo
 from webapp.service.catalog.declaring import Declare, Declared
+from webapp.service.catalog.reading import fingerprints
 from webapp.service.catalog.sources import BUILT_IN
 
 Facts = Mapping[str, Mapping[str, Any]]
 Declarations = tuple[list[Declared], list[str]]
-ReadComponent = Callable[[Mapping[str, Any], str | None, Path], ComponentInfo]
 
 
 def hashed_apps(digest: Callable[[Path, Iterable[Path]], str]) -> Callable[[Path, Iterable[Path]], str]:
@@ -47,24 +46,10 @@ def declared_components(
     return declare_once
 
 
-def read_components(read: ReadComponent) -> ReadComponent:
-    """The component in a row, which nothing changes once it is read."""
-    kept: dict[tuple[object, ...], ComponentInfo] = {}
-
-    def read_once(row: Mapping[str, Any], app_name: str | None, folder: Path) -> ComponentInfo:
-        key = (*row.items(), app_name, folder)
-        if key not in kept:
-            kept[key] = read(row, app_name, folder)
-        return kept[key]
-
-    return read_once
-
-
 def keep() -> None:
     """Begin to keep them, for as long as this process lasts."""
-    sources._digest = hashed_apps(sources._digest)  # type: ignore[assignment]
+    fingerprints._digest = hashed_apps(fingerprints._digest)  # type: ignore[assignment]
     declaring.declared = declared_components(declaring.declared)  # type: ignore[assignment]
-    rows.component = read_components(rows.component)  # type: ignore[attr-defined, assignment]
 
 
 def _ships(component: Component) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 
-from tests.fakes.postgres_server import PASSWORD, USER, server
+from tests.fakes.databases.postgres_server import PASSWORD, USER, server
 from webapp.store.postgres.store import PostgresStore
 
 _FAST = "-c synchronous_commit=off -c full_page_writes=off -c max_connections=200 -c autovacuum=off"

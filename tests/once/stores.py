@@ -5,6 +5,8 @@ make it, is opened as a copy of that database.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,12 @@ from webapp.store.sqlite import SQLiteStore
 
 ON_POSTGRES = os.environ.get("PATCHBAY_TEST_DATABASE") == "postgres"
 EMBEDDED = (
-    "tests/store/", "tests/cli/", "tests/faults/", "tests/browser/", "tests/sandbox/", "tests/kit/", "tests/bench/",
+    "tests/store/", "tests/cli/", "tests/browser/", "tests/sandbox/", "tests/kit/", "tests/bench/",
     "tests/service/catalog/", "tests/service/components/", "tests/service/outbound/",
     "tests/service/domain/instance/test_backups.py", "tests/service/domain/instance/test_restoring.py",
+    "tests/service/domain/instance/test_moving.py",
+    "tests/faults/test_locked_database.py", "tests/faults/test_upgrade.py", "tests/faults/test_write_ahead_log.py",
+    "tests/faults/test_cluster.py", "tests/faults/test_failover.py", "tests/faults/test_several_machines.py",
 )  # fmt: skip
 """What looks at the embedded database alone, at both by itself, or at none."""
 _databases: dict[str, str] = {}
@@ -36,11 +41,28 @@ def opened(path: Path, **options: Any) -> Any:
     return _on_postgres(path) if ON_POSTGRES else SQLiteStore(path, **options)
 
 
+@contextmanager
+def environment() -> Iterator[dict[str, str]]:
+    """The settings of a process that is to have the tests' database: none for the embedded one."""
+    if not ON_POSTGRES:
+        yield {}
+        return
+    name = postgres.new()
+    yield {"PATCHBAY_DATABASE_URL": postgres.url(name)}
+    postgres.drop(name)
+
+
+def settings_of(path: Path) -> dict[str, str]:
+    """The settings of a process that is to have the database of the file ``path``, which is made if need be."""
+    return {"PATCHBAY_DATABASE_URL": postgres.url(_name_of(path))} if ON_POSTGRES else {}
+
+
 def columns(store: Store) -> list[tuple[str, str]]:
     """Each table of ``store`` with each of its columns."""
     if store.folder is None:
         return store.tuples(
-            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public'"
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'public' AND "
+            "table_name IN (SELECT relname FROM pg_class WHERE NOT relispartition)"
         )
     return store.tuples(
         "SELECT m.name, c.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'"
@@ -65,9 +87,15 @@ def forget(folder: Path) -> None:
 
 
 def _on_postgres(path: Path) -> PostgresStore:
+    return PostgresStore(postgres.url(_name_of(path)), connections=8)
+
+
+def _name_of(path: Path) -> str:
+    """The name of the database that stands for the file ``path``."""
     name, place = path.read_text().split("\n") if path.exists() else ("template0", "")
     if place != str(path):
         name = postgres.new(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{name}\n{path}")
         _databases[str(path)] = name
-    return PostgresStore(postgres.url(name), connections=8)
+    return name

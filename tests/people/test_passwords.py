@@ -6,6 +6,7 @@ import sys
 import pytest
 from zxcvbn.frequency_lists import FREQUENCY_LISTS  # type: ignore[import-untyped]  # it carries no types
 
+from tests.conftest import CountedPlace
 from tests.once.passwords import THOROUGH
 from webapp.people import passwords
 
@@ -21,6 +22,11 @@ def test_a_password_is_kept_as_argon2id() -> None:
     stored = passwords.hashed(GOOD)
     assert stored.startswith("$argon2id$v=19$m=19456,t=2,p=1$") and GOOD not in stored
     assert passwords.matches(stored, GOOD) and not passwords.matches(stored, GOOD + "!")
+
+
+def test_others_compute_while_a_password_is_hashed(place: CountedPlace) -> None:
+    passwords.matches(passwords.hashed(GOOD), GOOD)
+    assert (place.left, place.back) == (2, 2)
 
 
 def test_nobodys_password_costs_as_much_and_never_matches() -> None:

@@ -43,6 +43,7 @@ FILES = {
         File("haproxy.cfg", "HAProxy in front of several machines"),
         File("Containerfile", "an image, of any base with Python"),
         File("compose.yml", "containers: PostgreSQL, Valkey, HAProxy, two web processes and two workers"),
+        File("roles.sh", "containers: the role that serves, made in PostgreSQL's"),
         File("prometheus.yml", "Prometheus: what to read of Patchbay"),
         File("alerts.yml", "Prometheus: alerts that matter"),
         File("dashboard.json", "Grafana: a dashboard of all that is measured"),

@@ -4,6 +4,7 @@ The reference of the API at ``/docs/api`` is the service's own; every page here 
 """
 
 import gzip
+from collections.abc import Callable, Sequence
 
 from flask import Blueprint, Flask, Response, abort, render_template, request
 from jinja2.runtime import Undefined
@@ -12,6 +13,7 @@ from webapp.kit import assets, templates
 from webapp.manual.files import FILES
 from webapp.manual.pages import NAMES, Manual
 from webapp.manual.search import search
+from webapp.service.components.confinement.confinement import Measure
 from webapp.settings import Settings
 
 _POLICY = (
@@ -21,8 +23,9 @@ _POLICY = (
 _LONGEST_QUERY = 200
 
 
-def register(app: Flask, settings: Settings) -> None:
-    """Serve the manual of the installation with ``settings`` from ``app``."""
+def register(app: Flask, settings: Settings, confinement: Callable[[], Sequence[Measure]]) -> None:
+    """Serve the manual of the installation with ``settings`` from ``app``; ``confinement`` tells what confines the code
+    of components here."""
     templates.prepare(app.jinja_env)
     manual, blueprint = Manual(settings), Blueprint("manual", __name__, url_prefix="/docs")
     blueprint.after_request(_finish)
@@ -40,7 +43,8 @@ def register(app: Flask, settings: Settings) -> None:
     def page(name: str) -> str:
         if name not in NAMES:
             abort(404)
-        return _draw("page", manual, page=manual.page(name))
+        measures = confinement() if name == "security" else ()
+        return _draw("page", manual, page=manual.page(name), measures=measures)
 
     @blueprint.get("/files/<name>")
     def file(name: str) -> Response:

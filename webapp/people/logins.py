@@ -1,8 +1,8 @@
 """What an owner or operator does to the login of a person, with everything that ends with it.
 
 A person's accounts and triggers belong to an external user of their id at the Connect service (:class:`Belongings`).
-Who is disabled keeps them: triggers go on, and everything stands as it was when the person is enabled again. Who is
-removed leaves nothing behind.
+Who is disabled keeps them: triggers go on, and everything stands as it was when the person is enabled again, but that
+they sign in again, and let agents in again. Who is removed leaves nothing behind.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from urllib.parse import quote
 from webapp import audit
 from webapp.kit.clock import Clock
 from webapp.people import invitations, passkeys, password_resets, sessions, totp, users
+from webapp.people.agents import grants
 from webapp.people.users import User
 from webapp.store.contract import Store, Tx
 
@@ -53,6 +54,7 @@ class Logins:
             if not user.enabled:
                 password_resets.void(tx, user.id)
                 sessions.end_all(tx, user.id)
+                grants.end_all(tx, now, user.id, "The login of a person was disabled, so the access of an agent ended.")
                 self.belongings.end_tokens(tx, user.id)
         return user
 

@@ -11,6 +11,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerificationError
 
 from webapp.errors import Detail, Invalid
+from webapp.kit.places import HERE
 from webapp.kit.translation import gettext
 
 MIN_PASSWORD, MAX_PASSWORD = 10, 1_000
@@ -51,14 +52,14 @@ def prepared(password: str) -> str:
 
 def hashed(password: str) -> str:
     """The hash of a :func:`checked` password. It is slow on purpose: ask for it outside transactions."""
-    with _turns:
+    with HERE.away, _turns:
         return _hasher.hash(password)
 
 
 def matches(stored: str | None, password: str) -> bool:
     """Whether ``stored`` is the hash of ``password``; without one the answer is no, and takes as long."""
     password = unicodedata.normalize("NFKC", password)[:MAX_PASSWORD] if _encodes(password) else ""
-    with _turns:
+    with HERE.away, _turns:
         try:
             return _hasher.verify(stored or _DUMMY, password) and bool(stored)
         except VerificationError:
