@@ -159,8 +159,8 @@ class _Waiting:
     def end(self) -> None:
         """Let it end."""
         if not self.is_gone:
-            self._line.close()
             limits.kill_group(self.child.pid)
+            self._line.close()
 
     def finish(self, _: int) -> None:
         """It has ended without a call."""
