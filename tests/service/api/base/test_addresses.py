@@ -77,3 +77,18 @@ def test_a_preflight_and_a_call_with_a_double_slash_are_answered_in_place(world:
     assert preflight.status_code == 204
     answer = world.get("/v1/connect//accounts", token, headers=origin)
     assert answer.status_code == 200 and answer.json["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/v1/pieces/look", "OPTIONS, POST"),
+        ("/v1/pieces/pc_1", "DELETE, GET, HEAD, OPTIONS, PATCH"),
+        ("/v1/users/me", "GET, HEAD, OPTIONS"),
+    ],
+)
+def test_a_word_in_the_place_of_an_id_has_its_own_methods_alone(world: Any, path: str, methods: str) -> None:
+    answer = world.call("OPTIONS", path, world.server())
+    assert (answer.status_code, answer.headers["Allow"]) == (204, methods)
+    other = world.call("PUT", path, world.server())
+    assert (other.status_code, other.headers["Allow"]) == (405, methods)

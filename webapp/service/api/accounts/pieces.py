@@ -16,7 +16,7 @@ from webapp.service.domain.instance.pieces import adding, keeping, listing, look
 from webapp.service.domain.instance.pieces.contents import Contents
 from webapp.service.domain.instance.pieces.listing import PieceView, SearchResult
 
-ALL, ONE = "/v1/pieces", "/v1/pieces/<piece_id>"
+ALL, ONE = "/v1/pieces", "/v1/pieces/<piece:piece_id>"
 operations = Operations(
     Group("Integrations", "Apps that are added from npm packages."),
     PathParameter("piece_id", "The integration's id.", "$PIECE_ID"),

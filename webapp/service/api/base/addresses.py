@@ -48,6 +48,13 @@ class LoginConverter(BaseConverter):
     regex = "u_[a-zA-Z0-9]+"
 
 
+class PieceConverter(BaseConverter):
+    """An integration's id; never the verb that stands in the same place."""
+
+    regex = "(?!look$)[^/]+"
+    part_isolating = True
+
+
 class RestConverter(BaseConverter):
     """Whatever is left of a path: slashes and, unlike with the framework's own converter, line breaks too."""
 
@@ -60,6 +67,7 @@ CONVERTERS = {
     "component": ComponentConverter,
     "delivery": DeliveryConverter,
     "login": LoginConverter,
+    "piece": PieceConverter,
     "rest": RestConverter,
 }
 
