@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import orjson
 import pytest
 
 from webapp.errors import Invalid, NotFound
@@ -142,3 +143,23 @@ def test_a_list_holds_no_credentials_unless_it_is_asked_for_them(service: Servic
     (whole,) = accounts.page(service.store, scene, Filter(), Window(), with_credentials=True).items
     assert whole == account == accounts.get(service.store, scene, account.id)
     assert "api_key" in credentials.read(service, whole)
+
+
+def test_what_a_list_shows_is_what_an_account_shows(service: Service, scene: Scene, plant: Plant) -> None:
+    account = plant("alice", "tinyoauth")
+    with service.store.write() as tx:
+        tx.run("UPDATE accounts SET authorized_scopes = '[\"read\"]', expires_at = 1, last_refreshed_at = 2")
+    account = accounts.get(service.store, scene, account.id)
+    for changed in ("healthy = 0, error = 'No.'", "dead = 1", "app = 'removed_app'"):
+        (listed,) = accounts.listed_page(service.store, scene, Filter(), Window()).items
+        assert listed == account.listed
+        facts = orjson.loads(orjson.dumps(accounts.listed_to_json(service, listed)))
+        assert facts == orjson.loads(orjson.dumps(accounts.to_json(service, account)))
+        assert facts["authorized_scopes"] == ["read"] and facts["expires_at"] == "1970-01-01T00:00:00.001Z"
+        assert (facts["healthy"], facts["dead"]) == (account.healthy, account.dead)
+        with service.store.write() as tx:
+            tx.run(f"UPDATE accounts SET {changed}")
+        account = accounts.get(service.store, scene, account.id)
+    (listed,) = accounts.listed_page(service.store, scene, Filter(), Window()).items
+    facts = accounts.listed_to_json(service, listed)
+    assert facts["healthy"] is False and "was removed here" in facts["error"]

@@ -86,9 +86,10 @@ def list_accounts(call: Call) -> Response:
     user_id = call.caller.user_filter(query.external_user_id)
     app = apps.slug_of(call.service, query.app) if query.app else None
     account_filter = Filter(user_id, app, query.oauth_app_id or None)
-    rows = accounts.page(
-        call.store, call.scene, account_filter, query.window, with_credentials=query.include_credentials
-    )
+    wanted = (call.store, call.scene, account_filter, query.window)
+    if not query.include_credentials and not query.extensions:
+        return answer_page(accounts.listed_page(*wanted), functools.partial(accounts.listed_to_json, call.service))
+    rows = accounts.page(*wanted, with_credentials=query.include_credentials)
     return answer_page(rows, _serializer(call, query))
 
 

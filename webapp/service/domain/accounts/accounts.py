@@ -6,8 +6,9 @@ alone.
 
 import functools
 import itertools
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
@@ -67,9 +68,39 @@ class Account(NamedTuple):
         """Whose history this account's is."""
         return Subject(self.id, self.scene, self.external_user_id, self.app)
 
+    @property
+    def listed(self) -> "Listed":
+        """What a list shows of it."""
+        scopes = orjson.dumps(self.authorized_scopes).decode()
+        return Listed._make(getattr(self, name) for name in Listed._fields)._replace(authorized_scopes=scopes)
+
+
+class Listed(NamedTuple):
+    """What a list shows of an account, as the store has it: to read all of 100 accounts takes as long again.
+
+    ``healthy`` and ``dead`` are 0 or 1 there, ``authorized_scopes`` is JSON.
+    """
+
+    id: str
+    external_id: str
+    app: str
+    oauth_app_id: str | None
+    name: str | None
+    healthy: int
+    dead: int
+    authorized_scopes: str
+    error: str | None
+    expires_at: int | None
+    last_refreshed_at: int | None
+    next_refresh_at: int | None
+    created_at: int
+    updated_at: int
+
 
 _COLUMNS = ", ".join(Account._fields[1:])
 _WITHOUT_CREDENTIALS = _COLUMNS.replace("credentials_sealed", "NULL")
+_LISTED = ", ".join(Listed._fields)
+Either = TypeVar("Either", Account, Listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,22 +126,13 @@ def page(
     reader: Reader, scene: Scene, filters: Filter, window: cursors.Window, *, with_credentials: bool = False
 ) -> cursors.Page[Account]:
     """Accounts of ``scene``, oldest first. Raises :class:`webapp.kit.cursors.BadCursor`."""
-    selection = _where(reader, scene, filters)
-    if selection is None:
-        return cursors.Page([], 0, "", "")
-    where, params, counter = selection
-    mark = cursors.fingerprint("accounts", counter)
-    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
     columns = _COLUMNS if with_credentials else _WITHOUT_CREDENTIALS
-    accounts = _read(
-        reader,
-        scene,
-        f"{columns} FROM accounts WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit",
-        {**params, **plan.params, "limit": plan.limit},
-    )
-    return cursors.page(
-        accounts, window, plan, mark, lambda a: (a.created_at, a.id), sum(read_counts(reader, counter).values())
-    )
+    return _page(reader, scene, filters, window, columns, functools.partial(_account, scene))
+
+
+def listed_page(reader: Reader, scene: Scene, filters: Filter, window: cursors.Window) -> cursors.Page[Listed]:
+    """:func:`page` with what a list shows alone. Raises :class:`webapp.kit.cursors.BadCursor`."""
+    return _page(reader, scene, filters, window, _LISTED, Listed._make)
 
 
 def of_user(reader: Reader, user: ExternalUser, *, with_credentials: bool = False) -> list[Account]:
@@ -147,24 +169,7 @@ def to_json(
 
     ``credentials`` are added when they are given; ``extensions`` adds what is ours alone.
     """
-    embedded = service.catalog.embedded(account.app, account.oauth_app_id)
-    removed = None if embedded else apps.why_removed(service, account.app)
-    facts: dict[str, Any] = {
-        "id": account.id,
-        "name": account.name,
-        "external_id": account.external_id,
-        "healthy": account.healthy and removed is None,
-        "dead": account.dead,
-        "app": embedded or orjson.Fragment(orjson.dumps(apps.facts(service, account.app))),
-        "created_at": iso(account.created_at),
-        "updated_at": iso(account.updated_at),
-        "authorized_scopes": account.authorized_scopes,
-        "error": removed or account.error,
-        "last_refreshed_at": iso_or_none(account.last_refreshed_at),
-        "next_refresh_at": iso_or_none(account.next_refresh_at),
-    }
-    if account.expires_at is not None:  # a string where it stands, so it is left out where there is none
-        facts["expires_at"] = iso(account.expires_at)
+    facts = listed_to_json(service, account.listed)
     if credentials is not None:
         facts["credentials"] = credentials
     if extensions:
@@ -174,8 +179,51 @@ def to_json(
         facts["next_check_at"] = iso_or_none(account.next_check_at)
         facts["oauth_app_id"] = account.oauth_app_id
         facts["scope_profile"] = account.scope_profile
-        facts["available"] = removed is None
+        facts["available"] = apps.why_removed(service, account.app) is None
     return facts
+
+
+def listed_to_json(service: Service, account: Listed) -> dict[str, Any]:
+    """:func:`to_json` of what a list shows."""
+    embedded = service.catalog.embedded(account.app, account.oauth_app_id)
+    removed = None if embedded else apps.why_removed(service, account.app)
+    facts: dict[str, Any] = {
+        "id": account.id,
+        "name": account.name,
+        "external_id": account.external_id,
+        "healthy": removed is None and bool(account.healthy),
+        "dead": bool(account.dead),
+        "app": embedded or orjson.Fragment(orjson.dumps(apps.facts(service, account.app))),
+        "created_at": iso(account.created_at),
+        "updated_at": iso(account.updated_at),
+        "authorized_scopes": _scopes(account.authorized_scopes),
+        "error": removed or account.error,
+        "last_refreshed_at": iso_or_none(account.last_refreshed_at),
+        "next_refresh_at": iso_or_none(account.next_refresh_at),
+    }
+    if account.expires_at is not None:  # a string where it stands, so it is left out where there is none
+        facts["expires_at"] = iso(account.expires_at)
+    return facts
+
+
+def _page(
+    reader: Reader,
+    scene: Scene,
+    filters: Filter,
+    window: cursors.Window,
+    columns: str,
+    make: Callable[[tuple[Any, ...]], Either],
+) -> cursors.Page[Either]:
+    selection = _where(reader, scene, filters)
+    if selection is None:
+        return cursors.Page([], 0, "", "")
+    where, params, counter = selection
+    mark = cursors.fingerprint("accounts", counter)
+    plan = cursors.keyset(window, mark, ("created_at", "id"), descending=False)
+    query = f"{columns} FROM accounts WHERE {where}{plan.conditions} ORDER BY {plan.order} LIMIT :limit"
+    rows = list(map(make, reader.tuples(f"SELECT {query}", {**params, **plan.params, "limit": plan.limit})))
+    count = sum(read_counts(reader, counter).values())
+    return cursors.page(rows, window, plan, mark, lambda account: (account.created_at, account.id), count)
 
 
 def _where(reader: Reader, scene: Scene, filters: Filter) -> tuple[str, dict[str, Any], str] | None:
