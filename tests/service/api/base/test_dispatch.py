@@ -32,7 +32,7 @@ def test_every_answer_carries_a_fresh_request_id_and_is_not_stored(world: Any) -
 
 def test_a_bug_in_a_handler_answers_500_with_the_id_of_the_header(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     token = world.frontend(allowed_origins=["https://a.example"])
-    monkeypatch.setattr("webapp.service.domain.accounts.accounts.page", lambda *_: 1 / 0)
+    monkeypatch.setattr("webapp.service.domain.accounts.accounts.listed_page", lambda *_: 1 / 0)
     answer = world.get("/v1/connect/accounts", token, headers={"Origin": "https://a.example"})
     assert answer.status_code == 500 and answer.json["request_id"] == answer.headers["X-Request-Id"]
     assert answer.headers["Access-Control-Allow-Origin"] == "https://a.example"

@@ -179,7 +179,7 @@ def to_json(
         facts["next_check_at"] = iso_or_none(account.next_check_at)
         facts["oauth_app_id"] = account.oauth_app_id
         facts["scope_profile"] = account.scope_profile
-        facts["available"] = apps.why_removed(service, account.app) is None
+        facts["available"] = service.catalog.app(account.app) is not None
     return facts
 
 
