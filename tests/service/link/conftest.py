@@ -182,8 +182,9 @@ class Browser:
 
 
 @pytest.fixture
-def world(data: Path, clock: FakeClock, sandbox: Sandbox, built_catalog: Path) -> Iterator[World]:
+def world(data: Path, clock: FakeClock, sandbox: Sandbox, migrated: Path, built_catalog: Path) -> Iterator[World]:
     """An installation whose project is Acme's."""
+    shutil.copy(migrated, data)
     shutil.copy(built_catalog, data)
     made = World(data, clock, sandbox)
     yield made
