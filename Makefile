@@ -26,7 +26,7 @@ run: setup
 test: setup-dev
 	TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tmp}" \
 		'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }') \
-	$(PYTEST) -n 2 -m "not browser and not faults and not peer and not schemathesis"
+	$(PYTEST) -n 2 --dist worksteal -m "not browser and not faults and not peer and not schemathesis"
 
 # The same tests over PostgreSQL, a server of which they start: all that do not look at the embedded database alone.
 # ONLY="tests/security tests/people" runs some of them.
