@@ -47,7 +47,9 @@ def spied(tmp_path: Path) -> Iterator[Spied]:
 
 
 @pytest.fixture
-def shared(spied: Spied) -> Turns:
+def shared(spied: Spied, monkeypatch: pytest.MonkeyPatch) -> Turns:
+    """Those who wait share one commit, however slow the machine is."""
+    monkeypatch.setattr(turns, "GATHER_S", 60.0)
     return Turns(spied, translation, patience_s=5.0)
 
 
