@@ -234,8 +234,9 @@ def _where(reader: Reader, scene: Scene, filters: Filter) -> tuple[str, dict[str
         if user is None:
             return None
     user_id = user.id if user else None
+    scope = {"project_id": scene.project_id, "environment": scene.environment}
     chosen = {"external_user_id": user_id, "oauth_app_id": filters.oauth_app_id, "app": filters.app}
-    where, params = by_one_index(asdict(scene), chosen, alone=("external_user_id",))
+    where, params = by_one_index(scope, chosen, alone=("external_user_id",))
     return where, params, _counter(scene, user_id or "", filters.app or "", filters.oauth_app_id or "")
 
 
