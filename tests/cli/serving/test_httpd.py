@@ -193,3 +193,19 @@ def test_whether_it_lives_is_answered_while_all_threads_are_busy(address: tuple[
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert read(client)[0] == 200
         released.set()
+
+
+def test_a_header_goes_out_with_the_body(address: tuple[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one packet, rather than two that each wake the client."""
+    parts: list[bool] = []
+    send = httpd._Channel.send
+
+    def note(channel: httpd._Channel, data: bytes, do_close: bool = True) -> int:
+        parts.append(data.startswith(b"HTTP/1.1 200") and data.endswith(b"/a/b"))
+        return int(send(channel, data, do_close))
+
+    monkeypatch.setattr(httpd._Channel, "send", note)
+    with socket.create_connection(address, timeout=10) as client:
+        client.sendall(b"GET /a/b HTTP/1.1\r\nHost: a.example\r\n\r\n")
+        assert read(client)[0] == 200
+    assert parts == [True]

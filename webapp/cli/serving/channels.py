@@ -18,6 +18,7 @@ class Channel(HTTPChannel):
     network = ""
     came = 0
     answered = False
+    _held: list[bytes] | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -29,6 +30,22 @@ class Channel(HTTPChannel):
             self.began_at, self.came = time.monotonic(), 0
         self.came += len(data)
         return bool(super().received(data))
+
+    def send_together(self, write: Callable[[], None]) -> None:
+        """Send at once what ``write`` writes in parts: each part would be a packet, and wake the client."""
+        self._held = held = list[bytes]()
+        try:
+            write()
+        finally:
+            self._held = None
+        super().write_soon(b"".join(held))
+
+    def write_soon(self, data: Any) -> int:
+        """Send ``data`` as soon as the client takes it; its length."""
+        if self._held is None:
+            return int(super().write_soon(data))
+        self._held.append(data)
+        return len(data)
 
     def handle_close(self) -> None:
         """Close it; a client that sends a last word and hangs up is told of twice."""

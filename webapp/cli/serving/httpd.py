@@ -153,6 +153,14 @@ class _JSONErrorTask(ErrorTask):
 class _Task(WSGITask):
     """Answers one request; the last one of its connection where the process is stopping."""
 
+    def write(self, data: bytes) -> None:
+        """Send ``data``, and the header with the first of it."""
+        channel: Any = self.channel
+        if self.wrote_header:
+            super().write(data)
+        else:
+            channel.send_together(lambda: super(_Task, self).write(data))
+
     def build_response_header(self) -> bytes:
         server: Any = self.channel.server
         if server.stop.closing:
