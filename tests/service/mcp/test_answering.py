@@ -58,11 +58,17 @@ def test_progress_is_told_under_its_token_and_grows(world: Any, slow: Slow) -> N
     assert quiet and set(quiet) == {None} and last["id"]
 
 
-def test_what_goes_wrong_on_the_way_is_the_last_message(world: Any, slow: Slow) -> None:
+def test_what_goes_wrong_on_the_way_is_the_last_message(
+    world: Any, slow: Slow, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What nobody expected is in the log, and not in the answer."""
     for error, code in ((ProtocolError(-32602, "No."), -32602), (ZeroDivisionError("inner"), -32603)):
+        assert not caplog.records
         slow.error = error
         *_, last = list(world.agent().stream("tools/call", CALL))
         assert last["error"]["code"] == code and "inner" not in str(last)
+    (record,) = caplog.records
+    assert record.exc_info is not None and record.exc_info[1] is slow.error
 
 
 def test_a_modern_client_hangs_up_and_the_work_ends(world: Any, slow: Slow) -> None:

@@ -5,6 +5,7 @@ that the client wants it no more: a modern one hangs up, an older one says so.
 """
 
 import contextvars
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ STREAM = "text/event-stream"
 CANCELLED = "The call was cancelled."
 _PING = b": goes on\r\n\r\n"
 _HEADERS = {"X-Accel-Buffering": "no"}
+log = logging.getLogger(__name__)
 
 
 class Work:
@@ -104,6 +106,8 @@ def _ending(work: Work, message: Message, done: Callable[[dict[str, Any]], bytes
     try:
         return done(work.result())
     except Exception as error:
+        if not isinstance(error, ProtocolError):
+            log.error("A call of a tool failed.", exc_info=error)
         return orjson.dumps(protocol.failure(message.id, protocol.told(error)))
 
 
