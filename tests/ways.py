@@ -33,7 +33,7 @@ from webapp.kit import assets
 from webapp.people import users
 from webapp.sandbox.app import create_sandbox
 from webapp.service.components.declared.interpreter import Interpreter
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
@@ -163,7 +163,7 @@ def prepare(settings: Settings) -> dict[str, Any]:
     with _opened(settings) as service, _sandbox(settings, service):
         person = users.create(service.store, service.clock, email=EMAIL, password=PASSWORD, role="owner")
         project = projects.create(service, name="Ways")
-        client_id, secret = clients.dashboard(service)
+        client_id, secret = oauth_clients.dashboard(service)
         grant = {"grant_type": "client_credentials", "client_id": client_id, "client_secret": secret}
         known: dict[str, Any] = {"project_id": project.id, "user_id": person.id, "grant": grant}
         caller = Caller(settings, service, **known, cookies={})

@@ -24,7 +24,7 @@ from webapp.people.oidc.provider import OpenIdProvider
 from webapp.service.api import wiring as api
 from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.api.sign_in import wiring as sign_in
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.belongings import EmbeddedBelongings
 from webapp.service.domain.instance.opening import open_service
@@ -82,7 +82,7 @@ def create_app(
     inbound.register(app, service)
     mcp.register(app, service)
     manual.register(app, settings, service.executor.confinement)
-    client_id, client_secret = clients.dashboard(service)
+    client_id, client_secret = oauth_clients.dashboard(service)
     dashboard.register(
         app,
         settings=settings,

@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 from tests.bench.calls import Operation, Request
 from tests.bench.meter import ROUNDS
 from webapp.app import create_app
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 from webapp.store.contract import NOTHING, Params, Row, Store, Tx
@@ -109,7 +109,7 @@ def measure(settings: Settings, table: Sequence[Operation], copy: Path, count: i
             costs.append(_replay_ms(copy, noted, ROUNDS))
         return costs
     finally:
-        clients.flush_uses(noted_service)
+        oauth_clients.flush_uses(noted_service)
         close_service(service)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from webapp.kit.crypto import new_id
 from webapp.people import users
-from webapp.service.domain.access import client_changes, clients, tokens
+from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -99,8 +99,8 @@ def prepare(
     _write_components(settings.data / "components")
     service = open_service(settings)
     try:
-        client, _ = client_changes.scripted(service)
-        token = clients.issue_token(service, client, None).token
+        client, _ = oauth_clients.scripted(service)
+        token = oauth_clients.issue_token(service, client, None).token
         people = [
             users.create(service.store, service.clock, email=email(number), password=PASSWORD, role="owner").id
             for number in range(people_count)

@@ -25,7 +25,7 @@ from webapp.kit.cursors import Window
 from webapp.sandbox.app import create_sandbox
 from webapp.sandbox.product.pages import Product as Example
 from webapp.sandbox.product.server import Connect
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts import accounts, provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -137,7 +137,7 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
                 assets.static_dir(),
                 slow_seconds=0.3,
                 example=Example(
-                    settings.public_url, Connect(settings.public_url, *clients.example(service), "development")
+                    settings.public_url, Connect(settings.public_url, *oauth_clients.example(service), "development")
                 ),
             )
             yield Product(service, settings.public_url, third)

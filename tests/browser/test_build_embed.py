@@ -15,7 +15,7 @@ from tests.browser.conftest import need, serving
 from tests.browser.person import PASSWORD, Person
 from tests.browser.test_link import allow
 from webapp.people import users
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import oauth_clients, tokens
 
 pytestmark = pytest.mark.browser
 GO = "Continue to Sandbox Tasks"
@@ -116,7 +116,7 @@ def run(command: list[str], code: str, secrets: dict[str, str]) -> str:
 def test_the_code_of_a_server_runs_as_it_is_printed(product: Any, developer: str, page: Any) -> None:
     for program in ("bash", "curl", "jq", "node"):
         need(shutil.which(program) is not None, f"{program} is missing")
-    client, secret = clients.create(product.service, name="Server", project_id=product.project.id)
+    client, secret = oauth_clients.create(product.service, name="Server", project_id=product.project.id)
     secrets = {"CONNECT_CLIENT_ID": client.id, "CONNECT_CLIENT_SECRET": secret}
     signed_in(page, product, developer)
     (link,) = printed(page, product, "link")

@@ -11,7 +11,7 @@ from tests.browser.person import PASSWORD, Person
 from webapp.audit import Actor
 from webapp.kit.cursors import Window
 from webapp.people import users
-from webapp.service.domain.access import clients, custom_limits, refused_calls
+from webapp.service.domain.access import custom_limits, embedding, oauth_clients
 from webapp.service.domain.deliveries import endpoint_state, endpoints, signing_keys
 from webapp.service.domain.deliveries.endpoints import Endpoint
 
@@ -77,24 +77,24 @@ def test_a_client_is_made_changed_over_and_deleted(olga: Any, product: Any, axe:
     check("secret")
     olga.get_by_role("button", name="I’ve kept it").click()
     olga.locator("#secret").wait_for(state="detached")
-    (client,) = clients.every(product.service.store)
-    assert client.scope == "connect:actions:*" and clients.authenticate(product.service, client.id, secret)
+    (client,) = oauth_clients.every(product.service.store)
+    assert client.scope == "connect:actions:*" and oauth_clients.authenticate(product.service, client.id, secret)
 
     olga.get_by_role("link", name="New secret of Billing worker").click()
     olga.get_by_role("dialog").get_by_role("button", name="Make a new secret").click()
     fresh = olga.locator("#secret code").inner_text()
-    assert all(clients.authenticate(product.service, client.id, text) for text in (secret, fresh))
+    assert all(oauth_clients.authenticate(product.service, client.id, text) for text in (secret, fresh))
     check("two secrets")
     olga.get_by_role("button", name="End the old one now: Billing worker").click()
     olga.get_by_text("has ended").wait_for()
-    assert clients.authenticate(product.service, client.id, secret) is None
+    assert oauth_clients.authenticate(product.service, client.id, secret) is None
 
     olga.get_by_role("link", name="Delete Billing worker").click()
     olga.get_by_role("dialog").wait_for()
     check("deletion")
     olga.get_by_role("dialog").get_by_role("button", name="Delete").click()
     olga.get_by_text(re.compile("is deleted")).wait_for()
-    assert clients.every(product.service.store) == []
+    assert oauth_clients.every(product.service.store) == []
 
 
 def test_a_limit_is_made_and_tells_what_it_refused(olga: Any, product: Any, axe: Any) -> None:
@@ -106,7 +106,7 @@ def test_a_limit_is_made_and_tells_what_it_refused(olga: Any, product: Any, axe:
     olga.locator("#secret code").get_by_text(custom_limits.PREFIX).wait_for()
     (limit,) = custom_limits.page(product.service.store, Window()).items
     for _ in range(2):
-        refused_calls.note(product.service, limit.key, Actor("user", "user-4812"))
+        embedding.note_refused_call(product.service, limit.key, Actor("user", "user-4812"))
     olga.get_by_role("button", name="I’ve kept it").click()
     card = olga.get_by_role("region", name="Limits of your own")
     card.get_by_text("3 calls in 1 hour").wait_for()

@@ -18,7 +18,7 @@ from tests.fakes.deployed import emit, plant_trigger_of
 from tests.fakes.installation import Installation, prepared
 from tests.fakes.tenants import PASSWORD, connected
 from webapp.people import users
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.triggers import deployed_triggers
@@ -50,7 +50,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
         service = Installation(data, PATCHBAY_ALLOW_HOSTS=party.netloc)
         without_extensions(service.app)
         service.start()
-        client, secret = clients.create(service.service, name="Dashboard", project_id=service.project.id)
+        client, secret = oauth_clients.create(service.service, name="Dashboard", project_id=service.project.id)
         ours = Installation(
             tmp_path_factory.mktemp("ours"),
             PATCHBAY_CONNECT_URL=service.url,

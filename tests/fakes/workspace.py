@@ -25,7 +25,7 @@ from webapp.service.api.base.operations import USER
 from webapp.service.catalog.importing import documents, writing
 from webapp.service.catalog.importing.planning import plan
 from webapp.service.catalog.importing.standing import Options
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.accounts import lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
@@ -73,7 +73,7 @@ def workspace(data: Path) -> Iterator[Workspace]:
 
 
 def _filled(made: Workspace, service: Service) -> Workspace:
-    client, secret = clients.create(service, name="Examples")
+    client, secret = oauth_clients.create(service, name="Examples")
     project, other = projects.create(service, name="Acme"), projects.create(service, name="To delete")
     scene = Scene(project.id, "development")
     people = {name: _login(service, name) for name in ("LOGIN_ID", "OTHER_LOGIN_ID", "LOGIN_TO_DELETE_ID")}
@@ -81,7 +81,9 @@ def _filled(made: Workspace, service: Service) -> Workspace:
         name: invitations.invite(service.store, now, email=f"{name.lower()}@example.com", role="member")[0].id
         for name in ("INVITATION_ID", "INVITATION_TO_DELETE_ID")
     }
-    further = {name: clients.create(service, name=name)[0].id for name in ("OTHER_CLIENT_ID", "CLIENT_TO_DELETE_ID")}
+    further = {
+        name: oauth_clients.create(service, name=name)[0].id for name in ("OTHER_CLIENT_ID", "CLIENT_TO_DELETE_ID")
+    }
     made.names |= {
         **people,
         **invited,
@@ -94,7 +96,7 @@ def _filled(made: Workspace, service: Service) -> Workspace:
         **plant_pieces(service),
         "CLIENT_ID": client.id,
         "CLIENT_SECRET": secret,
-        "TOKEN": clients.issue_token(service, client, None).token,
+        "TOKEN": oauth_clients.issue_token(service, client, None).token,
         "PROJECT_ID": project.id,
         "OTHER_PROJECT_ID": other.id,
         "CTOK": str(tokens.create(service, scene, tokens.TokenRequest(USER), client_id=None)["token"]),

@@ -14,7 +14,7 @@ from tests.fakes.installation import Installation
 from tests.manual.documents import fences, text_of
 from tests.service.catalog.components.providers.calls_form import CallsOfApp
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def served(data: Path) -> Iterator[Installation]:
 
 def filled(code: str, served: Installation) -> str:
     """A code block with this installation's address, project and client."""
-    client_id, secret = clients.dashboard(served.service)
+    client_id, secret = oauth_clients.dashboard(served.service)
     code = code.replace("http://localhost:8600", served.url).replace('"proj_…"', f'"{served.project.id}"')
     return code.replace('"client_id": "…"', f'"client_id": "{client_id}"').replace(
         '"client_secret": "…"', f'"client_secret": "{secret}"'

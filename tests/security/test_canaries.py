@@ -22,7 +22,7 @@ from tests.fakes.leaks import LeakDetector, Rights, check_files, check_logs
 from tests.fakes.thirdparty import CLIENT_ID, CLIENT_SECRET, GOOD_KEY, ThirdParty
 from webapp.kit.clock import HOUR, FakeClock
 from webapp.people import start_tokens
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import lifecycle
 
 PASSWORD = "canary-person-password-5e1"
@@ -203,7 +203,9 @@ class Story:
 
     def api(self) -> None:
         """Servers and frontends: tokens, accounts, errors of every kind."""
-        made, secret = clients.create(self.installation.service, name="Server", project_id=self.installation.project.id)
+        made, secret = oauth_clients.create(
+            self.installation.service, name="Server", project_id=self.installation.project.id
+        )
         self.detector.add("OAuth client secret", secret)
         grant = {"grant_type": "client_credentials", "client_id": made.id, "client_secret": secret}
         server = self._ask("POST", "/v1/oauth/token", json=grant).json()["access_token"]

@@ -21,7 +21,7 @@ from tests.fakes.receiver import Mood, Receiver, receiving
 from tests.fakes.thirdparty import GOOD_KEY, ThirdParty
 from tests.once import stores
 from webapp.kit.clock import now
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.instance import rotation
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -93,8 +93,8 @@ class Crowd:
     def __init__(self, installation: Installation, receiver: Receiver, scene: Scene, seed: int) -> None:
         self.installation, self.receiver, self.scene = installation, receiver, scene
         self.random = random.Random(seed)
-        client, _ = clients.create(installation.service, name="Server")
-        self.server = clients.issue_token(installation.service, client, None).token
+        client, _ = oauth_clients.create(installation.service, name="Server")
+        self.server = oauth_clients.issue_token(installation.service, client, None).token
         self.answers: list[tuple[str, TestResponse]] = []
         self.browser = installation.app.test_client()
 

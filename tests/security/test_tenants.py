@@ -17,7 +17,7 @@ from tests.fakes.tenants import Tenants, call_api, comparable, connected
 from tests.fakes.thirdparty import GOOD_KEY
 from webapp.kit.crypto import new_id
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import provider_clients
 
 ABSENT = "ses_00000000000000"
@@ -125,9 +125,9 @@ def test_validating_a_token_for_a_foreign_account(tenants: Tenants) -> None:
 def test_a_server_of_another_project(tenants: Tenants) -> None:
     """With its own project in the path, and the foreign account's id: every account route."""
     other = tenants.foreign["another project's"].scene
-    client, _ = clients.create(tenants.installation.service, name="Theirs", project_id=other.project_id)
+    client, _ = oauth_clients.create(tenants.installation.service, name="Theirs", project_id=other.project_id)
     headers = {
-        "Authorization": f"Bearer {clients.issue_token(tenants.installation.service, client, None).token}",
+        "Authorization": f"Bearer {oauth_clients.issue_token(tenants.installation.service, client, None).token}",
         "x-pd-environment": "development",
     }
     asked = 0

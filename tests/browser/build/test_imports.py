@@ -12,7 +12,7 @@ from tests.browser.conftest import need
 from tests.browser.person import Person
 from tests.fakes.served import Served, free_ports, served
 from tests.service.catalog.components.providers.app_harness import Provider, serving
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
 
@@ -41,7 +41,7 @@ def client_of(data: Path) -> tuple[str, str]:
     """The id and secret of a client of the installation."""
     service = open_service(Settings.from_env({}, data=data))
     try:
-        client, secret = clients.create(service, name="Imported")
+        client, secret = oauth_clients.create(service, name="Imported")
         return client.id, secret
     finally:
         close_service(service)

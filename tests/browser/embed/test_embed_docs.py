@@ -17,7 +17,7 @@ from tests.browser.conftest import need
 from tests.browser.embed.test_embed import GO, sign_in_from_the_frame
 from tests.browser.test_link import allow
 from tests.manual.documents import fences, text_of
-from webapp.service.domain.access import client_changes
+from webapp.service.domain.access import oauth_clients
 
 pytestmark = pytest.mark.browser
 SERVERS = {"python": ("server.py", [sys.executable]), "javascript": ("server.mjs", ["node"])}
@@ -35,7 +35,7 @@ def products_server(product: Any, folder: Path, language: str) -> Iterator[str]:
     need(shutil.which(command[0]) is not None, f"there is no {command[0]}")
     with socket.create_server(("localhost", 0)) as free:
         port = str(free.getsockname()[1])
-    client, secret = client_changes.scripted(product.service)
+    client, secret = oauth_clients.scripted(product.service)
     setup = {"project_id": product.project.id, "client_id": client.id, "client_secret": secret}
     files = {name: printed(language, "createServer" if language == "javascript" else "do_POST")}
     files |= {"page.html": printed("html", "<script"), "patchbay.json": json.dumps({**setup, "base_url": product.url})}

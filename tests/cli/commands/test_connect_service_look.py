@@ -8,7 +8,7 @@ from tests.cli.commands.test_check import said_of
 from tests.cli.in_process import Commands
 from tests.dashboard.plain_service import without_extensions
 from tests.fakes.installation import Installation
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 
 LACKS = "It lacks Activity, the history of runs, what triggers sent in a day, the audit; "
 HIDDEN = "the dashboard hides what needs them."
@@ -22,7 +22,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
 
 
 def drive(patchbay: Commands, other: Installation, **changed: str) -> None:
-    client, secret = clients.create(other.service, name="Dashboard", project_id=other.project.id)
+    client, secret = oauth_clients.create(other.service, name="Dashboard", project_id=other.project.id)
     patchbay.env.update(
         PATCHBAY_CONNECT_URL=other.url, PATCHBAY_CONNECT_CLIENT_ID=client.id, PATCHBAY_CONNECT_CLIENT_SECRET=secret,
         PATCHBAY_PROJECT=other.project.id,

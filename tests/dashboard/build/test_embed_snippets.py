@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from tests.dashboard.embedded import BASE, Embedded
 from webapp.dashboard.build.embed_snippets import Facts, snippets
 from webapp.dashboard.build.embed_state import WAYS
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 
 USER = """o'neil "x" $HOME `id` \\"""
 FACTS = Facts(
@@ -43,7 +43,7 @@ def test_without_an_app_the_user_chooses() -> None:
 @pytest.fixture
 def printed(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """The arguments of existing clients, as whoever copies them has them: Python, JavaScript, browser."""
-    client, secret = clients.create(office.service, name="Server", project_id=office.project.id)
+    client, secret = oauth_clients.create(office.service, name="Server", project_id=office.project.id)
     monkeypatch.setenv("CONNECT_CLIENT_ID", client.id)
     monkeypatch.setenv("CONNECT_CLIENT_SECRET", secret)
     facts = Facts(BASE, office.project.id, "production", {"external_user_id": USER}, "")

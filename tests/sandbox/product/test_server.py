@@ -11,7 +11,7 @@ from requests.adapters import BaseAdapter
 from webapp.app import create_app
 from webapp.kit.clock import SECOND, FakeClock
 from webapp.sandbox.product.server import Connect
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
@@ -48,7 +48,7 @@ def service(settings: Settings, clock: FakeClock) -> Iterator[Service]:
 
 @pytest.fixture
 def connect(service: Service) -> Connect:
-    connect = Connect(URL, *clients.example(service), "development")
+    connect = Connect(URL, *oauth_clients.example(service), "development")
     connect.http.mount("http://", Inside(create_app(service.settings, service=service)))
     return connect
 

@@ -14,7 +14,7 @@ from webapp.people import api_keys, users
 from webapp.service.api.base.operations import Operation
 from webapp.service.api.components import proxy
 from webapp.service.api.table import OPERATIONS
-from webapp.service.domain.access import client_changes, clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
@@ -50,11 +50,11 @@ def other(shared: Any) -> Scene:
 @pytest.fixture(scope="module")
 def refused(shared: Any) -> dict[str, str | None]:
     """Everything that is no token, or is one no more, by what is wrong with it."""
-    old, rotated = shared.server(), clients.create(shared.service, name="Rotated")[0]
-    revoked = clients.issue_token(shared.service, rotated, None).token
-    client_changes.rotate(shared.service, rotated.id)
+    old, rotated = shared.server(), oauth_clients.create(shared.service, name="Rotated")[0]
+    revoked = oauth_clients.issue_token(shared.service, rotated, None).token
+    oauth_clients.rotate(shared.service, rotated.id)
     expired = shared.frontend(expires_in=1)
-    shared.clock.advance(clients.LIFETIME_S * SECOND)
+    shared.clock.advance(oauth_clients.LIFETIME_S * SECOND)
     return {
         "none": None, "empty": "", "garbage": "garbage", "dots": "a.b.c", "no ASCII": "é", "long": "x" * 9000,
         "unknown": "ctok_" + "0" * 32, "malformed": "ctok_nonsense", "no API key": "pbk_none", "expired": expired,
@@ -84,14 +84,14 @@ class TestScopes:
         expected = ask(shared, operation, shared.server()).status_code
         assert expected in (200, 204, 400, 404)
         for scope in sorted(scopes.KNOWN):
-            admitted = not operation.scopes or any(clients.covers([scope], needed) for needed in operation.scopes)
+            admitted = not operation.scopes or any(oauth_clients.covers([scope], needed) for needed in operation.scopes)
             answer = ask(shared, operation, shared.server(scope))
             assert answer.status_code == (expected if admitted else 403), scope
 
     def test_frontends_obey_the_same_scopes(self, shared: Any, operation: Operation) -> None:
         expected = ask(shared, operation, shared.frontend()).status_code if operation.connect else 403
         for scope in sorted(scopes.KNOWN - {scopes.ALL}):
-            admitted = not operation.scopes or any(clients.covers([scope], needed) for needed in operation.scopes)
+            admitted = not operation.scopes or any(oauth_clients.covers([scope], needed) for needed in operation.scopes)
             answer = ask(shared, operation, shared.frontend(scope=scope))
             assert answer.status_code == (expected if admitted else 403), scope
 

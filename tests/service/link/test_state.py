@@ -3,7 +3,7 @@
 from typing import Any
 
 from webapp.kit.clock import HOUR
-from webapp.service.domain.access import refused_origins
+from webapp.service.domain.access import embedding
 
 ORIGIN = "https://app.acme.example"
 
@@ -46,9 +46,7 @@ def test_another_page_is_told_that_it_is_not_allowed_and_nothing_else(world: Any
     assert answer.status_code == 403 and answer.json["code"] == "origin_not_allowed"
     assert set(answer.json) == {"code", "error"} and "apn_" not in answer.text
     assert answer.headers["Access-Control-Allow-Origin"] == "https://evil.example"
-    assert [refused.origin for refused in refused_origins.latest(world.service, world.scene)] == [
-        "https://evil.example"
-    ]
+    assert [refused.origin for refused in embedding.latest(world.service, world.scene)] == ["https://evil.example"]
     assert state(browser, token, "null").status_code == 403
 
 

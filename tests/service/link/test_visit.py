@@ -6,7 +6,7 @@ import pytest
 from flask import Flask, request
 
 from webapp.kit.clock import HOUR
-from webapp.service.domain.access import link_sessions, tokens
+from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import app_overrides
 from webapp.service.domain.accounts.app_overrides import Draft
 from webapp.service.domain.base.failures import LinkExpired
@@ -109,8 +109,8 @@ class TestOfAPortal:
         def make(**parameters: str) -> str:
             parameters = {"app": "sandbox_keys", **parameters}
             token = tokens.verify(world.service, raw)
-            ways = {link_sessions.SUCCESS: f"{self.BACK}/done", link_sessions.FAILURE: f"{self.BACK}/back"}
-            session, secret = link_sessions.create(world.service, token, {**parameters, **ways})
+            ways = {tokens.SUCCESS: f"{self.BACK}/done", tokens.FAILURE: f"{self.BACK}/back"}
+            session, secret = tokens.create_link_session(world.service, token, {**parameters, **ways})
             return f"/_static/connect/{session.id}.{secret}"
 
         make.token = raw  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import click
 
 from webapp.cli.options import JSON, opened, show, table
 from webapp.kit.clock import iso, iso_or_none
-from webapp.service.domain.access import client_changes, client_keys, clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
 
@@ -26,11 +26,11 @@ def client() -> None:
 @JSON
 def create(project_id: str | None, scope: str, name: str, key: TextIO | None, as_json: bool) -> None:
     """Make a client. Its secret is shown this once."""
-    public_key = client_keys.read_key(key.read()) if key else ""
+    public_key = oauth_clients.read_key(key.read()) if key else ""
     with opened() as service:
         if project_id:
             projects.get(service.store, project_id)
-        new_client, secret = clients.create(
+        new_client, secret = oauth_clients.create(
             service, name=name, scope=scope, project_id=project_id, public_key=public_key
         )
     sentence = "Keep its secret: it is not shown again." if secret else "It signs with its key; it has no secret."
@@ -50,7 +50,7 @@ def list_(as_json: bool) -> None:
                 "scope": entry.scope,
                 "rotated_at": iso(entry.rotated_at),
             }
-            for entry in clients.every(service.store)
+            for entry in oauth_clients.every(service.store)
         ]
     table(rows, as_json, "clients", "There is no client yet; `patchbay client create` makes one.")
 
@@ -60,7 +60,7 @@ def list_(as_json: bool) -> None:
 @click.option(
     "--overlap",
     "hours",
-    type=click.IntRange(0, client_changes.MAX_OVERLAP_S // HOUR_S),
+    type=click.IntRange(0, oauth_clients.MAX_OVERLAP_S // HOUR_S),
     default=0,
     show_default=True,
     help="Hours for which the old secret works beside the new one.",
@@ -69,7 +69,7 @@ def list_(as_json: bool) -> None:
 def rotate(client_id: str, hours: int, as_json: bool) -> None:
     """Give CLIENT_ID a new secret; the old one and its tokens end at once, or after --overlap hours."""
     with opened() as service:
-        rotated, secret = client_changes.rotate(service, client_id, hours * HOUR_S)
+        rotated, secret = oauth_clients.rotate(service, client_id, hours * HOUR_S)
     ends_at = iso_or_none(rotated.old_secret_ends_at)
     sentence = f"the old one works until {ends_at}" if ends_at else "the old one has ended"
     row = _with_secret(rotated, secret) | {"old_secret_ends_at": ends_at}
@@ -82,7 +82,7 @@ def rotate(client_id: str, hours: int, as_json: bool) -> None:
 def end_old_secret(client_id: str, as_json: bool) -> None:
     """End the overlap after a rotation: from now on CLIENT_ID has its new secret alone."""
     with opened() as service:
-        client_changes.end_old_secret(service, client_id)
+        oauth_clients.end_old_secret(service, client_id)
     show({"client_id": client_id}, as_json, "The old secret and its tokens have ended.")
 
 
@@ -93,11 +93,11 @@ def end_old_secret(client_id: str, as_json: bool) -> None:
 def delete(client_id: str, as_json: bool) -> None:
     """Delete CLIENT_ID; every token made with it ends at once."""
     with opened() as service:
-        client_changes.delete(service, client_id)
+        oauth_clients.delete(service, client_id)
     show({"client_id": client_id}, as_json, "The client was deleted; its tokens have ended.")
 
 
-def _with_secret(registered: clients.Client, secret: str) -> dict[str, str | None]:
+def _with_secret(registered: oauth_clients.Client, secret: str) -> dict[str, str | None]:
     return {
         "client_id": registered.id,
         **({"client_secret": secret} if secret else {}),

@@ -7,7 +7,7 @@ import click
 from webapp.cli.commands.projects import changed
 from webapp.cli.options import JSON, opened, settings_from_env, show
 from webapp.kit.clock import now
-from webapp.service.domain.access import client_changes
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.instance import instance_key
 from webapp.service.domain.projects import projects
 from webapp.store import presence
@@ -28,7 +28,7 @@ def init(app_name: str, support_email: str, as_json: bool) -> None:
     with opened() as service:
         project = projects.get(service.store, projects.default(service))
         project = changed(service, project, app_name=app_name, support_email=support_email)
-        client, secret = client_changes.scripted(service)
+        client, secret = oauth_clients.scripted(service)
         result = {
             "project_id": project.id,
             "client_id": client.id,

@@ -9,7 +9,7 @@ from webapp.kit.clock import now
 from webapp.people import start_tokens
 from webapp.service.catalog.app import SANDBOX
 from webapp.service.components.runner import Runner
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.settings import Settings
@@ -26,7 +26,9 @@ def prepare(settings: Settings, runner: Path) -> dict[str, Any]:
         if settings.sandbox:
             client_id, client_secret = provider_clients.ensure_sandbox(service)
             redirect_uri = provider_clients.new_redirect_uri(service, SANDBOX)
-            sandbox = asdict(roles.SandboxClient(client_id, client_secret, redirect_uri, *clients.example(service)))
+            sandbox = asdict(
+                roles.SandboxClient(client_id, client_secret, redirect_uri, *oauth_clients.example(service))
+            )
         return {"start_token": start_tokens.issue(service.store, now), "sandbox": sandbox}
     finally:
         close_service(service)

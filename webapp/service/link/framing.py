@@ -7,7 +7,7 @@ The browser says that a frame asks (``Sec-Fetch-Dest``) and, unless its page kee
 from flask import g, request
 
 from webapp.kit.origins import exact_origin, origin_of
-from webapp.service.domain.access import refused_origins
+from webapp.service.domain.access import embedding
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.base.service import Service
 from webapp.service.link.endings import ORIGIN_NOT_ALLOWED, Ended
@@ -24,7 +24,7 @@ def admit(service: Service, token: ConnectToken) -> None:
         return
     g.pop("visit", None)
     if origin is not None:
-        refused_origins.note(service, token.scene, origin)
+        embedding.note_refused_origin(service, token.scene, origin)
     raise Ended(ORIGIN_NOT_ALLOWED)
 
 

@@ -12,8 +12,8 @@ from flask import Blueprint, Response, request
 from webapp.errors import NotFound
 from webapp.kit.clock import HOUR, SECOND
 from webapp.service.catalog.app import App
-from webapp.service.domain.access import link_sessions
-from webapp.service.domain.access.link_sessions import LinkSession
+from webapp.service.domain.access import tokens
+from webapp.service.domain.access.tokens import LinkSession
 from webapp.service.domain.accounts import apps, attempts, fields, provider_clients, starting
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.attempts import Attempt
@@ -41,7 +41,7 @@ def route(blueprint: Blueprint, service: Service) -> None:
         raw, token, parameters = visit.arriving(service, request)
         if framing.is_framed(token, parameters.get("connectLink", "")):
             return show(service, visit.framed(service, raw, token, parameters))
-        session, secret = link_sessions.create(service, token, parameters)
+        session, secret = tokens.create_link_session(service, token, parameters)
         return _with_cookie(service, session, secret)
 
     @blueprint.get("/_static/connect/<handle>")

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 
 from webapp.kit.origins import exact_origin
-from webapp.service.domain.access import refused_origins, tokens
+from webapp.service.domain.access import embedding, tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import attempts
 from webapp.service.domain.base.service import Service
@@ -37,7 +37,7 @@ def _answer(service: Service, raw: str, origin: str) -> Response:
         return _refused(TOKEN_UNKNOWN if raw else TOKEN_MISSING)
     if origin and origin not in (service.settings.public_url, *token.allowed_origins):
         if exact := exact_origin(origin):
-            refused_origins.note(service, token.scene, exact)
+            embedding.note_refused_origin(service, token.scene, exact)
         return _refused(ORIGIN_NOT_ALLOWED)
     return jsonify(_state(service, token))
 

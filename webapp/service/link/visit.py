@@ -17,9 +17,8 @@ from flask import Request, g
 from webapp.errors import NotFound
 from webapp.kit import translation
 from webapp.kit.crypto import same
-from webapp.service.domain.access import link_sessions, tokens
-from webapp.service.domain.access.link_sessions import FAILURE, SUCCESS, LinkSession
-from webapp.service.domain.access.tokens import ConnectToken
+from webapp.service.domain.access import tokens
+from webapp.service.domain.access.tokens import FAILURE, SUCCESS, ConnectToken, LinkSession
 from webapp.service.domain.accounts import accounts, app_overrides
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.app_overrides import AppOverride
@@ -181,13 +180,13 @@ def of_session(service: Service, request: Request, handle: str, *, late: bool = 
 def holds(service: Service, request: Request, session_id: str) -> bool:
     """Whether this browser has the cookie of the session ``session_id``."""
     cookie = request.cookies.get(cookie_name(service, session_id))
-    return link_sessions.find(service.store, session_id, cookie) is not None
+    return tokens.find(service.store, session_id, cookie) is not None
 
 
 def _session(service: Service, request: Request, handle: str) -> LinkSession | None:
     """The session of ``handle``, with the secret of its cookie, or with the one that follows its id."""
     session_id, dot, secret = handle.partition(".")
-    return link_sessions.find(
+    return tokens.find(
         service.store, session_id, secret if dot else request.cookies.get(cookie_name(service, session_id))
     )
 
@@ -209,7 +208,7 @@ def of_form(service: Service, request: Request, *, late: bool = False) -> Visit:
 
 def of_attempt(service: Service, token: ConnectToken, session_id: str | None) -> Visit:
     """The visit of a sign-in that came back to the browser it was started in."""
-    session = link_sessions.by_id(service.store, session_id) if session_id else None
+    session = tokens.by_id(service.store, session_id) if session_id else None
     handle = session.id if session else ""
     return _here(service, token, session.parameters if session else {}, session=session, handle=handle)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from webapp.kit.clock import MINUTE, SECOND
-from webapp.service.domain.access import client_changes, clients, link_sessions, refused_calls, refused_origins, tokens
+from webapp.service.domain.access import embedding, oauth_clients, tokens
 from webapp.service.domain.accounts import attempts, provider_clients
 from webapp.service.domain.agents import approvals, bearers, ended, sessions, signals
 from webapp.service.domain.base.service import Service
@@ -31,14 +31,14 @@ def all_due() -> list[Chore]:
     return [
         Chore("end tokens", MINUTE, tokens.expire),
         Chore("purge tokens", 10 * MINUTE, tokens.purge),
-        Chore("purge access tokens", 60 * MINUTE, clients.purge_tokens),
-        Chore("forget old secrets", 60 * MINUTE, client_changes.forget_old_secrets),
-        Chore("purge refused origins", 24 * 60 * MINUTE, refused_origins.purge),
-        Chore("purge refused calls", 10 * MINUTE, refused_calls.purge),
+        Chore("purge access tokens", 60 * MINUTE, oauth_clients.purge_tokens),
+        Chore("forget old secrets", 60 * MINUTE, oauth_clients.forget_old_secrets),
+        Chore("purge refused origins", 24 * 60 * MINUTE, embedding.purge_refused_origins),
+        Chore("purge refused calls", 10 * MINUTE, embedding.purge_refused_calls),
         Chore("settle attempts", 15 * SECOND, attempts.settle),
         Chore("purge attempts", 10 * MINUTE, attempts.purge),
         Chore("purge clients that people brought", 60 * MINUTE, provider_clients.purge),
-        Chore("purge link sessions", 10 * MINUTE, link_sessions.purge),
+        Chore("purge link sessions", 10 * MINUTE, tokens.purge_link_sessions),
         Chore("purge runs", 10 * MINUTE, runs.purge),
         Chore("purge trigger runs", 10 * MINUTE, trigger_runs.purge),
         Chore("purge trigger marks", 60 * MINUTE, trigger_runs.purge_seen),

@@ -10,8 +10,8 @@ from tests.dashboard.embedded import BASE, Embedded
 from webapp.dashboard.client.build import projects as listed
 from webapp.dashboard.dashboard import KEY
 from webapp.kit.clock import DAY, HOUR, FakeClock
-from webapp.service.domain.access import clients
-from webapp.service.domain.access.clients import Client
+from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access.oauth_clients import Client
 from webapp.service.domain.projects import projects
 
 URL = "/build/keys"
@@ -20,7 +20,7 @@ FORM = {"name": "Billing worker", "project_id": "", "access": "some", "scopes": 
 
 @pytest.fixture
 def client(office: Embedded) -> Client:
-    return clients.create(office.service, name="Reports", scope="connect:accounts:read connect:usage:read")[0]
+    return oauth_clients.create(office.service, name="Reports", scope="connect:accounts:read connect:usage:read")[0]
 
 
 def secret_on(page: str) -> str:
@@ -37,9 +37,9 @@ def test_a_client_is_made_and_its_secret_shown_until_it_was_kept(office: Embedde
     assert secret not in office.browser().get(f"{URL}/clients/new")
     assert secret not in office.browser("developer").get(URL)
     assert secret not in browser.follow(f"{URL}/secret/kept")
-    made = next(row for row in clients.every(office.service.store) if row.name == "Billing worker")
+    made = next(row for row in oauth_clients.every(office.service.store) if row.name == "Billing worker")
     assert (made.scope, made.project_id) == ("connect:actions:*", None)
-    assert clients.authenticate(office.service, made.id, secret) == made
+    assert oauth_clients.authenticate(office.service, made.id, secret) == made
 
 
 def test_every_project_of_many_can_be_chosen(office: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def test_every_project_of_many_can_be_chosen(office: Embedded, monkeypatch: pyte
     shop = projects.create(office.service, name="Shop")
     office.app.extensions[KEY].projects.clear()
     assert f'<option value="{shop.id}">Shop</option>' in office.browser().get(f"{URL}/clients/new")
-    clients.create(office.service, name="Till", project_id=shop.id)
+    oauth_clients.create(office.service, name="Till", project_id=shop.id)
     assert re.search(r"Till.*?Shop", office.browser().get(URL), re.DOTALL)
 
 
@@ -64,8 +64,8 @@ def test_rows_say_what_clients_may_do_and_when_they_called(
     page = office.browser().get(URL)
     row = re.findall(rf"<tr>(?:(?!</tr>).)*{client.id}.*?</tr>", page, re.DOTALL)[-1]
     assert "See accounts · See usage" in row and "Every project" in row and "Not yet" in row
-    clients.verify_token(office.service, clients.issue_token(office.service, client, None).token)
-    clients.flush_uses(office.service)
+    oauth_clients.verify_token(office.service, oauth_clients.issue_token(office.service, client, None).token)
+    oauth_clients.flush_uses(office.service)
     office_clock.advance(2 * HOUR)
     assert "2 hours ago" in office.browser().get(URL)
 
@@ -74,13 +74,13 @@ def test_both_secrets_work_until_the_old_one_is_ended(office: Embedded, client: 
     browser, path = office.browser(), f"{URL}/clients/{client.id}"
     assert "A new secret for “Reports”?" in browser.get(f"{path}/rotation")
     page = browser.follow(f"{path}/rotation", {"overlap": str(DAY // 1000)})
-    assert clients.authenticate(office.service, client.id, secret_on(page))
+    assert oauth_clients.authenticate(office.service, client.id, secret_on(page))
     assert "Two secrets work" in page and "in 1 day" in page
-    rotated = clients.get(office.service.store, client.id)
+    rotated = oauth_clients.get(office.service.store, client.id)
     assert rotated.old_secret_ends_at == rotated.rotated_at + DAY
     page = browser.follow(f"{path}/old-secret/end")
     assert "Two secrets work" not in page and "has ended" in page
-    assert clients.get(office.service.store, client.id).old_secret_ends_at is None
+    assert oauth_clients.get(office.service.store, client.id).old_secret_ends_at is None
 
 
 @pytest.mark.parametrize(("overlap", "kept"), [("0", 0), ("3600", HOUR), ("7", DAY), ("", DAY)])
@@ -88,15 +88,15 @@ def test_the_overlap_is_one_of_those_that_are_offered(
     office: Embedded, client: Client, overlap: str, kept: int
 ) -> None:
     office.browser().send(f"{URL}/clients/{client.id}/rotation", {"overlap": overlap})
-    rotated = clients.get(office.service.store, client.id)
+    rotated = oauth_clients.get(office.service.store, client.id)
     assert (rotated.old_secret_ends_at or rotated.rotated_at) - rotated.rotated_at == kept
 
 
 def test_one_that_is_in_use_is_deleted_by_somebody_who_says_that_they_know(office: Embedded, client: Client) -> None:
     browser, path = office.browser(), f"{URL}/clients/{client.id}/removal"
     assert "It has not called yet." in browser.get(path)
-    clients.verify_token(office.service, clients.issue_token(office.service, client, None).token)
-    clients.flush_uses(office.service)
+    oauth_clients.verify_token(office.service, oauth_clients.issue_token(office.service, client, None).token)
+    oauth_clients.flush_uses(office.service)
     assert "It is in use." in browser.get(path)
     refused = browser.send(path)
     assert refused.status_code == 422 and "Tick that you know" in refused.text
@@ -115,16 +115,16 @@ def test_a_form_that_lacks_something_says_so(office: Embedded, changes: dict[str
 
 def test_a_developer_gives_nobody_more_than_they_have(office: Embedded, client: Client) -> None:
     """A client that may do everything could make its holder an owner."""
-    powerful, _ = clients.create(office.service, name="Root")
+    powerful, _ = oauth_clients.create(office.service, name="Root")
     browser = office.browser("developer")
     assert "also people" not in browser.get(f"{URL}/clients/new")
     for project in ("", office.project.id):
         assert browser.send(f"{URL}/clients", FORM | {"access": "*", "project_id": project}).status_code == 403
-    in_project, _ = clients.create(office.service, name="Root of one", project_id=office.project.id)
+    in_project, _ = oauth_clients.create(office.service, name="Root of one", project_id=office.project.id)
     assert browser.send(f"{URL}/clients/{in_project.id}/removal", {"known": "1"}).status_code == 403
     for verb in ("rotation", "removal", "old-secret/end"):
         assert browser.send(f"{URL}/clients/{powerful.id}/{verb}", {"known": "1"}).status_code == 403
-    assert clients.get(office.service.store, powerful.id) == powerful
+    assert oauth_clients.get(office.service.store, powerful.id) == powerful
     assert browser.send(f"{URL}/clients/{client.id}/rotation").status_code == 303
 
 
@@ -133,9 +133,9 @@ def test_a_developer_s_client_acts_for_any_user_and_the_audit_says_who_made_it(o
     browser.send(f"{URL}/secret/kept")
     assert "for any of your users" in browser.get(f"{URL}/clients/new")
     browser.send(f"{URL}/clients", FORM | {"name": "Any user", "access": "connect:*"})
-    client = next(client for client in clients.every(office.service.store) if client.name == "Any user")
+    client = next(client for client in oauth_clients.every(office.service.store) if client.name == "Any user")
     assert client.scope == "connect:*"
-    token = clients.issue_token(office.service, client, None).token
+    token = oauth_clients.issue_token(office.service, client, None).token
     made = office.app.test_client().post(
         f"/v1/connect/{office.project.id}/tokens",
         base_url=BASE,

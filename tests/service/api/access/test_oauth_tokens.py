@@ -12,8 +12,8 @@ from joserfc import jwk, jwt
 from tests.sandbox.product.test_server import Inside
 from webapp.kit.clock import SECOND, now
 from webapp.service.api.access import oauth_tokens
-from webapp.service.domain.access import client_changes, client_keys, clients
-from webapp.service.domain.access.clients import Client
+from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access.oauth_clients import Client
 
 URL = "/v1/oauth/token"
 GRANT = {"grant_type": "client_credentials"}
@@ -25,7 +25,7 @@ def basic(client_id: str, secret: str) -> dict[str, str]:
 
 @pytest.fixture
 def server(world: Any) -> tuple[str, str]:
-    client, secret = clients.create(world.service, name="Server", scope="connect:accounts:read connect:proxy")
+    client, secret = oauth_clients.create(world.service, name="Server", scope="connect:accounts:read connect:proxy")
     return client.id, secret
 
 
@@ -150,7 +150,7 @@ def test_a_broken_authorization_header(shared: Any, header: str) -> None:
 
 def test_rotation_ends_tokens(world: Any, server: tuple[str, str]) -> None:
     token = world.http.post(URL, data=GRANT, headers=basic(*server)).json["access_token"]
-    client_changes.rotate(world.service, server[0])
+    oauth_clients.rotate(world.service, server[0])
     refused = world.get("P/accounts", token)
     assert refused.status_code == 401 and refused.headers["WWW-Authenticate"] == "Bearer"
     assert world.http.post(URL, data=GRANT, headers=basic(*server)).status_code == 401
@@ -195,8 +195,8 @@ AUDIENCE = "http://localhost:8600/v1/oauth/token"
 def keyed(world: Any) -> Client:
     """A client with a public key, and the clock of this machine, by which libraries sign."""
     world.clock.at = now()
-    key = client_keys.read_key(KEY.as_pem(private=False).decode())
-    return clients.create(world.service, name="Keyed", scope="connect:accounts:read", public_key=key)[0]
+    key = oauth_clients.read_key(KEY.as_pem(private=False).decode())
+    return oauth_clients.create(world.service, name="Keyed", scope="connect:accounts:read", public_key=key)[0]
 
 
 def signed(world: Any, client: Client, **changes: Any) -> dict[str, str]:
@@ -212,8 +212,8 @@ def test_a_library_for_clients_gets_a_token_with_its_key(world: Any, keyed: Clie
         token = session.fetch_token(AUDIENCE, grant_type="client_credentials")
         assert world.get("P/accounts", token["access_token"]).status_code == 200
         assert token["scope"] == "connect:accounts:read"
-    client_keys.set_key(
-        world.service, keyed.id, client_keys.read_key(jwk.ECKey.generate_key("P-256").as_pem(False).decode())
+    oauth_clients.set_key(
+        world.service, keyed.id, oauth_clients.read_key(jwk.ECKey.generate_key("P-256").as_pem(False).decode())
     )
     assert world.get("P/accounts", token["access_token"]).status_code == 401
     with pytest.raises(OAuthError, match="invalid_client"):

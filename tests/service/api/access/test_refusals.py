@@ -6,7 +6,7 @@ import pytest
 
 from tests.service.api.conftest import World
 from webapp.kit.clock import HOUR
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.rate_limits import LIMITS, Limit
 
@@ -30,7 +30,7 @@ def test_calls_beyond_a_limit_are_told_with_who_made_them(world: World, narrow: 
         world.get("P/components", alice)
         world.post("P/tokens", server, json={"external_user_id": "bob"})
     user = {"kind": "user", "id": "alice", "name": "alice"}
-    client = {"kind": "client", "id": clients.every(world.service.store)[0].id, "name": "Server"}
+    client = {"kind": "client", "id": oauth_clients.every(world.service.store)[0].id, "name": "Server"}
     assert refused(world) == {"accounts": (2, client), "tools": (2, user), "tokens": (2, client)}
     assert refused(world, env="production") == {}
     world.get("P/accounts", alice)
@@ -40,7 +40,7 @@ def test_calls_beyond_a_limit_are_told_with_who_made_them(world: World, narrow: 
 
 
 def test_what_our_own_pages_are_refused_is_not_the_products(world: World, narrow: None) -> None:
-    client_id, _ = clients.dashboard(world.service)
+    client_id, _ = oauth_clients.dashboard(world.service)
     token = tokens.create(world.service, world.scene, TokenRequest("u_ann"), client_id=client_id)["token"]
     assert [world.get("P/accounts", token).status_code for _ in range(2)] == [200, 429]
     assert refused(world) == {}

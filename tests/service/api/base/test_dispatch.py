@@ -15,7 +15,7 @@ from webapp.service.api.base import cors, dispatch, operations
 from webapp.service.api.base.addresses import collapse_slashes
 from webapp.service.api.table import OPERATIONS
 from webapp.service.api.wiring import register
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.rate_limits import LIMITS, Limit
 from webapp.service.domain.projects import projects
@@ -210,7 +210,7 @@ def test_classes_projects_and_environments_are_counted_apart(world: Any, narrow:
 
 
 def test_each_person_of_the_own_dashboard_is_counted_alone(world: Any, narrow: None) -> None:
-    client_id, _ = clients.dashboard(world.service)
+    client_id, _ = oauth_clients.dashboard(world.service)
     ann, bob = (
         tokens.create(world.service, world.scene, TokenRequest(user), client_id=client_id)["token"]
         for user in ("u_ann", "u_bob")
@@ -218,7 +218,7 @@ def test_each_person_of_the_own_dashboard_is_counted_alone(world: Any, narrow: N
     assert [left(world.get("P/accounts", ann)) for _ in range(5)] == [4, 3, 2, 1, 0]
     assert world.get("P/accounts", ann).status_code == 429
     assert left(world.get("P/accounts", bob)) == left(world.get("P/accounts", world.frontend("u_ann"))) == 4
-    own = clients.issue_token(world.service, clients.find(world.service, client_id), None).token  # type: ignore[arg-type]  # it is there
+    own = oauth_clients.issue_token(world.service, oauth_clients.find(world.service, client_id), None).token  # type: ignore[arg-type]  # it is there
     assert left(world.get("P/accounts", own)) == 4
     assert left(world.get("P/accounts", world.server())) == 3  # as the token of a product's frontend before
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.once import stores
-from webapp.service.domain.access import clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.projects import logos, projects
 from webapp.service.domain.triggers import deployed_triggers
 
@@ -96,7 +96,7 @@ def test_a_client_of_one_project_has_that_one_alone(world: Any) -> None:
 
 def test_removing_a_project_leaves_nothing_of_it(world: Any) -> None:
     server, project_id = world.server(), world.scene.project_id
-    clients.create(world.service, name="Own", project_id=project_id)
+    oauth_clients.create(world.service, name="Own", project_id=project_id)
     frontend = world.frontend()
     world.plant()
     body = {"id": "~/poll", "external_user_id": "alice", "configured_props": {}}

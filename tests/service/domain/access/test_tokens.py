@@ -1,12 +1,16 @@
-"""Connect tokens: what is asked, what is kept, how long it counts, and which origins it opens."""
+"""Connect tokens: what is asked, what is kept, how long it counts, and which origins it opens.
+
+Origins that Connect tokens allow: they are checked, and remembered with their tokens.
+"""
 
 import re
+from typing import Any
 
 import pytest
 
 from webapp.errors import Invalid, Unauthorized
-from webapp.kit.clock import DAY, SECOND, FakeClock, parse_iso
-from webapp.service.domain.access import origins, tokens
+from webapp.kit.clock import DAY, HOUR, SECOND, FakeClock, parse_iso
+from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import TokenRequest
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import external_users
@@ -58,9 +62,9 @@ def test_it_ends_to_the_millisecond_and_is_forgotten_a_week_later(
     clock.advance(7 * DAY - 1)
     assert tokens.purge(service) == 0
     assert tokens.recall(service.store, token) is not None
-    assert origins.is_allowed(service, "https://a.example")
+    assert tokens.is_allowed(service, "https://a.example")
     clock.advance(2)
-    assert not origins.is_allowed(service, "https://a.example")
+    assert not tokens.is_allowed(service, "https://a.example")
     assert tokens.purge(service) == 1
     assert tokens.recall(service.store, token) is None
     with pytest.raises(Unauthorized, match="not known"):
@@ -73,7 +77,7 @@ def test_a_longer_token_extends_its_origins_and_a_shorter_does_not(
     make(service, scene, expires_in=100, allowed_origins=["https://a.example"])
     make(service, scene, expires_in=10, allowed_origins=["https://a.example"])
     clock.advance(50 * SECOND + 7 * DAY)
-    assert origins.is_allowed(service, "https://a.example")
+    assert tokens.is_allowed(service, "https://a.example")
 
 
 @pytest.mark.parametrize("scope", ["*", "connect:* *", "nonsense"])
@@ -143,3 +147,48 @@ def test_where_notifications_go_is_sealed_even_where_it_stood_in_the_clear(servi
     again = tokens.by_hash(service.store, kept.token_hash)
     assert again is not None and tokens.webhook_uri_of(service, again) == uri
     assert "canary-address" not in str(service.store.all("SELECT * FROM connect_tokens"))
+
+
+def test_a_session_is_found_by_its_own_secret_alone(bench: Any) -> None:
+    token = bench.token()
+    session, secret = tokens.create_link_session(bench.service, token, {"app": "acme"})
+    other, foreign = tokens.create_link_session(bench.service, token, {})
+    store = bench.service.store
+    assert tokens.find(store, session.id, secret) == session
+    assert session.parameters == {"app": "acme"} and session.token_hash == token.token_hash
+    for wrong in (None, "", foreign, secret[:-1]):
+        assert tokens.find(store, session.id, wrong) is None
+    assert tokens.find(store, "ls_unknown", secret) is None
+    assert tokens.by_id(store, other.id) == other
+
+
+def test_the_secret_is_kept_as_a_hash(bench: Any) -> None:
+    _, secret = tokens.create_link_session(bench.service, bench.token(), {})
+    assert secret not in repr(bench.service.store.all("SELECT * FROM link_sessions"))
+
+
+def test_a_session_is_remembered_7_days_longer_than_its_token(bench: Any) -> None:
+    tokens.create_link_session(bench.service, bench.token(), {})
+    bench.clock.advance(4 * HOUR + 7 * DAY)
+    assert tokens.purge_link_sessions(bench.service) == 0
+    bench.clock.advance(1)
+    assert tokens.purge_link_sessions(bench.service) == 1
+
+
+def test_origins_are_kept_once_in_their_exact_form() -> None:
+    given = ["https://b.example/", "HTTPS://A.example", "https://b.example"]
+    assert tokens.checked(given) == ("https://b.example", "https://a.example")
+    with pytest.raises(Invalid) as caught:
+        tokens.checked(["https://a.example", "https://*.example"])
+    assert [detail.field for detail in caught.value.details] == ["allowed_origins"]
+    with pytest.raises(Invalid):
+        tokens.checked([f"https://{number}.example" for number in range(tokens.MAX_ORIGINS + 1)])
+
+
+def test_an_origin_is_forgotten_once_its_last_token_is(service: Service) -> None:
+    with service.store.write() as tx:
+        tokens.remember(tx, ["https://a.example", "https://b.example"], 1_000)
+        tokens.remember(tx, ["https://b.example"], 2_000)
+        tokens.remember(tx, ["https://b.example"], 1_500)
+        tokens.purge_origins(tx, 2_000)
+    assert [row["origin"] for row in service.store.all("SELECT origin FROM token_origins")] == ["https://b.example"]

@@ -8,7 +8,7 @@ import pytest
 
 from webapp.errors import Conflict, Invalid, Unauthorized
 from webapp.kit.clock import FakeClock
-from webapp.service.domain.access import client_changes, clients
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.base.key_file import MissingKey, WrongKey
 from webapp.service.domain.base.key_strength import WeakKey
 from webapp.service.domain.base.keyring import Place
@@ -60,20 +60,20 @@ def test_what_is_derived_changes_and_scripts_get_their_secret_from_init(
     settings: Settings, clock: FakeClock, reopened: list[Service]
 ) -> None:
     before = open_service(settings, clock)
-    client, secret = client_changes.scripted(before)
-    own, own_secret = clients.create(before, name="Server")
-    token = clients.issue_token(before, client, None).token
+    client, secret = oauth_clients.scripted(before)
+    own, own_secret = oauth_clients.create(before, name="Server")
+    token = oauth_clients.issue_token(before, client, None).token
     close_service(before)
     instance_key.rotate(settings, clock)
     after = open_service(settings, clock)
     reopened.append(after)
-    again, fresh = client_changes.scripted(after)
+    again, fresh = oauth_clients.scripted(after)
     assert again.id == client.id and fresh != secret
-    assert clients.authenticate(after, client.id, fresh)
-    assert clients.authenticate(after, client.id, secret) is None
-    assert clients.authenticate(after, own.id, own_secret), "a secret that was made at random stays"
+    assert oauth_clients.authenticate(after, client.id, fresh)
+    assert oauth_clients.authenticate(after, client.id, secret) is None
+    assert oauth_clients.authenticate(after, own.id, own_secret), "a secret that was made at random stays"
     with pytest.raises(Unauthorized):
-        clients.verify_token(after, token)
+        oauth_clients.verify_token(after, token)
 
 
 def test_a_key_from_the_settings_is_replaced_by_the_one_given(
@@ -154,7 +154,7 @@ def test_killed_in_the_middle_either_key_opens_it(
     def die(*_: object) -> None:
         raise KeyboardInterrupt
 
-    at = (client_changes, "derive_again") if moment.endswith("knows") else (instance_key, "_put_in_place")
+    at = (oauth_clients, "derive_again") if moment.endswith("knows") else (instance_key, "_put_in_place")
     monkeypatch.setattr(*at, die)
     with pytest.raises(KeyboardInterrupt):
         instance_key.rotate(settings, clock)

@@ -11,7 +11,7 @@ from webapp.service.api.access import models
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body, Data
 from webapp.service.api.base.operations import Example, Group, Operations
-from webapp.service.domain.access import embedding, refused_origins
+from webapp.service.domain.access import embedding
 from webapp.service.domain.base import scopes
 
 operations = Operations(
@@ -56,5 +56,5 @@ def check_embedding(call: Call) -> Response:
 @operations.get("P/refused_origins", answer=Data[list[models.RefusedOrigin]])
 def list_refused_origins(call: Call) -> Response:
     """Origins of pages that showed a Connect token which does not allow them, in 30 days, the latest first."""
-    refused = refused_origins.latest(call.service, call.scene)
+    refused = embedding.latest(call.service, call.scene)
     return answer({"data": [{"origin": row.origin, "refused_at": iso(row.seen_at)} for row in refused]})

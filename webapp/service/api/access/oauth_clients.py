@@ -18,8 +18,8 @@ from webapp.service.api.access import models
 from webapp.service.api.base.call import Call, answer, answer_page, no_content
 from webapp.service.api.base.models import Body, Page, Paged, Query
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.domain.access import client_changes, client_keys, clients
-from webapp.service.domain.access.clients import Client
+from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access.oauth_clients import Client
 from webapp.service.domain.base import scopes
 from webapp.service.domain.projects import projects
 
@@ -32,7 +32,7 @@ operations = Operations(
     extension=True,
     workspace=True,
 )
-MAX_OVERLAP_S = client_changes.MAX_OVERLAP_S
+MAX_OVERLAP_S = oauth_clients.MAX_OVERLAP_S
 EXAMPLE_KEY = {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}  # of RFC 8037
 PublicKey = str | dict[str, Any]
 ALL, ONE = "/v1/oauth/clients", "/v1/oauth/clients/<client_id>"
@@ -77,7 +77,7 @@ class Rotation(Query):
 @operations.get(ALL, answer=Page[models.OAuthClient], query=Paged, example=Example(query={"limit": "10"}))
 def list_oauth_clients(call: Call) -> Response:
     """Every client, oldest first; never a secret."""
-    return answer_page(clients.page(call.store, call.query(Paged).window), partial(_to_json, call))
+    return answer_page(oauth_clients.page(call.store, call.query(Paged).window), partial(_to_json, call))
 
 
 @operations.post(
@@ -92,7 +92,7 @@ def create_oauth_client(call: Call) -> Response:
     if body.project_id is not None:
         projects.get(call.store, body.project_id)
     try:
-        client, secret = clients.create(
+        client, secret = oauth_clients.create(
             call.service,
             name=body.name,
             scope=body.scope,
@@ -114,13 +114,13 @@ def create_oauth_client(call: Call) -> Response:
 def set_key_of_oauth_client(call: Call) -> Response:
     """Give a client a public key, beside any secret; the access tokens of the key before end at once."""
     client_id, public_key = call.path["client_id"], _read(call.body(NewKey).public_key)
-    return answer(_to_json(call, client_keys.set_key(call.service, client_id, public_key)))
+    return answer(_to_json(call, oauth_clients.set_key(call.service, client_id, public_key)))
 
 
 @operations.delete(f"{ONE}/public_key", errors=(409,))
 def remove_key_of_oauth_client(call: Call) -> Response:
     """Take a client's public key away, with its access tokens; 409 where no secret would be left."""
-    client_keys.remove_key(call.service, call.path["client_id"])
+    oauth_clients.remove_key(call.service, call.path["client_id"])
     return no_content()
 
 
@@ -130,27 +130,27 @@ def remove_key_of_oauth_client(call: Call) -> Response:
 def rotate_oauth_client(call: Call) -> Response:
     """Give a client another secret; the one before and its access tokens end after the overlap, or at once."""
     overlap_s = call.query(Rotation).overlap_seconds
-    client, secret = client_changes.rotate(call.service, call.path["client_id"], overlap_s)
+    client, secret = oauth_clients.rotate(call.service, call.path["client_id"], overlap_s)
     return answer({**_to_json(call, client), "client_secret": secret})
 
 
 @operations.delete(f"{ONE}/old_secret")
 def end_old_secret_of_oauth_client(call: Call) -> Response:
     """End the overlap: the secret before the present one and its access tokens end at once, if they still work."""
-    client_changes.end_old_secret(call.service, call.path["client_id"])
+    oauth_clients.end_old_secret(call.service, call.path["client_id"])
     return no_content()
 
 
 @operations.delete(ONE, example=Example({"client_id": "$CLIENT_TO_DELETE_ID"}))
 def delete_oauth_client(call: Call) -> Response:
     """Delete a client; its access tokens and the Connect tokens that it asked for end at once."""
-    client_changes.delete(call.service, call.path["client_id"])
+    oauth_clients.delete(call.service, call.path["client_id"])
     return no_content()
 
 
 def _read(public_key: PublicKey) -> str:
     text = public_key if isinstance(public_key, str) else orjson.dumps(public_key).decode()
-    return client_keys.read_key(text)
+    return oauth_clients.read_key(text)
 
 
 def _to_json(call: Call, client: Client) -> dict[str, Any]:
@@ -163,6 +163,6 @@ def _to_json(call: Call, client: Client) -> dict[str, Any]:
         "created_at": iso(client.created_at),
         "rotated_at": iso(client.rotated_at),
         "old_secret_ends_at": iso_or_none(client.old_secret_ends_at if overlapping else None),
-        "key_thumbprint": client_keys.thumbprint(client),
+        "key_thumbprint": oauth_clients.thumbprint(client),
         "last_used_at": iso_or_none(client.last_used_at),
     }

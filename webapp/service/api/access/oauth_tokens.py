@@ -20,8 +20,8 @@ from webapp.service.api.access import models
 from webapp.service.api.base.call import MAX_BODY_BYTES, Call, answer, holds_nul, read_json
 from webapp.service.api.base.operations import Example, Group, Operations
 from webapp.service.api.base.problems import OAuthProblem
-from webapp.service.domain.access import client_keys, clients
-from webapp.service.domain.access.clients import Client
+from webapp.service.domain.access import oauth_clients
+from webapp.service.domain.access.oauth_clients import Client
 from webapp.service.domain.base import scopes
 
 FIELDS = ("grant_type", "client_id", "client_secret", "scope", "client_assertion_type", "client_assertion")
@@ -57,14 +57,14 @@ def create_access_token(call: Call) -> Response:
     _check_grant(fields)
     client, credential = _authenticated(call, fields)
     try:
-        token = clients.issue_token(call.service, client, fields.get("scope"), credential)
+        token = oauth_clients.issue_token(call.service, client, fields.get("scope"), credential)
     except scopes.UnknownScope as error:
         raise OAuthProblem("invalid_scope", str(error)) from error
     return answer(
         {
             "access_token": token.token,
             "token_type": "Bearer",
-            "expires_in": clients.LIFETIME_S,
+            "expires_in": oauth_clients.LIFETIME_S,
             "scope": token.scope,
             "created_at": token.created_at,
         }
@@ -121,7 +121,7 @@ def _authenticated(call: Call, fields: Mapping[str, str]) -> Authenticated:
     client_id, client_secret = basic or (fields.get("client_id", ""), fields.get("client_secret", ""))
     if not client_id or not client_secret:
         raise OAuthProblem("invalid_client", "Send client_id and client_secret.", 401)
-    client = _counted(call, client_id, lambda: clients.authenticate(call.service, client_id, client_secret))
+    client = _counted(call, client_id, lambda: oauth_clients.authenticate(call.service, client_id, client_secret))
     if client is None:
         raise OAuthProblem("invalid_client", "The client id or secret is wrong, or the secret was rotated.", 401)
     return Authenticated(client, hash_token(client_secret))
@@ -132,13 +132,13 @@ def _by_assertion(call: Call, fields: Mapping[str, str]) -> Authenticated:
     assertion = fields.get("client_assertion", "")
     if not assertion or fields.get("client_assertion_type") != ASSERTION_TYPE:
         raise _invalid(f"Send client_assertion with client_assertion_type {ASSERTION_TYPE}.")
-    claimed, issuer = client_keys.claimed_client(assertion), call.service.settings.public_url
+    claimed, issuer = oauth_clients.claimed_client(assertion), call.service.settings.public_url
     if fields.get("client_id", claimed) != claimed:
         raise OAuthProblem("invalid_client", "client_id is not the client that the assertion names.", 401)
     audiences = (f"{issuer}/v1/oauth/token", issuer, f"{issuer}/")
     try:
-        client = _counted(call, claimed, lambda: client_keys.authenticate(call.service, assertion, audiences))
-    except client_keys.BadAssertion as error:
+        client = _counted(call, claimed, lambda: oauth_clients.authenticate_by_key(call.service, assertion, audiences))
+    except oauth_clients.BadAssertion as error:
         raise OAuthProblem("invalid_client", str(error), 401) from error
     return Authenticated(client, hash_token(client.public_key))
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from webapp.audit import Actor
 from webapp.service.api.base.models import Answer
-from webapp.service.domain.access import clients, refused_calls
+from webapp.service.domain.access import embedding, oauth_clients
 from webapp.service.domain.base.service import Service
 
 
@@ -28,7 +28,7 @@ class Refusals(Answer):
 
 def to_json(service: Service, counted_under: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The fields of :class:`Refusals`, for each of the limits that count under those keys."""
-    refused = refused_calls.lately(service, counted_under)
+    refused = embedding.lately(service, counted_under)
     return {
         key: {"refused": calls.count, "refused_by": calls.actor and _caller(service, calls.actor)}
         for key, calls in refused.items()
@@ -36,5 +36,5 @@ def to_json(service: Service, counted_under: Sequence[str]) -> dict[str, dict[st
 
 
 def _caller(service: Service, actor: Actor) -> dict[str, str]:
-    client = clients.find(service, actor.id) if actor.kind == "client" else None
+    client = oauth_clients.find(service, actor.id) if actor.kind == "client" else None
     return {"kind": actor.kind, "id": actor.id, "name": client.name if client else actor.id}

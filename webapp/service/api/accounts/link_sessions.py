@@ -13,7 +13,7 @@ from webapp.service.api.accounts.connect import token_of
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body
 from webapp.service.api.base.operations import Example, Operations
-from webapp.service.domain.access import link_sessions
+from webapp.service.domain.access import tokens
 
 operations = Operations(ACCOUNTS, extension=True)
 
@@ -52,7 +52,7 @@ def create_link_session(call: Call) -> Response:
     token = token_of(call, body.connect_token) if body.connect_token else call.caller.connect
     if token is None:
         raise Invalid.of("connect_token", "It names the user; leave it out only when calling with a Connect token.")
-    session, secret = link_sessions.create(call.service, token, _parameters(call, body))
+    session, secret = tokens.create_link_session(call.service, token, _parameters(call, body))
     url = f"{call.service.settings.public_url}/_static/connect/{session.id}.{secret}"
     return answer({"url": url, "expires_at": iso(session.expires_at)})
 
@@ -61,7 +61,7 @@ def _parameters(call: Call, body: NewLinkSession) -> dict[str, str]:
     """The parameters of the page. Raises :class:`Invalid` for a way back that leads elsewhere."""
     for name in ("success_redirect_uri", "error_redirect_uri"):
         _check_own(call, name, getattr(body, name))
-    ways = {link_sessions.SUCCESS: body.success_redirect_uri, link_sessions.FAILURE: body.error_redirect_uri}
+    ways = {tokens.SUCCESS: body.success_redirect_uri, tokens.FAILURE: body.error_redirect_uri}
     chosen = {"app": body.app, "accountId": body.account_id, "theme": body.theme, "language": body.language}
     return {**ways, **{name: value for name, value in chosen.items() if value}}
 

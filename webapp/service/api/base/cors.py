@@ -7,7 +7,7 @@ from flask import Request, Response
 
 from webapp.errors import Forbidden
 from webapp.kit.origins import exact_origin
-from webapp.service.domain.access import origins, refused_origins, tokens
+from webapp.service.domain.access import embedding, tokens
 from webapp.service.domain.base.service import Service
 
 METHODS = "GET, POST, PUT, PATCH, DELETE"
@@ -40,7 +40,7 @@ def refuse(service: Service, origin: str, token: str) -> Forbidden:
     """What to say to a page of another origin; its name is kept for whoever builds it."""
     connect_token = tokens.recall(service.store, token)
     if connect_token is not None and (exact := exact_origin(origin)):
-        refused_origins.note(service, connect_token.scene, exact)
+        embedding.note_refused_origin(service, connect_token.scene, exact)
     return Forbidden(
         f"This token does not serve pages of {origin}; create it with that origin in allowed_origins, "
         "or call from your server."
@@ -76,7 +76,7 @@ def preflight_of_all(request: Request, *names: str) -> Response:
 def preflight(service: Service, request: Request) -> Response:
     """The answer to a preflight, which has no token: any origin that some token allows is served."""
     origin = request.headers["Origin"]
-    if origin != service.settings.public_url and not origins.is_allowed(service, origin):
+    if origin != service.settings.public_url and not tokens.is_allowed(service, origin):
         raise Forbidden(f"No Connect token allows pages of {origin}.")
     return _allowing(request)
 

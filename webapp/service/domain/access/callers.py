@@ -6,7 +6,7 @@ from webapp import audit
 from webapp.audit import Actor
 from webapp.errors import Forbidden, Invalid, NotFound, Unauthorized
 from webapp.people import api_keys, users
-from webapp.service.domain.access import clients, tokens
+from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.service import Service
@@ -32,18 +32,18 @@ class Caller:
             return Actor("user", self.connect.user.external_id)
         if self.person_id is not None:
             return Actor("person", self.person_id)
-        if self.client_id == clients.DASHBOARD_ID and (actor := audit.ACTOR.get()).kind == "person":
+        if self.client_id == oauth_clients.DASHBOARD_ID and (actor := audit.ACTOR.get()).kind == "person":
             return actor  # who is signed in to the dashboard; a request from outside begins without anybody
         return Actor("client", self.client_id or "")
 
     @property
     def is_dashboard(self) -> bool:
         """Whether the embedded dashboard calls, or somebody with a Connect token that it made."""
-        return (self.connect.client_id if self.connect else self.client_id) == clients.DASHBOARD_ID
+        return (self.connect.client_id if self.connect else self.client_id) == oauth_clients.DASHBOARD_ID
 
     def require(self, *needed: str) -> None:
         """Raise :class:`Forbidden` unless one of the scopes ``needed`` is granted; without any, every token may."""
-        if needed and not any(clients.covers(self.scopes, scope) for scope in needed):
+        if needed and not any(oauth_clients.covers(self.scopes, scope) for scope in needed):
             raise Forbidden(f"This needs the scope {' or '.join(needed)}, which the token does not have.")
 
     def require_oauth(self) -> None:
@@ -83,7 +83,7 @@ def authenticate(service: Service, bearer: str) -> Caller:
         return Caller(token.scopes, project_id=token.scene.project_id, connect=token)
     if bearer.startswith(api_keys.PREFIX):
         return Caller(frozenset({scopes.ALL}), person_id=_person(service, bearer))
-    client, granted = clients.verify_token(service, bearer)
+    client, granted = oauth_clients.verify_token(service, bearer)
     return Caller(granted, client_id=client.id, project_id=client.project_id)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from webapp.errors import Invalid
 from webapp.kit.clock import Clock
-from webapp.service.domain.access import client_changes
+from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.key_file import WrongKey, create_key_file, key_of, load_instance_key, read_key_file
 from webapp.service.domain.base.key_strength import WeakKey, is_weak
@@ -60,7 +60,7 @@ def rotate(settings: Settings, clock: Clock, new_secret: str | None = None) -> N
         keys = proven(settings, store, clock)
         new = _new_file_key(settings.data) if settings.secret_key is None else key_of(new_secret or "")
         with store.write() as tx:
-            client_changes.derive_again(tx, keys.rewrap(tx, new))
+            oauth_clients.derive_again(tx, keys.rewrap(tx, new))
             clear_addresses.forget_hashes(tx)
         if settings.secret_key is None:
             _put_in_place(settings.data)

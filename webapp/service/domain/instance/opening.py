@@ -14,7 +14,7 @@ from webapp.service.catalog.sources import Places
 from webapp.service.components.calls import PieceBounds
 from webapp.service.components.executor import Executor
 from webapp.service.components.runner import Runner
-from webapp.service.domain.access import clients, refused_calls, tokens
+from webapp.service.domain.access import embedding, oauth_clients, tokens
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base import generations
 from webapp.service.domain.base.rate_limits import Limiter
@@ -85,8 +85,8 @@ def update_catalog(service: Service) -> None:
 def close_service(service: Service) -> None:
     """Give back what :func:`open_service` took."""
     usage.flush(service)
-    clients.flush_uses(service)
-    refused_calls.flush(service)
+    oauth_clients.flush_uses(service)
+    embedding.flush(service)
     takeover.give_up(service)
     service.executor.close()
     service.catalog.close()

@@ -6,32 +6,62 @@ of them work; what changes a client stands in :mod:`client_changes`.
 Access tokens are signed, not stored, so checking one is cheap; each carries a mark of the secret that it was issued for
 and dies with it. Those refused as expired are remembered (table ``ended_access_tokens``), so that a clock set back
 revives none. When a client called last is written a moment after the call.
+
+What happens to OAuth clients once they are there: another secret, with or without an overlap, and their deletion.
+
+With an overlap the secret before works on beside the new one, until a time that is said at once or until somebody ends
+it; the access tokens that were issued for it end with it. The client for scripts, which ``patchbay init`` prints,
+derives its secret from the instance key, so that it can be printed again.
+
+Public keys of OAuth clients, and what clients sign with the private ones (RFC 7523, RFC 7521 section 4.2).
+
+A client may have one public key, instead of a secret or beside it: RSA of 2,048 bits or more (RS256), P-256 (ES256) or
+Ed25519 (EdDSA). At the token endpoint it then shows an assertion, signed a moment ago, which counts once in all
+processes. The library ``joserfc`` is imported when it is used.
 """
 
+import base64
 import functools
 import hashlib
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal
 
+import orjson
 from itsdangerous import BadData, URLSafeSerializer
 
 from webapp import audit
-from webapp.errors import NotFound, Unauthorized, Unavailable
+from webapp.errors import Conflict, Invalid, NotFound, Unauthorized, Unavailable
 from webapp.kit import cursors
-from webapp.kit.clock import DAY, MINUTE, SECOND
+from webapp.kit.clock import DAY, HOUR, MINUTE, SECOND
 from webapp.kit.crypto import hash_token, random_base62, same
+from webapp.people import challenges
+from webapp.service.domain.access import tokens
 from webapp.service.domain.base import scopes
 from webapp.service.domain.base.gathered import Gathered
+from webapp.service.domain.base.keyring import Keyring
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import projects
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table
 
+if TYPE_CHECKING:
+    from joserfc.jwk import Key
+
 Origin = Literal["init", "cli", "person", "dashboard"]
 DASHBOARD_ID = "dashboard"
 EXAMPLE_ID = "example-product"
+OVERLAP_S = DAY // SECOND
+MAX_OVERLAP_S = 30 * DAY // SECOND
+LONGEST = HOUR  # from now until an assertion ends: what client libraries ask for unless they are told otherwise
+LEEWAY_S = 60
+MAX_KEY, MAX_ASSERTION, MAX_ID = 10_000, 20_000, 500  # characters
+LEAST_RSA_BITS = 2_048
+_ALGORITHMS: Mapping[str, tuple[str, ...]] = {"RSA": ("RS256",), "EC": ("ES256",), "OKP": ("EdDSA", "Ed25519")}
+_PUBLIC = ("kty", "n", "e", "crv", "x", "y")
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,3 +327,242 @@ def _note_use(service: Service, client: Client) -> None:
     now = service.clock()
     if client.origin != "dashboard" and now - (client.last_used_at or 0) >= WRITTEN_EVERY:
         _USES.note(service, client.id, now)
+
+
+def scripted(service: Service) -> tuple[Client, str]:
+    """The client that scripts use, and its secret: made by the first call, the same afterwards."""
+    client = next(iter(of_scripts(service.store)), None)
+    if client is not None:
+        return client, _derived_secret(service.keys, client.id, client.created_at, client.rotated_at)
+    now, client_id = service.clock(), random_base62(24)
+    secret = _derived_secret(service.keys, client_id, now, now)
+    client = Client(client_id, None, "Scripts", scopes.ALL, hash_token(secret), "init", now, now)
+    with service.store.write() as tx:
+        insert(tx, client)
+    return client, secret
+
+
+def rotate(service: Service, client_id: str, overlap_s: int = 0) -> tuple[Client, str]:
+    """Give a client a new secret. The one before and its tokens work ``overlap_s`` seconds longer; earlier ones end.
+
+    Raises :class:`webapp.errors.NotFound`.
+    """
+    with service.store.write() as tx:
+        client = get(tx, client_id)
+        now = max(service.clock(), client.rotated_at + 1)
+        scripted = client.origin == "init"
+        secret = _derived_secret(service.keys, client.id, client.created_at, now) if scripted else random_base62(43)
+        rotated = replace(client, secret_hash=hash_token(secret), rotated_at=now)
+        rotated = _with_old_secret(rotated, client.secret_hash, overlap_s)
+        _write(tx, rotated)
+        until = _until(rotated.old_secret_ends_at)
+        note(tx, now, client, "rotated", f"has a new secret; the old one and its tokens {until}")
+    return rotated, secret
+
+
+def end_old_secret(service: Service, client_id: str) -> None:
+    """End the secret before the present one, and its tokens, if it still works.
+
+    Raises :class:`webapp.errors.NotFound`.
+    """
+    with service.store.write() as tx:
+        client, now = get(tx, client_id), service.clock()
+        if client.old_secret_works(now):
+            _write(tx, _with_old_secret(client, "", 0))
+            note(tx, now, client, "old_secret_ended", "has one secret again; the old one and its tokens ended")
+
+
+def forget_old_secrets(service: Service) -> int:
+    """Forget the secrets whose overlap is over, so that a clock set back revives none; how many there were."""
+    if not past_overlap(service.store, service.clock()):
+        return 0
+    with service.store.write() as tx:
+        ended = past_overlap(tx, service.clock())
+        for client in ended:
+            _write(tx, _with_old_secret(client, "", 0))
+    return len(ended)
+
+
+def delete(service: Service, client_id: str) -> None:
+    """Remove a client. Its access tokens and the Connect tokens that it asked for end at once.
+
+    Raises :class:`webapp.errors.NotFound`.
+    """
+    with service.store.write() as tx:
+        client = get(tx, client_id)
+        tokens.revoke_all(tx, client_id=client.id)
+        remove(tx, client.id)
+        note(tx, service.clock(), client, "deleted", "was deleted; its tokens ended")
+
+
+def derive_again(tx: Tx, keys: Keyring) -> None:
+    """Give the clients of scripts the secrets that follow from another instance key."""
+    for client in of_scripts(tx):
+        secret = _derived_secret(keys, client.id, client.created_at, client.rotated_at)
+        change(tx, client.id, secret_hash=hash_token(secret))
+
+
+def _derived_secret(keys: Keyring, client_id: str, created_at: int, rotated_at: int) -> str:
+    purpose = f"scripted-client|{client_id}|{created_at}|{rotated_at}"
+    return base64.urlsafe_b64encode(keys.derive(purpose)).rstrip(b"=").decode()
+
+
+def _with_old_secret(client: Client, secret_hash: str, overlap_s: int) -> Client:
+    """The client with the secret before this one, for ``overlap_s`` seconds from its rotation; without, for none."""
+    overlaps = bool(overlap_s and secret_hash)
+    ends_at = client.rotated_at + overlap_s * SECOND if overlaps else None
+    return replace(client, old_secret_hash=secret_hash if overlaps else "", old_secret_ends_at=ends_at)
+
+
+def _write(tx: Tx, client: Client) -> None:
+    change(
+        tx,
+        client.id,
+        secret_hash=client.secret_hash,
+        rotated_at=client.rotated_at,
+        old_secret_hash=client.old_secret_hash,
+        old_secret_ends_at=client.old_secret_ends_at,
+    )
+
+
+def _until(ends_at: int | None) -> str:
+    """Until when the old secret works, in words for the audit."""
+    if ends_at is None:
+        return "ended"
+    return f"end on {datetime.fromtimestamp(ends_at / SECOND, UTC):%Y-%m-%d at %H:%M} UTC"
+
+
+class BadAssertion(Exception):
+    """An assertion that proves nothing; the message says why."""
+
+
+def read_key(text: str) -> str:
+    """The public key in ``text``, a JWK or PEM, as a JWK without anything else. Raises :class:`Invalid`."""
+    try:
+        key = _imported(text)
+    except Exception as error:  # the library lets errors of others through
+        raise _invalid("This is no public key; paste it as PEM or as one JWK.") from error
+    if key.is_private:
+        raise _invalid("This is a private key. Keep it on your server, and paste the public one.")
+    _check(key)
+    jwk = key.as_dict(private=False)
+    return orjson.dumps({name: jwk[name] for name in _PUBLIC if name in jwk}).decode()
+
+
+def thumbprint(client: Client) -> str | None:
+    """What names the client's key (RFC 7638); None without one."""
+    from joserfc import jwk
+
+    return jwk.import_key(orjson.loads(client.public_key)).thumbprint() if client.public_key else None
+
+
+def set_key(service: Service, client_id: str, public_key: str) -> Client:
+    """Give a client the ``public_key`` of :func:`read_key`; the tokens of any other key end at once.
+
+    Raises :class:`webapp.errors.NotFound`.
+    """
+    with service.store.write() as tx:
+        client = replace(get(tx, client_id), public_key=public_key)
+        change(tx, client_id, public_key=public_key)
+        note(tx, service.clock(), client, "key_set", "may prove itself with a key of its own")
+    return client
+
+
+def remove_key(service: Service, client_id: str) -> None:
+    """Take a client's key away, and end the tokens of that. Raises :class:`webapp.errors.NotFound`, and
+    :class:`Conflict` where no secret would be left."""
+    with service.store.write() as tx:
+        client = get(tx, client_id)
+        if not client.public_key:
+            return
+        if not client.secret_hash:
+            raise Conflict("It has no secret; give it one before its key is removed, or delete it.")
+        change(tx, client_id, public_key="")
+        note(tx, service.clock(), client, "key_removed", "has no key any more; the tokens of that ended")
+
+
+def claimed_client(assertion: str) -> str:
+    """The client that ``assertion`` says it is of, before anything is proved; "" where that cannot be read."""
+    from joserfc import jws
+
+    try:
+        claims = orjson.loads(jws.extract_compact(assertion.encode()).payload)
+        return str(claims["sub"]) if isinstance(claims["sub"], str) else ""
+    except Exception:  # whatever is wrong with it
+        return ""
+
+
+def authenticate_by_key(service: Service, assertion: str, audiences: Collection[str]) -> Client:
+    """The client that signed ``assertion`` for one of ``audiences``, which is then used up. Raises
+    :class:`BadAssertion`."""
+    if len(assertion) > MAX_ASSERTION:
+        raise BadAssertion("The assertion is too long.")
+    client = find(service, claimed_client(assertion))
+    if client is None or not client.public_key:
+        raise BadAssertion("No client with a public key is named as sub in the assertion.")
+    claims, now = _verified(assertion, client.public_key, service.clock()), service.clock()
+    if claims.get("iss") != client.id or claims.get("sub") != client.id:
+        raise BadAssertion("iss and sub must both be the client's id.")
+    audience = claims.get("aud")
+    if all(name not in audiences for name in (audience if isinstance(audience, list) else [audience])):
+        raise BadAssertion(f"aud must be {next(iter(audiences))}.")
+    if not claims["exp"] * SECOND <= now + LONGEST + LEEWAY_S * SECOND:  # so that what is no number is refused, too
+        raise BadAssertion("exp must lie at most an hour ahead.")
+    _use_up(service, client, claims, now)
+    return client
+
+
+def _use_up(service: Service, client: Client, claims: Mapping[str, Any], now: int) -> None:
+    name = claims.get("jti")
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_ID:
+        raise BadAssertion("jti is missing; give each assertion an id of its own.")
+    lifetime = int(claims["exp"] * SECOND) - now + 2 * LEEWAY_S * SECOND
+    with service.store.write() as tx:
+        fresh = challenges.spend(tx, now, f"{client.id}|{name}".encode("utf-8", "surrogatepass"), lifetime)
+    if not fresh:
+        raise BadAssertion("This assertion was used before; sign a new one with another jti.")
+
+
+def _verified(assertion: str, public_key: str, now: int) -> Mapping[str, Any]:
+    """The claims, once signature and times are right."""
+    from joserfc import jwk, jwt
+    from joserfc.errors import JoseError, SecurityWarning
+
+    key = jwk.import_key(orjson.loads(public_key))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SecurityWarning)  # the older name of Ed25519 is what clients send
+            claims = jwt.decode(assertion, key, algorithms=list(_ALGORITHMS[key.key_type])).claims
+        times = jwt.JWTClaimsRegistry(now=now // SECOND, leeway=LEEWAY_S, exp={"essential": True})
+        times.validate(claims)
+    except (JoseError, ValueError, TypeError, KeyError) as error:
+        raise BadAssertion("The assertion is expired, or not signed with the client's key.") from error
+    return claims
+
+
+def _imported(text: str) -> "Key":
+    from joserfc import jwk
+    from joserfc.errors import InvalidKeyTypeError
+
+    if len(text) > MAX_KEY:
+        raise ValueError("too long")
+    if text.lstrip().startswith("{"):
+        return jwk.import_key(orjson.loads(text))
+    pem = text.strip().encode()
+    for kind in (jwk.RSAKey, jwk.ECKey, jwk.OKPKey):
+        with suppress(InvalidKeyTypeError):
+            return kind.import_key(pem)
+    raise ValueError("of another kind")
+
+
+def _check(key: "Key") -> None:
+    """Raise :class:`Invalid` for a key of another kind, or too short a one."""
+    if key.key_type == "RSA":
+        if key.get_op_key("verify").key_size < LEAST_RSA_BITS:  # type: ignore[union-attr]  # an RSA key has a size
+            raise _invalid(f"An RSA key needs {LEAST_RSA_BITS:,} bits or more.")
+    elif (key.key_type, key.as_dict(private=False).get("crv")) not in (("EC", "P-256"), ("OKP", "Ed25519")):
+        raise _invalid("Use an RSA, P-256 or Ed25519 key.")
+
+
+def _invalid(sentence: str) -> Invalid:
+    return Invalid.of("public_key", sentence)
