@@ -17,7 +17,7 @@ EXTRACT := $(BIN)/pybabel --quiet extract --mapping-file pyproject.toml --projec
 # Kept as bytecode, what tests assert takes six seconds less to read. Plugins that come along with schemathesis stay away.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -p no:schemathesis -p no:hypothesispytest -p no:anyio
 
-.PHONY: run test postgres wheel format check bench bench-processes bench-workers bench-growth steady sizes far ways mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
+.PHONY: run test postgres wheel format check bench bench-processes bench-workers bench-growth steady sizes far shape mutants browser faults peer schemathesis messages lock setup setup-dev frontend frontend-tests clean
 
 run: setup
 	$(BIN)/patchbay serve
@@ -26,13 +26,13 @@ run: setup
 test: setup-dev
 	TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tmp}" \
 		'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }') \
-	$(PYTEST) -n 2 --dist worksteal -m "not browser and not faults and not peer and not schemathesis"
+	$(PYTEST) -n 2 --dist worksteal -m "not browser and not faults and not peer and not schemathesis and not release"
 
 # The same tests over PostgreSQL, a server of which they start: all that do not look at the embedded database alone.
 # ONLY="tests/security tests/people" runs some of them.
 postgres: setup-dev
 	PATCHBAY_TEST_DATABASE=postgres $(PYTEST) -n 2 \
-		-m "not browser and not faults and not peer and not schemathesis" $(ONLY)
+		-m "not browser and not faults and not peer and not schemathesis and not release" $(ONLY)
 
 format: setup-dev frontend-tests
 	$(BIN)/ruff check --fix .
@@ -47,7 +47,7 @@ check: setup-dev frontend-tests
 	$(PRETTIER) --check static/css static/js webapp/service/components/pieces/program
 	$(BIN)/mypy
 	$(BIN)/python tests/typing_components.py
-	$(BIN)/python -m pytest -q tests/test_imports.py tests/test_budgets.py tests/test_tables.py tests/manual/test_documents.py tests/manual/test_references.py
+	$(BIN)/python -m pytest -q tests/test_imports.py tests/test_tables.py tests/test_names.py tests/manual/test_documents.py tests/manual/test_references.py
 
 # What is installed on a server, with templates, styles and all else in it; requirements.lock goes beside it.
 wheel: setup
@@ -85,9 +85,9 @@ far: setup
 mutants: setup-dev
 	$(BIN)/python -m tests.mutants $(if $(ONLY),--section $(ONLY))
 
-# How many files a request goes through; VERBOSE=1 names them.
-ways: setup-dev
-	$(BIN)/python -m tests.ways $(if $(VERBOSE),-v)
+# Modules, lines and functions by room, and the files that five requests go through; VERBOSE=1 names them.
+shape: setup-dev
+	$(BIN)/python -m tests.shape $(if $(VERBOSE),-v)
 
 browser: setup-dev frontend-tests
 	$(PYTEST) -m browser
@@ -103,7 +103,7 @@ peer: setup-dev frontend-tests
 schemathesis: setup-dev
 	$(BIN)/python -m pytest -m schemathesis
 
-# What pages and apps say, for translators: brings the message files of every language up to date.
+# What pages and apps say, for translators: brings the message files of every language up to date, and lists what waits.
 messages: setup-dev
 	$(EXTRACT) --keywords "lazy count_of:2,3" --output-file webapp/translations/pages.pot templates webapp
 	$(EXTRACT) --output-file webapp/translations/apps.pot webapp/service/catalog
@@ -113,6 +113,7 @@ messages: setup-dev
 			--locale $$(basename $$(dirname $$file)) --output-file $$file \
 			--input-file webapp/translations/$$(basename $$file)t; \
 	done
+	$(BIN)/python -m tests.messages
 
 lock: setup-dev
 	$(LOCK) pyproject.toml --group build --output-file requirements.lock

@@ -1,13 +1,22 @@
-"""Each module with behaviour has its tests in the mirrored place: ``webapp/a/b.py`` in ``tests/a/test_b.py``.
+"""Where files stand: each module with behaviour has its tests in the mirrored place, ``webapp/a/b.py`` in
+``tests/a/test_b.py``, and the top level holds what it is meant to.
 
 There is no list of exceptions. A component of an app is run by the tests of its app instead.
 """
 
 import ast
+import subprocess
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 APPS = ROOT / "webapp" / "service" / "catalog" / "apps"  # components, which their apps' own tests run
+TOP_LEVEL = {
+    *("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "pyproject.toml", "instance", "static", "templates", "tests"),
+    *("package-lock.json", "package.json", "requirements-dev.lock", "requirements-node.lock", "requirements.lock"),
+    "webapp",
+}
 _BRANCHES = (ast.If, ast.IfExp, ast.For, ast.While, ast.Try, ast.With, ast.Match, ast.comprehension)
 
 
@@ -42,3 +51,11 @@ def test_each_module_with_behaviour_has_its_tests_in_the_mirrored_place() -> Non
     behaving = {module for module in modules() if has_behaviour(module)}
     assert len(behaving) > 200
     assert {module for module in behaving if not is_tested(module)} == set()
+
+
+def test_the_top_level_holds_what_it_is_meant_to() -> None:
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listing.returncode:
+        pytest.skip("not a checkout of git")
+    names = {line.split("/")[0] for line in listing.stdout.splitlines()}
+    assert {name for name in names if not name.startswith(".")} == TOP_LEVEL

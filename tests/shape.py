@@ -1,12 +1,15 @@
-"""How many files of ``webapp`` four requests go through: ``make ways`` prints the table, and ``-v`` names the files.
+"""The shape of the code, to be read in a review; no test fails by it. ``make shape`` prints two tables.
 
-A file counts when one of its functions runs while the request is answered, in the request's thread or in one that it
-starts. Not counted: what runs only because a module is imported, other processes, what a component does, be it code in
-another process or data in this one, :data:`AROUND`, and the sandbox, which is the provider at the other end here. One
-process prepares a data folder and ends. A second one starts the application over it and makes the requests, the
+The first counts modules, lines and functions of each room of ``webapp``. The second counts the files of ``webapp`` that
+five requests go through: a file counts when one of its functions runs while the request is answered, in the request's
+thread or in one that it starts, and what wraps every request counts too. Importing a module does not count, and neither
+does what runs in another process. ``VERBOSE=1`` names the files.
+
+One process prepares a data folder and ends. A second one starts the application over it and makes the requests, the
 dashboard's page first, so that nothing was in memory before.
 """
 
+import ast
 import json
 import re
 import shutil
@@ -32,7 +35,6 @@ from webapp.app import create_app
 from webapp.kit import assets
 from webapp.people import users
 from webapp.sandbox.app import create_sandbox
-from webapp.service.components.declared.interpreter import Interpreter
 from webapp.service.domain.access import oauth_clients
 from webapp.service.domain.accounts import provider_clients
 from webapp.service.domain.base.service import Service
@@ -40,12 +42,11 @@ from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.settings import Settings
 
-TARGETS = {"create token": 16, "OAuth callback": 32, "deploy a trigger": 42, "accounts page, cold": 45}
-AROUND = {"app.py", "static_files.py", "telemetry.py", "trust.py", "service/api/base/addresses.py"}
-"""What is wrapped around every request alike."""
+WAYS = ("accounts page, cold", "create token", "OAuth callback", "deploy a trigger", "warm declared run")
+ROOT = Path(__file__).parent.parent
+APPS = ROOT / "webapp" / "service" / "catalog" / "apps"
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 PACKAGE = f"{Path(webapp.__file__).parent}/"
-SANDBOX = "sandbox/"
-COMPONENT = Interpreter.call.__qualname__
 EMAIL = "ways@example.com"
 PASSWORD = "a long password"
 
@@ -55,7 +56,7 @@ class Way:
 
     def __init__(self) -> None:
         self.files: set[str] = set()
-        self._left_out: dict[int, int] = {}  # by thread: how deep it is in what is not counted
+        self._importing: dict[int, int] = {}  # by thread: how deep it is in modules that are being imported
 
     @contextmanager
     def entered(self) -> Iterator[None]:
@@ -70,12 +71,10 @@ class Way:
 
     def _note(self, frame: FrameType, event: str, _: Any) -> None:
         thread, code = threading.get_ident(), frame.f_code
-        if code.co_name == "<module>" or code.co_qualname == COMPONENT:
-            self._left_out[thread] = self._left_out.get(thread, 0) + {"call": 1, "return": -1}.get(event, 0)
-        elif event == "call" and not self._left_out.get(thread) and code.co_filename.startswith(PACKAGE):
-            file = code.co_filename.removeprefix(PACKAGE)
-            if file not in AROUND and not file.startswith(SANDBOX):
-                self.files.add(file)
+        if code.co_name == "<module>":
+            self._importing[thread] = self._importing.get(thread, 0) + {"call": 1, "return": -1}.get(event, 0)
+        elif event == "call" and not self._importing.get(thread) and code.co_filename.startswith(PACKAGE):
+            self.files.add(code.co_filename.removeprefix(PACKAGE))
 
 
 class Caller:
@@ -135,6 +134,15 @@ class Caller:
             "webhook_url": "https://hooks.example/ways",
         }
 
+    def runnable(self) -> dict[str, Any]:
+        """The body that runs a declared action on the account that was connected first."""
+        deployable = self.deployable()
+        return {
+            "id": "sandbox-list-projects",
+            "external_user_id": self._user_id,
+            "configured_props": deployable["configured_props"],
+        }
+
     def consent(self, link: str) -> str:
         """Go through the Connect Link to the provider and allow; where the provider sends the browser back to."""
         opened = self.get(f"{link}&app=sandbox", headers={"Sec-Fetch-Dest": "document"})
@@ -174,7 +182,7 @@ def prepare(settings: Settings) -> dict[str, Any]:
 
 def measure(settings: Settings, known: Mapping[str, Any]) -> dict[str, list[str]]:
     """The files of each way, in an application that has just been started."""
-    ways = {name: Way() for name in TARGETS}
+    ways = {name: Way() for name in WAYS}
     with _opened(settings) as service, _sandbox(settings, service):
         caller = Caller(settings, service, **known)
         with ways["accounts page, cold"].entered():
@@ -188,12 +196,16 @@ def measure(settings: Settings, known: Mapping[str, Any]) -> dict[str, list[str]
         trigger = caller.deployable()
         with ways["deploy a trigger"].entered():
             caller.api("/triggers/deploy", trigger)
+        run = caller.runnable()
+        caller.api("/actions/run", run)
+        with ways["warm declared run"].entered():
+            caller.api("/actions/run", run)
     return {name: sorted(way.files) for name, way in ways.items()}
 
 
 def count(catalog: Path | None = None) -> dict[str, list[str]]:
     """The files of each way, in an installation that is removed afterwards; its ``catalog`` may be built already."""
-    with tempfile.TemporaryDirectory(prefix="ways-") as folder, socket.create_server(("127.0.0.1", 0)) as free:
+    with tempfile.TemporaryDirectory(prefix="shape-") as folder, socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
         free.close()
         if catalog is not None:
@@ -204,27 +216,42 @@ def count(catalog: Path | None = None) -> dict[str, list[str]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print the table; with ``-v`` the files, too."""
+    """Print both tables; with ``-v`` the files of each way, too."""
     if arguments[:1] in (["prepare"], ["measure"]):
         given = json.load(sys.stdin)
         settings = Settings.from_env(given["settings"])
         print(json.dumps(prepare(settings) if arguments[0] == "prepare" else measure(settings, given["known"])))
         return 0
-    ways = count()
-    print(f"{'way':<22}{'files':>6}{'target':>8}")
-    for name, target in TARGETS.items():
-        print(f"{name:<22}{len(ways[name]):>6}{target:>8}")
+    print(f"{'room':<42}{'modules':>8}{'lines':>8}{'functions':>10}")
+    for room, (modules, lines, functions) in rooms().items():
+        print(f"{room:<42}{modules:>8}{lines:>8}{functions:>10}")
+    print(f"\n{'way':<42}{'files':>8}")
+    for name, files in count().items():
+        print(f"{name:<42}{len(files):>8}")
         if "-v" in arguments:
-            print("".join(f"    {file}\n" for file in ways[name]))
+            print("".join(f"    {file}\n" for file in files))
     return 0
+
+
+def rooms() -> dict[str, tuple[int, int, int]]:
+    """Modules, lines and functions of each folder of ``webapp`` but the apps', and of all together."""
+    sizes: dict[str, tuple[int, int, int]] = {}
+    for file in sorted(Path(PACKAGE).rglob("*.py")):
+        if (text := file.read_text("utf-8")) and APPS not in file.parents:
+            room = file.parent.relative_to(ROOT).as_posix()
+            size = (1, len(text.splitlines()), sum(isinstance(node, FUNCTIONS) for node in ast.walk(ast.parse(text))))
+            for name in (room, "all"):
+                sizes[name] = tuple(map(sum, zip(sizes.get(name, (0, 0, 0)), size, strict=True)))  # type: ignore[assignment]
+    everything = sizes.pop("all")
+    return {**sizes, "all": everything}
 
 
 def _stage(name: str, settings: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
     """What a fresh process prints that does ``name``."""
     given = json.dumps({"settings": settings, "known": known})
     done = subprocess.run(
-        [sys.executable, "-m", "tests.ways", name],
-        cwd=Path(__file__).parent.parent,
+        [sys.executable, "-m", "tests.shape", name],
+        cwd=ROOT,
         input=given,
         capture_output=True,
         text=True,
