@@ -38,7 +38,7 @@ def test_help_does_not_wait_for_what_only_some_commands_need(arguments: list[str
 def test_serving_does_not_wait_for_what_only_some_accounts_or_pages_need() -> None:
     program = "import sys, webapp.app, webapp.cli.serving.httpd, webapp.service.worker.loop; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
-    importing = "webapp.service.catalog.importing.planning"
+    importing = "webapp.service.catalog.importing.plans"
     assert not {"psycopg", "segno", "feedparser", "structlog", "zxcvbn", "yaml", importing} & set(done.stdout.split())
 
 

@@ -32,9 +32,8 @@ from tests.fakes.declared.provider import (
 from tests.fakes.declared.sessions import key_of
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
-from webapp.service.catalog.facts.sessions import TOKEN
-from webapp.service.catalog.requests import absolute
 from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.catalog.spec import TOKEN, absolute
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connecting, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account

@@ -3,11 +3,10 @@
 import json
 from typing import Any
 
-from webapp.service.catalog.importing import documents, planning
+from webapp.service.catalog.importing import documents, plans
 from webapp.service.catalog.importing.actions import Action
 from webapp.service.catalog.importing.documents import Document
-from webapp.service.catalog.importing.plans import Plan
-from webapp.service.catalog.importing.standing import Options
+from webapp.service.catalog.importing.plans import Options, Plan
 
 ADDRESS = "https://docs.acme.example/openapi.json"
 ME: dict[str, Any] = {"/me": {"get": {"operationId": "getMe", "summary": "Get me", "responses": {"200": {}}}}}
@@ -35,7 +34,7 @@ def document(paths: dict[str, Any], **more: Any) -> Document:
 
 def planned(paths: dict[str, Any], options: Options | None = None, **more: Any) -> Plan:
     """The plan of importing it as acme."""
-    return planning.plan(document(paths, **more), "acme", options or Options())
+    return plans.plan(document(paths, **more), "acme", options or Options())
 
 
 def action(operation: dict[str, Any], method: str = "get", path: str = "/things", **more: Any) -> Action:

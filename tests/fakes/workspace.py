@@ -22,9 +22,8 @@ from webapp.kit.clock import now
 from webapp.kit.crypto import new_id
 from webapp.people import invitations, users
 from webapp.service.api.base.operations import USER
-from webapp.service.catalog.importing import documents, writing
-from webapp.service.catalog.importing.planning import plan
-from webapp.service.catalog.importing.standing import Options
+from webapp.service.catalog.importing import documents, files
+from webapp.service.catalog.importing.plans import Options, plan
 from webapp.service.domain.access import oauth_clients, tokens
 from webapp.service.domain.accounts import lifecycle, provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -120,7 +119,7 @@ def _filled(made: Workspace, service: Service) -> Workspace:
 def _imported(service: Service) -> str:
     """An app that is to go; the running product takes it in by itself."""
     planned = plan(documents.read(DOCUMENT), "imported", Options(auth="bearer"))
-    return writing.write(planned, service.settings.data, None, "a document", now()).plan.slug
+    return files.write(planned, service.settings.data, None, "a document", now()).plan.slug
 
 
 def _login(service: Service, name: str) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from webapp.service.catalog import build, declaring
+from webapp.service.catalog import build
+from webapp.service.catalog import declarations as declaring
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.component_files import Component
-from webapp.service.catalog.declaring import Declare, Declared
-from webapp.service.catalog.reading import fingerprints
+from webapp.service.catalog.declarations import Declare, Declared
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.domain.instance import opening
 
@@ -74,7 +74,7 @@ def built_catalogs(
 def keep() -> None:
     """Begin to keep them, for as long as this process lasts."""
     opening.ensure = built_catalogs(opening.ensure)  # type: ignore[assignment, attr-defined]
-    fingerprints._digest = hashed_apps(fingerprints._digest)  # type: ignore[assignment]
+    build._digest = hashed_apps(build._digest)  # type: ignore[assignment]
     declaring.declared = declared_components(declaring.declared)  # type: ignore[assignment]
 
 

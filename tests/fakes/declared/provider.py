@@ -17,9 +17,7 @@ from tests.fakes.declared import sessions
 from tests.fakes.declared.filling import fill, put
 from tests.fakes.declared.oauth1 import SignIns
 from webapp.service.catalog.app import App
-from webapp.service.catalog.facts.sessions import Session
-from webapp.service.catalog.oauth import LookUp, OAuth, Revocation
-from webapp.service.catalog.requests import Credential, Request
+from webapp.service.catalog.spec import Credential, LookUp, OAuth, Request, Revocation, Session
 
 CLIENT_ID, CLIENT_SECRET = "client+1", "client secret/+=&%"
 REDIRECT_URI = "http://localhost:8600/connect/oauth/callback"

@@ -16,8 +16,7 @@ from joserfc.jwk import RSAKey
 
 from tests.fakes.declared.filling import fill, put
 from tests.fakes.declared.oauth1 import members
-from webapp.service.catalog.facts.sessions import TOKEN, Assertion, Session
-from webapp.service.catalog.requests import Credential
+from webapp.service.catalog.spec import TOKEN, Assertion, Credential, Session
 
 
 @cache

@@ -1,19 +1,28 @@
 """Building is deterministic, whole or not at all, and done again exactly when a source changed. All
-tables are made, slugs are unique, and what is searched has a column."""
+tables are made, slugs are unique, and what is searched has a column.
 
+What a build writes of components: every version, each listed once in order, its words, and its other names.
+
+The fingerprint changes with each byte of a source, and with nothing else.
+"""
+
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlite_utils import Database
 
-from tests.service.catalog.facts.samples import DO, KEYS, OAUTH, bare, write_component
+from tests.service.catalog.facts.samples import DO, KEYS, OAUTH, bare, write, write_component, write_two_apps
+from tests.service.catalog.test_components import APPS, row
 from webapp.errors import Unavailable
+from webapp.kit.crypto import stable_id
 from webapp.service.catalog import build as building
-from webapp.service.catalog.build import SEARCHED, build, create_tables, ensure
+from webapp.service.catalog.build import SEARCHED, build, create_tables, ensure, fingerprint
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
 from webapp.service.components.calls import Call, Reply
@@ -106,7 +115,7 @@ def test_a_build_that_fails_leaves_the_old_catalog(
         raise OSError("no space left")
 
     declare("globex", OAUTH)
-    monkeypatch.setattr(building, "_words", fail)
+    monkeypatch.setattr(building, "_app_words", fail)
     with pytest.raises(OSError, match="no space left"):
         build(target, Places(built_in=folder))
     assert target.read_bytes() == before
@@ -249,3 +258,95 @@ def test_every_table_is_made_once() -> None:
     database.table("apps").insert({"id": 1, "slug": "acme"})
     with pytest.raises(sqlite3.IntegrityError):
         database.table("apps").insert({"id": 2, "slug": "acme"})
+
+
+@pytest.fixture
+def database() -> Database:
+    made = Database(sqlite3.connect(":memory:"))
+    building.create_component_tables(made)
+    return made
+
+
+UNSAID = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True}
+
+
+def test_the_component_object_is_the_one_of_the_specification(database: Database) -> None:
+    props = [{"name": "title", "type": "string"}]
+    rows = [row("acme-do", configurable_props=json.dumps(props), stash="optional"), row("acme-up", kind="trigger")]
+    building.write_components(database, rows, APPS)
+    shown, watcher = (json.loads(each["json"]) for each in database["components"].rows)
+    assert shown == {
+        "key": "acme-do", "name": "Do", "version": "1.0.0", "configurable_props": props, "description": "Does it.",
+        "component_type": "action", "annotations": {"title": "Do", **UNSAID}, "stash": "optional",
+    }  # fmt: skip
+    assert (watcher["component_type"], "stash" in watcher) == ("trigger", False)
+
+
+def test_each_is_listed_once_in_the_order_of_lists(database: Database) -> None:
+    rows: list[dict[str, Any]] = [
+        row("acme-do", "1.9.0", name="Zip"), row("acme-do", "1.10.0", name="Éclair"), row("globex-do", name="Eagle"),
+        row("~/do", app=None, name="Eagle"),
+    ]  # fmt: skip
+    building.write_components(database, rows, APPS)
+    assert {each["id"] for each in database["components"].rows} == {
+        stable_id("sc", each["key"], each["version"]) for each in rows
+    }
+    assert [(each["n"], each["key"], each["version"]) for each in database["listed"].rows] == [
+        (1, "globex-do", "1.0.0"), (2, "~/do", "1.0.0"), (3, "acme-do", "1.10.0"),
+    ]  # fmt: skip
+
+
+def test_words_are_those_of_its_highest_release_and_names_those_of_its_app(database: Database) -> None:
+    known = '{"names": ["make"], "props": {}}'
+    rows = [row("acme-do", "1.0.0", name="Zip"), row("acme-do", "2.0.0", name="Ääh", aliases=known)]
+    building.write_components(database, rows, APPS)
+    count = "SELECT count(*) FROM listed_words WHERE listed_words MATCH ?"
+    assert [database.execute(count, [word]).fetchone()[0] for word in ("aah", "acme", "does", "zip")] == [1, 1, 1, 0]
+    assert {each["other"]: each["key"] for each in database["other_keys"].rows} == dict.fromkeys(
+        ("acme-make", "acme_v2-do", "acme_v2-make"), "acme-do"
+    )
+
+
+@pytest.fixture
+def fingerprinted(tmp_path: Path) -> Path:
+    """Two apps, one with a component, and the categories."""
+    return write_two_apps(tmp_path)
+
+
+def test_the_fingerprint_changes_exactly_with_the_sources(fingerprinted: Path) -> None:
+    before = fingerprint(Places(built_in=fingerprinted))
+    write(fingerprinted / "acme" / "notes.txt", "no source")
+    assert fingerprint(Places(built_in=fingerprinted)) == before
+    seen = {before}
+    for path, text in (("acme/actions/do-it/1.0.0.py", "2"), ("acme/actions/do-it/shared.py", ""), ("a/app.toml", "")):
+        write(fingerprinted / path, text)
+        seen.add(fingerprint(Places(built_in=fingerprinted)))
+    assert len(seen) == 4
+
+
+def test_the_fingerprint_minds_names_and_folders_and_no_link_to_nowhere(fingerprinted: Path, tmp_path: Path) -> None:
+    own = tmp_path / "own components"
+    places = Places(built_in=fingerprinted, components=own)
+    before = fingerprint(places)
+    assert fingerprint(Places(built_in=fingerprinted)) == before, "a folder that is missing is an empty one"
+    (fingerprinted / "acme" / "actions" / "do-it" / ".#1.0.0.py").symlink_to("nobody@here.1")
+    assert fingerprint(places) == before
+    write(own / "mine" / "0.0.1.py", "1")
+    seen = {before, fingerprint(places)}
+    (own / "mine").rename(own / "yours")
+    seen.add(fingerprint(places))
+    (fingerprinted / "acme" / "actions" / "do-it").rename(fingerprinted / "acme" / "actions" / "do-that")
+    seen.add(fingerprint(places))
+    assert len(seen) == 4
+
+
+def test_it_covers_the_components_of_pieces_and_no_other_json(fingerprinted: Path, tmp_path: Path) -> None:
+    pieces = tmp_path / "pieces" / "apps"
+    places = Places(built_in=fingerprinted, pieces=pieces)
+    write(pieces / "acme" / "app.toml", 'joins = "acme"')
+    seen = {fingerprint(places)}
+    write(pieces / "acme" / "actions" / "do-more" / "1.0.0.json", "{}")
+    seen.add(fingerprint(places))
+    write(fingerprinted / "acme" / "import.json", "{}")
+    seen.add(fingerprint(places))
+    assert len(seen) == 2

@@ -1,16 +1,22 @@
-"""The checker finds each kind of mistake, and nothing in what is right."""
+"""The checker finds each kind of mistake, and nothing in what is right.
 
+Rules for tests that are no request over HTTP: the fields by which they sign in must be there.
+
+The addresses of an app: https, readable, and within the hosts to which its credential may go.
+"""
+
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.service.catalog.facts.samples import KEYS, OAUTH, bare, check
-from webapp.service.catalog.check import judge
+from webapp.service.catalog.check import address_problems, judge
 from webapp.service.catalog.sources import Places, read
+from webapp.service.catalog.spec import AppSpec
 
 Declare = Callable[[str, str], Path]
-
 # What is changed in a sound app, and what the checker must then say of it.
 MISTAKES = {
     "not TOML": (KEYS, 'slug = "acme"', 'slug = "acme', "cannot be read as TOML"),
@@ -69,6 +75,60 @@ MISTAKES = {
     "token_url": (OAUTH, "https://globex.example/token", "http://globex.example/token", "oauth.token_url must begin"),
     "no steps": (OAUTH, '["Add {redirect_uri}."]', "[]", "oauth.client.steps: "),
     "variable": (OAUTH, "https://api.globex.example", "${elsewhere}", "${elsewhere} is no variable"),
+}
+APP = """
+slug = "acme"
+name = "Acme"
+description = "A server."
+categories = ["tools"]
+auth_type = "keys"
+docs_url = "https://docs.acme.example/"
+logo = {{ letter = "A", color = "#336699" }}
+{fields}
+
+[test]
+kind = "{kind}"
+source = "https://docs.acme.example/"
+"""
+NEEDED = {
+    "postgres": ["host", "port", "database", "user", "password"],
+    "smtp": ["host", "port", "encryption", "user", "password"],
+}
+# What is changed in a sound app, by what must then be said of its addresses first.
+ADDRESS_MISTAKES = {
+    "docs_url must begin with https://.": (KEYS, 'docs_url = "https:', 'docs_url = "http:'),
+    "oauth.token_url must begin with https://.": (OAUTH, "https://globex.example/token", "http://globex.example/token"),
+    "oauth.client.console_url must begin with https://.": (
+        OAUTH,
+        "https://globex.example/apps",
+        "http://globex.example/apps",
+    ),
+    "docs_url: The address holds a user name or password. Remove everything up to the @.": (
+        KEYS,
+        'docs_url = "https://',
+        'docs_url = "https://ada@',
+    ),
+    "base_url is at sample.evil.example, which allowed_hosts does not name.": (
+        OAUTH,
+        'base_url = "https://api.globex',
+        'base_url = "https://{shop}.evil',
+    ),
+    "test.url is at other.example, which allowed_hosts does not name.": (
+        KEYS,
+        'url = "/me"',
+        'url = "https://other.example/me"',
+    ),
+    "allowed_hosts is missing: name the hosts to which the credential may go.": (
+        KEYS,
+        'allowed_hosts = ["{subdomain}.acme.example"]\n',
+        "",
+    ),
+    "allowed_hosts: '*.com' would admit a whole top-level domain. Name a domain below it.": (
+        KEYS,
+        '["{subdomain}.acme.example"]',
+        '["*.com"]',
+    ),
+    "${elsewhere} is no variable; there is ${sandbox}.": (OAUTH, "https://api.globex.example", "${elsewhere}"),
 }
 
 
@@ -151,3 +211,54 @@ def test_a_category_twice_is_a_problem(folder: Path) -> None:
     file = folder / "categories.toml"
     file.write_text(file.read_text("utf-8").replace('"cafe"', '"tools"'), "utf-8")
     assert check(Places(built_in=folder)) == ["categories.toml: the category tools stands here twice."]
+
+
+def fields(names: list[str]) -> str:
+    return "".join(f'\n[[fields]]\nname = "{name}"\nlabel = "{name}"\nsecret = true\n' for name in names)
+
+
+@pytest.mark.parametrize("kind", NEEDED)
+def test_a_sign_in_needs_its_fields(folder: Path, declare: Callable[[str, str], Path], kind: str) -> None:
+    declare("acme", APP.format(kind=kind, fields=fields(NEEDED[kind])))
+    assert check(Places(built_in=folder)) == []
+    for missing in NEEDED[kind]:
+        declare("acme", APP.format(kind=kind, fields=fields([name for name in NEEDED[kind] if name != missing])))
+        assert check(Places(built_in=folder)) == [
+            f"acme/app.toml: a test of the kind {kind} needs the fields {missing}.",
+        ]
+
+
+def problems(text: str, *, own: bool = False) -> list[str]:
+    return list(address_problems(AppSpec.model_validate(tomllib.loads(text)), own=own))
+
+
+def at(base: str, host: str) -> str:
+    """Globex with another ``base_url``, and the host to which its credential may go."""
+    return OAUTH.replace("https://api.globex.example", base).replace("api.globex.example", host)
+
+
+@pytest.mark.parametrize("sentence", ADDRESS_MISTAKES)
+def test_each_mistake_has_its_sentence(sentence: str) -> None:
+    text, old, new = ADDRESS_MISTAKES[sentence]
+    assert problems(text) == []
+    assert problems(text.replace(old, new, 1))[0] == sentence
+
+
+def test_loopback_without_tls_is_for_own_apps_alone() -> None:
+    local = at("http://127.0.0.1:4000", "127.0.0.1:4000")
+    assert problems(local, own=True) == []
+    assert problems(local) == ["base_url must begin with https://.", "test.url must begin with https://."]
+    assert problems(at("http://far.example", "far.example"), own=True)[0] == "base_url must begin with https://."
+
+
+@pytest.mark.parametrize(
+    ("base", "host"),
+    [
+        ("{instance_url}", "*.globex.example"),
+        ("https://{host}:{port}/v1", "{host}:{port}"),
+        ("https://api.{zone}.globex.example", "*.globex.example"),
+        ("${sandbox}/api", "${sandbox}"),
+    ],
+)
+def test_a_template_is_judged_as_if_it_were_filled(base: str, host: str) -> None:
+    assert problems(at(base, host)) == []

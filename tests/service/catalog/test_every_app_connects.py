@@ -18,9 +18,8 @@ from tests.fakes.declared.provider import (
 )
 from webapp.errors import Invalid, UpstreamFailed
 from webapp.service.catalog.app import App
-from webapp.service.catalog.oauth import LookUp
-from webapp.service.catalog.requests import Identity, Request
 from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.catalog.spec import Identity, LookUp, Request
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, apps, connecting, credentials, health
 from webapp.service.domain.accounts.questions import Question, Undecided

@@ -5,9 +5,8 @@ import re
 import pytest
 
 from tests.manual.documents import ROOT
-from webapp.service.catalog.requests import absolute
 from webapp.service.catalog.sources import Places, read
-from webapp.service.catalog.spec import AppSpec
+from webapp.service.catalog.spec import AppSpec, absolute
 from webapp.service.catalog.variables import expand
 from webapp.service.outbound.templates import fill_hosts, fill_url, host_rule
 from webapp.service.outbound.urls import HostRules, Url, parse_url

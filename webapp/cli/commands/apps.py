@@ -11,7 +11,8 @@ from webapp.cli.options import JSON, opened, settings_from_env, show, table
 from webapp.errors import Conflict, Invalid
 from webapp.kit import assets
 from webapp.kit.clock import iso
-from webapp.service.catalog.importing.standing import MOST_BYTES, Options
+from webapp.service.catalog.importing.documents import MOST_BYTES
+from webapp.service.catalog.importing.plans import Options
 from webapp.service.catalog.sources import Places, read
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import app_imports
@@ -20,8 +21,8 @@ from webapp.service.domain.instance.app_imports import Source
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 if TYPE_CHECKING:
+    from webapp.service.catalog.importing.files import Written
     from webapp.service.catalog.importing.plans import Plan
-    from webapp.service.catalog.importing.writing import Written
 
 
 @click.group()

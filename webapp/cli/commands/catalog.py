@@ -9,7 +9,7 @@ from webapp.errors import NotFound
 from webapp.service.catalog.build import BuildReport
 from webapp.service.catalog.build import build as build_catalog
 from webapp.service.catalog.check import judge
-from webapp.service.catalog.declaring import faults
+from webapp.service.catalog.declarations import faults
 from webapp.service.catalog.sources import Places, read
 from webapp.service.components.runner import Runner
 

@@ -10,9 +10,16 @@ from typing import Any
 
 import orjson
 
-from webapp.service.catalog.oauth import ClientNote, OAuth, ScopeProfile
-from webapp.service.catalog.requests import Credential, Request, absolute
-from webapp.service.catalog.spec import AppSpec, AuthType
+from webapp.service.catalog.spec import (
+    AppSpec,
+    AuthType,
+    ClientNote,
+    Credential,
+    OAuth,
+    Request,
+    ScopeProfile,
+    absolute,
+)
 from webapp.service.outbound.oauth import Provider
 from webapp.service.outbound.probe import BodyRule, RefusalRules, RequestSpec
 from webapp.service.outbound.sessions import SessionSpec
@@ -293,3 +300,19 @@ def placement(credential: Credential) -> Placement:
     assert credential.place != "url"
     texts = credential.name, credential.value, credential.username, credential.password
     return Placement(credential.place, *texts, credential.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One shelf of the catalog, with the number of its apps."""
+
+    id: str
+    slug: str
+    name: str
+    description: str
+    apps: int
+
+    @property
+    def api_dict(self) -> dict[str, Any]:
+        """As ``GET /v1/connect/app_categories`` shows it."""
+        return {"id": self.id, "name": self.name, "description": self.description}

@@ -3,32 +3,53 @@
 The file is made beside its place and moved there whole, so that a reader sees the old one or the new one. The same
 sources give the same answers on every machine. Reading it is ``index``'s. A change of its tables changes
 :data:`VERSION`, so that it is built anew.
+
+The tables of ``catalog.db`` in which components are found, as a build writes them.
+
+``components`` holds every version of each. ``listed`` holds each once, in its highest release, in the order of lists:
+by its folded name, then by key. Its row numbers are that order, so a page is a range of them. ``listed_words`` has the
+words that a search looks in, by the same numbers, and ``other_keys`` the further names of each.
+
+The fingerprint of a catalog's sources, which tells whether a catalog that was built is still that of them.
 """
 
+import hashlib
 import json
+import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
 from sqlite_utils import Database
 
+from webapp.kit.crypto import stable_id
 from webapp.kit.scratch import Scratch
-from webapp.service.catalog import component_tables, declaring, logos, sources, variables
+from webapp.kit.text import fold
+from webapp.service.catalog import aliases, declarations, logos, sources, variables, variants
 from webapp.service.catalog.check import Verdict, judge
-from webapp.service.catalog.declaring import Declare, Declared
-from webapp.service.catalog.facts import variants
-from webapp.service.catalog.listing import words
-from webapp.service.catalog.reading import unlisted
-from webapp.service.catalog.reading.fingerprints import fingerprint
+from webapp.service.catalog.component_files import component_files, piece_files
+from webapp.service.catalog.components import release
+from webapp.service.catalog.declarations import Declare, Declared
+from webapp.service.catalog.search import words
 from webapp.service.catalog.sources import Places, Source
 from webapp.service.catalog.spec import AppSpec, Category
 from webapp.service.components.runner import Runner
 
 VERSION = 7
 SEARCHED = ["name", "slug", "description", "categories"]
+_FACTS = (
+    "id", "key", "version", "kind", "app", "name", "description", "json", "prop_aliases", "dedupe", "hooks", "root",
+    "path",
+)  # fmt: skip
+_KEPT = ("key", "version", "kind", "app", "name", "description", "dedupe", "hooks", "root", "path", "has_reload")
+# A trigger says nothing of what running it means, but clients that check types expect each hint: it may change
+# something out there, since it may subscribe at its app.
+_UNSAID = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True}
+_WORDS = "CREATE VIRTUAL TABLE listed_words USING fts5(name, others, content='', tokenize='unicode61')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +73,14 @@ def build(target: Path, places: Places, declare: Declare | None = None) -> Build
     target.parent.mkdir(parents=True, exist_ok=True)
     files = [component for source in verdict.sound for component in source.components] + catalog_sources.components
     with Runner.start() as runner:  # which costs nothing until it is asked
-        declared, problems = declaring.declared(files, declare or runner.call, _known(target))
+        declared, problems = declarations.declared(files, declare or runner.call, _known(target))
     declared = _heard(declared, verdict)
     report = BuildReport(len(verdict.sound), (*verdict.problems, *problems), mark, built=True)
     with Scratch(".catalog-", target.parent) as folder:
         draft = folder / "catalog.db"
         with closing(Database(draft)) as database:
             _write(database, verdict, catalog_sources.categories, declared, target.absolute().parent)
-            database.table("unlisted").insert_all({"name": name} for name in unlisted.read(places.pieces))
+            database.table("unlisted").insert_all({"name": name} for name in sources.read_unlisted(places.pieces))
             facts = {"apps": report.apps, "problems": report.problems, "fingerprint": mark}
             database.table("build").insert({"report": json.dumps(facts)})
         draft.replace(target)
@@ -76,7 +97,7 @@ def ensure(target: Path, places: Places, declare: Declare | None = None) -> Buil
 
 def _fingerprint(places: Places) -> str:
     """Changes exactly when a build from ``places`` would give something else."""
-    return f"{VERSION} {logos.source()} {declaring.source()} {fingerprint(places)}"
+    return f"{VERSION} {logos.source()} {declarations.forms_digest()} {fingerprint(places)}"
 
 
 def _known(target: Path) -> dict[str, dict[str, Any]]:
@@ -122,13 +143,13 @@ def _write(
     database.table("apps").insert_all(rows)
     database.table("categories").insert_all(category.model_dump() for category in categories.values())
     specs = {source.spec.slug: source.spec for source in apps}
-    component_tables.write(database, (component.row(beside) for component in declared), specs)
+    write_components(database, (component.row(beside) for component in declared), specs)
     database.table("declarations").insert_all(
         {"mark": mark, "facts": json.dumps(facts)}
         for mark, facts in sorted({component.mark: component.facts for component in declared}.items())
     )
     words_table = database.table("words")
-    words_table.insert_all(_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
+    words_table.insert_all(_app_words(row, source.spec, categories) for row, source in enumerate(apps, 1))
     words_table.enable_fts(SEARCHED, tokenize="unicode61")
 
 
@@ -142,7 +163,7 @@ def create_tables(database: Database) -> None:
     apps = database.table("apps").create({**dict.fromkeys(texts, str), **dict.fromkeys(numbers, int)}, pk="id")
     apps.create_index(["slug"], unique=True)
     database.table("categories").create(dict.fromkeys(("slug", "name", "description"), str), pk="slug")
-    component_tables.create(database)
+    create_component_tables(database)
     database.table("declarations").create({"mark": str, "facts": str}, pk="mark")
     database.table("words").create({"id": int, **dict.fromkeys(SEARCHED, str)}, pk="id")
     database.table("unlisted").create({"name": str}, pk="name")
@@ -175,7 +196,7 @@ def _app(row: int, source: Source, categories: dict[str, Category], declared: Se
     }
 
 
-def _words(row: int, spec: AppSpec, categories: dict[str, Category]) -> dict[str, Any]:
+def _app_words(row: int, spec: AppSpec, categories: dict[str, Category]) -> dict[str, Any]:
     """What full-text search looks in: folded words; the slug also in one piece, so that googlesheets finds it."""
     names = " ".join(categories[slug].name for slug in spec.categories)
     return {
@@ -185,3 +206,96 @@ def _words(row: int, spec: AppSpec, categories: dict[str, Category]) -> dict[str
         "description": " ".join(words(spec.description)),
         "categories": " ".join(words(names)),
     }
+
+
+def create_component_tables(database: Database) -> None:
+    """Make them in an empty database."""
+    facts = database.table("components")
+    facts.create({**dict.fromkeys(_FACTS, str), "has_reload": int}, pk=("key", "version"))
+    facts.create_index(["id"], unique=True)
+    listed = database.table("listed").create(
+        {"n": int, "key": str, "version": str, "sort_name": str, "kind": str, "app": str}, pk="n"
+    )
+    listed.create_index(["sort_name", "key"], unique=True)
+    listed.create_index(["key"], unique=True)
+    listed.create_index(["app", "kind"])
+    listed.create_index(["kind"])
+    database.table("other_keys").create({"other": str, "key": str}, pk="other")
+    database.execute(_WORDS)
+
+
+def write_components(database: Database, rows: Iterable[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> None:
+    """Write ``rows``, one of each version; ``apps`` are those of the catalog, by slug."""
+    every = sorted(rows, key=lambda row: (row["key"], release(row["version"])))
+    database.table("components").insert_all(_facts(row, apps.get(row["app"])) for row in every)
+    newest = sorted({row["key"]: row for row in every}.values(), key=lambda row: (fold(row["name"]), row["key"]))
+    database.table("listed").insert_all(
+        {"n": number, "key": row["key"], "version": row["version"], "sort_name": fold(row["name"]),
+         "kind": row["kind"], "app": row["app"]}
+        for number, row in enumerate(newest, 1)
+    )  # fmt: skip
+    database.table("other_keys").insert_all(_other_keys(newest, apps), replace=True)
+    database.table("listed_words").insert_all(_component_words(newest, apps))
+
+
+def _facts(row: Mapping[str, Any], app: AppSpec | None) -> dict[str, Any]:
+    """What is kept of one, with its object as the API shows it (contract "Components")."""
+    public = {
+        "key": row["key"],
+        "name": row["name"],
+        "version": row["version"],
+        "configurable_props": json.loads(row["configurable_props"]),
+        "description": row["description"],
+        "component_type": row["kind"],
+        "annotations": {"title": row["name"], **_UNSAID, **json.loads(row["annotations"])},
+    }
+    if row["stash"]:
+        public["stash"] = row["stash"]
+    app_names, declared = (app.slug, *app.aliases) if app else (), json.loads(row["aliases"])["props"]
+    return {
+        "id": stable_id("sc", row["key"], row["version"]),
+        **{name: row[name] for name in _KEPT},
+        "json": orjson.dumps(public).decode(),
+        "prop_aliases": json.dumps(aliases.prop_names(public["configurable_props"], declared, app_names)),
+    }
+
+
+def _component_words(newest: Sequence[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> Iterator[dict[str, Any]]:
+    for number, row in enumerate(newest, 1):
+        app = apps.get(row["app"])
+        name = f"{row['name']} {app.name if app else ''}"
+        others = f"{row['key']} {row['app'] or ''} {row['description']}"
+        yield {"rowid": number, "name": " ".join(words(name)), "others": " ".join(words(others))}
+
+
+def _other_keys(newest: Sequence[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> Iterator[dict[str, str]]:
+    own = {row["key"] for row in newest}
+    for row in sorted(newest, key=lambda row: str(row["key"])):
+        if app := apps.get(row["app"]):
+            names = json.loads(row["aliases"])["names"]
+            others = aliases.keys((app.slug, *app.aliases), app.slug, row["key"], names)
+            yield from ({"other": other, "key": row["key"]} for other in others if other not in own)
+
+
+def fingerprint(places: sources.Places) -> str:
+    """A hash over names and contents of every source file: it changes exactly when they do."""
+    digests = [_digest(folder, _files(folder, places)) for folder in places.folders]
+    if places.components is not None and (files := component_files(places.components)):
+        digests.append(_digest(places.components, files))
+    return hashlib.sha256("\1".join(digests).encode()).hexdigest()
+
+
+def _digest(folder: Path, files: Iterable[Path]) -> str:
+    digest, start = hashlib.sha256(), len(os.fspath(folder)) + 1
+    for file in files:
+        content = file.read_bytes()
+        digest.update(f"{os.fspath(file)[start:]}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def _files(folder: Path, places: sources.Places) -> Iterator[Path]:
+    yield from filter(Path.is_file, [folder / sources.CATEGORIES])
+    if folder == places.pieces:
+        yield from filter(Path.is_file, [folder / sources.UNLISTED])
+    for file in sources.app_files(folder):
+        yield from piece_files(file.parent) if folder == places.pieces else component_files(file.parent)

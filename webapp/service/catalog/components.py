@@ -1,25 +1,39 @@
 """A component of a catalog as the service knows it: what one version of it declares. Its code is not loaded here.
 
 :mod:`component_search` finds them.
+
+Finding components in a catalog: by key or id, in any version, searched and paged.
+
+There may be a hundred thousand. They stay in ``catalog.db``, in the tables of ``component_tables``, and those that were
+asked for last are kept.
 """
 
+import functools
 import json
 import re
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import orjson
 
+from webapp.kit import cursors
 from webapp.service.catalog import variables as placeholders
+from webapp.service.catalog.search import MAX_QUERY, MAX_WORDS, words
 from webapp.service.catalog.sources import BUILT_IN
+from webapp.service.components.tool_names import ToolNames
 
 Kind = Literal["action", "trigger"]
 Dedupe = Literal["unique", "greatest", "last"]
 Registry = Literal["public", "private", "all"]
 OWN = "~/"
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
+_IS_OWN = f"substr(key, 1, {len(OWN)}) = '{OWN}'"
+_KEPT, _END, _NEAR = 512, 2**62, (0, 1)
+_Place = tuple[int, int]
+Read = Callable[[str, Mapping[str, Any]], list[sqlite3.Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +113,156 @@ def release(version: str) -> tuple[int, int, int]:
     if match is None:
         raise ValueError(f"{version!r} is not a version such as 1.0.0")
     return int(match[1]), int(match[2]), int(match[3])
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentFilter:
+    """What narrows a list of components. Equal questions make equal filters.
+
+    Every one of ``words`` must begin a word of its name, key, app or description.
+    """
+
+    words: tuple[str, ...] | None
+    app: str | None
+    kind: Kind | None
+    registry: Registry
+
+    @classmethod
+    def of(cls, q: str | None, app: str | None, kind: Kind | None, registry: Registry) -> "ComponentFilter":
+        """The filter for the parameters of a request."""
+        typed = words(q[:MAX_QUERY])[:MAX_WORDS] if q and q.strip() else None
+        return cls(typed, app, kind, registry)
+
+    @property
+    def matches(self) -> tuple[str, ...]:
+        """What it looks for in full text, one list after another: those whose name matches come first."""
+        if not self.words:
+            return ()
+        typed = " ".join(f'"{word}"*' for word in self.words)
+        return f"{{name}} : ({typed})", f"({typed}) NOT {{name}} : ({typed})"
+
+    @property
+    def conditions(self) -> str:
+        """The same without the words, for a WHERE clause over ``listed`` whose parameters are :attr:`params`."""
+        registries = {"all": "", "private": _IS_OWN, "public": f"NOT {_IS_OWN}"}
+        parts = (self.app and "app = :app", self.kind and "kind = :kind", registries[self.registry])
+        return "".join(f" AND {part}" for part in parts if part)
+
+    @property
+    def params(self) -> dict[str, str]:
+        """The parameters of :attr:`conditions`."""
+        return {name: value for name, value in (("app", self.app), ("kind", self.kind)) if value}
+
+
+class Components:
+    """All components of one installation, every version of each, which are read when they are asked for."""
+
+    def __init__(
+        self,
+        read: Read,
+        make: Callable[[sqlite3.Row], ComponentInfo],
+        hidden: Iterable[str] = (),
+        *,
+        unlisted: Collection[str] = (),
+    ) -> None:
+        """``read`` gives rows of the catalog, ``make`` one of them as what it is; ``hidden`` apps have none.
+
+        Those with the keys ``unlisted`` stand in no list.
+        """
+        self._read, self._make, self._hidden = read, make, frozenset(hidden)
+        self._shown = f" AND (app IS NULL OR app NOT IN ({self._names()}))" if self._hidden else ""
+        self._listed, self._unlisted = self._shown, unlisted
+        if unlisted:
+            self._listed += " AND key NOT IN (SELECT name FROM unlisted)"
+        self.get = functools.lru_cache(maxsize=_KEPT)(self._get)
+        self._count = functools.lru_cache(maxsize=_KEPT)(self._count_all)
+
+    def _get(self, key_or_id: str, version: str | None = None) -> ComponentInfo | None:
+        """The component with that key or ``sc_…``: in exactly that version, or the highest release of a key."""
+        if info := self._one("SELECT * FROM components WHERE id = :name", name=key_or_id):
+            return info if version in (None, info.version) else None
+        names = self._read("SELECT key FROM other_keys WHERE other = :name", {"name": key_or_id})
+        key = names[0]["key"] if names else key_or_id
+        if version is None:
+            return self._one(
+                "SELECT c.* FROM listed JOIN components AS c USING (key, version) WHERE key = :key", key=key
+            )
+        return self._one("SELECT * FROM components WHERE key = :key AND version = :version", key=key, version=version)
+
+    def search(self, narrowed: ComponentFilter, window: cursors.Window) -> cursors.Page[ComponentInfo]:
+        """One page of the highest releases, by name; in a search, those whose name matches come first.
+
+        Raises :class:`cursors.BadCursor`.
+        """
+        parts = (narrowed.words, narrowed.app, narrowed.kind, narrowed.registry)
+        mark = cursors.fingerprint("components", *parts)
+        plan = cursors.keyset(window, mark, ("near", "sort_name", "key"), descending=False)
+        bounds = (self._bound(plan, "after", (-1, 0)), self._bound(plan, "before", (len(_NEAR), 0)))
+        places = list(self._places(narrowed, plan, *bounds))
+        infos = {row["key"]: self.get(row["key"]) for _, row in places}
+        keys = {row["key"]: (near, row["sort_name"], row["key"]) for near, row in places}
+        items = [info for info in infos.values() if info]
+        return cursors.page(items, window, plan, mark, lambda info: keys[info.key], self._count(narrowed))
+
+    @functools.cached_property
+    def tool_names(self) -> ToolNames:
+        """The names of all actions for agents."""
+        rows = self._read(f"SELECT key, app FROM listed WHERE kind = 'action'{self._shown}", {})  # noqa: S608
+        return ToolNames(((row["key"], row["app"]) for row in rows), self._unlisted)
+
+    def _places(
+        self, narrowed: ComponentFilter, plan: cursors.Keyset, after: _Place, before: _Place
+    ) -> Iterator[tuple[int, sqlite3.Row]]:
+        """Up to ``plan.limit`` rows of ``listed`` between two places, each with the list that it stands in."""
+        if narrowed.words == ():
+            return
+        room, matches = plan.limit, list(enumerate(narrowed.matches or ("",)))
+        for near, match in reversed(matches) if plan.reverse else matches:
+            low = after[1] if after[0] == near else 0 if after[0] < near else _END
+            high = before[1] if before[0] == near else _END if before[0] > near else 0
+            params = {**narrowed.params, "match": match, "low": low, "high": high, "room": room}
+            where = f"{self._where(narrowed, match)} AND n > :low AND n < :high"
+            way = "DESC" if plan.reverse else "ASC"
+            rows = self._read(f"SELECT key, sort_name FROM {where} ORDER BY n {way} LIMIT :room", params)  # noqa: S608
+            yield from ((near, row) for row in rows)
+            room -= len(rows)
+            if room <= 0:
+                return
+
+    def _count_all(self, narrowed: ComponentFilter) -> int:
+        if narrowed.words == ():
+            return 0
+        return sum(
+            int(count)
+            for match in narrowed.matches or ("",)
+            for (count,) in self._read(
+                f"SELECT count(*) FROM {self._where(narrowed, match)}",  # noqa: S608
+                {**narrowed.params, "match": match},
+            )
+        )
+
+    def _where(self, narrowed: ComponentFilter, match: str) -> str:
+        # CROSS, so that SQLite looks for the words first, rather than for each action among them.
+        words_too = "listed_words CROSS JOIN listed ON n = listed_words.rowid WHERE listed_words MATCH :match"
+        return f"{words_too if match else 'listed WHERE true'}{narrowed.conditions}{self._listed}"
+
+    def _bound(self, plan: cursors.Keyset, side: str, otherwise: _Place) -> _Place:
+        """The list and the row at which a cursor points, or next to which it does, where its row is gone."""
+        if f"{side}_0" not in plan.params:
+            return otherwise
+        near, sort_name, key = (plan.params[f"{side}_{index}"] for index in range(3))
+        if not (isinstance(near, int) and isinstance(sort_name, str) and isinstance(key, str)):
+            raise cursors.BadCursor("The cursor is broken; start again without it.")
+        compared, which = ("<=", "max") if side == "after" else (">=", "min")
+        sql = f"SELECT {which}(n) AS n FROM listed WHERE (sort_name, key) {compared} (:sort_name, :key)"  # noqa: S608
+        ((number,),) = self._read(sql, {"sort_name": sort_name, "key": key})
+        return near, number if number is not None else 0 if side == "after" else _END
+
+    def _one(self, sql: str, **params: str) -> ComponentInfo | None:
+        for row in self._read(sql, params):
+            if row["app"] not in self._hidden:
+                return self._make(row)
+        return None
+
+    def _names(self) -> str:
+        return ", ".join("'{}'".format(name.replace("'", "''")) for name in sorted(self._hidden))

@@ -2,31 +2,53 @@
 
 It reads a ``catalog.db`` that never changes: a build puts another file in its place, and :meth:`Catalog.refresh` takes
 that in while others go on reading. What lists of apps show is kept in memory; the rest is read by one connection.
+
+The rows of ``catalog.db`` as apps and categories, in the forms that the running service keeps in memory.
+
+An app that needs a variable which this installation lacks is left out.
 """
 
 import functools
+import json
 import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from webapp.kit import cursors
-from webapp.service.catalog import rows
+from webapp.kit.crypto import stable_id
+from webapp.kit.kept_json import kept_json
+from webapp.kit.text import fold
 from webapp.service.catalog import variables as placeholders
-from webapp.service.catalog.app import App
-from webapp.service.catalog.component_search import ComponentFilter, Components
-from webapp.service.catalog.components import ComponentInfo, component
-from webapp.service.catalog.listing import EVERYTHING, Filter, SortDirection, SortKey, Subset
-from webapp.service.catalog.rows import Category
-from webapp.service.catalog.search import Search
+from webapp.service.catalog.app import App, Category
+from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Components, component
+from webapp.service.catalog.search import EVERYTHING, Filter, Search, SortDirection, SortKey, Subset, words
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.tool_names import ToolNames
 
 __all__ = ["App", "Catalog", "Category"]
+APPS = (
+    "SELECT id, slug, name, description, auth_type, categories, category_names, featured_weight, custom_fields, "
+    "scope_profiles, logo_hash, actions, triggers, variables, aliases, own FROM apps ORDER BY slug"
+)
+FAMILIES = (
+    "SELECT slug, json_extract(spec, '$.oauth.family') AS family FROM apps "
+    "WHERE json_extract(spec, '$.oauth.family') IS NOT NULL ORDER BY name"
+)
+WAYS = (
+    "SELECT slug, json_extract(spec, '$.of') AS family FROM apps "
+    "WHERE json_extract(spec, '$.of') IS NOT NULL ORDER BY name"
+)
+UNLISTED = "SELECT name FROM unlisted"
+CATEGORIES = "SELECT slug, name, description FROM categories"
+_DISTINCT = 512
+Rows = Iterable[sqlite3.Row]
+ReadSpec = Callable[[str], AppSpec]
 
 
 class _Contents:
@@ -47,15 +69,15 @@ class _Contents:
 
     def _load(self, public_url: str, folder: Path) -> None:
         spec = functools.lru_cache(maxsize=256)(self._read_spec)
-        every = self._rows(rows.APPS)
-        by_row = rows.apps(every, public_url, self._variables, spec)
-        self.by_name = rows.by_name(by_row.values())
-        self.count, self.by_family = len(by_row), rows.families(self._rows(rows.FAMILIES), self.by_name)
-        self.by_base = rows.families(self._rows(rows.WAYS), self.by_name)
+        every = self._rows(APPS)
+        by_row = apps(every, public_url, self._variables, spec)
+        self.by_name = by_name(by_row.values())
+        self.count, self.by_family = len(by_row), families(self._rows(FAMILIES), self.by_name)
+        self.by_base = families(self._rows(WAYS), self.by_name)
         self.embedded = functools.lru_cache(maxsize=1024)(self._embed)
-        unlisted = {row["name"] for row in self._rows(rows.UNLISTED)}
+        unlisted = {row["name"] for row in self._rows(UNLISTED)}
         listed = {row: app for row, app in by_row.items() if app.slug not in unlisted} if unlisted else by_row
-        self.categories = rows.categories(self._rows(rows.CATEGORIES), listed.values())
+        self.categories = categories(self._rows(CATEGORIES), listed.values())
         make = functools.partial(component, variables=self._variables, folder=folder)
         hidden = {row["slug"] for row in every} - {app.slug for app in by_row.values()}
         self.components = Components(self._rows, make, hidden, unlisted=unlisted)
@@ -221,3 +243,93 @@ class Catalog:
 def _mark(path: Path) -> tuple[int, int, int]:
     """What tells one built file from the next at the same place."""
     return (facts := path.stat()).st_ino, facts.st_mtime_ns, facts.st_size
+
+
+def apps(
+    rows: Rows, public_url: str, variables: Mapping[str, str], read_spec: Callable[[str], AppSpec]
+) -> dict[int, App]:
+    """The apps by their row numbers; ``public_url`` is where logos are served."""
+    return {
+        row["id"]: _app(row, public_url, variables, read_spec)
+        for row in rows
+        if _names(row["variables"]) <= variables.keys()
+    }
+
+
+def by_name(apps: Collection[App]) -> dict[str, App]:
+    """``apps`` by slug, id and alias; what one has as its slug is no other's alias."""
+    by_alias = {alias: app for app in apps for alias in app.aliases}
+    return by_alias | {key: app for app in apps for key in (app.slug, app.id)}
+
+
+def categories(rows: Rows, apps: Collection[App]) -> tuple[Category, ...]:
+    """The categories that hold one of ``apps``, by name."""
+    shelved = [category_id for app in apps for category_id in app.category_ids]
+    listed = [
+        Category(category_id, row["slug"], row["name"], row["description"], shelved.count(category_id))
+        for row in rows
+        if (category_id := stable_id("appcat", row["slug"])) in shelved
+    ]
+    return tuple(sorted(listed, key=lambda category: fold(category.name)))
+
+
+def families(rows: Rows, apps: Mapping[str, App]) -> dict[str, tuple[str, ...]]:
+    """The slugs of ``apps`` (by slug) in each family, by the name of the family; for :data:`WAYS`, by the slug of what
+    they are other ways to connect."""
+    pairs = [(row["family"], row["slug"]) for row in rows if row["slug"] in apps]
+    return {family: tuple(slug for name, slug in pairs if name == family) for family, _slug in pairs}
+
+
+def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_spec: ReadSpec) -> App:
+    slug = row["slug"]
+    public = {
+        "id": stable_id("app", slug),
+        "name_slug": slug,
+        "name": row["name"],
+        "img_src": f"{public_url}/logos/{slug}.svg?v={row['logo_hash']}",
+        "custom_fields_json": placeholders.expand_json(row["custom_fields"], variables),
+        "categories": _texts(row["category_names"]),
+        "featured_weight": row["featured_weight"],
+        "description": row["description"],
+        "auth_type": row["auth_type"],
+        "scope_profiles": json.loads(row["scope_profiles"]),
+        "oauth_app_id": None,  # last, so that App.with_client can put a project's own in its place
+    }
+    return App(
+        id=public["id"],
+        slug=slug,
+        name=row["name"],
+        sort_name=fold(row["name"]),
+        name_words="\n".join(("", fold(row["name"]), f"{slug} {' '.join(words(row['name'] + ' ' + slug))}")),
+        description=row["description"],
+        auth_type=row["auth_type"],
+        category_ids=_category_ids(row["categories"]),
+        categories=public["categories"],
+        featured_weight=row["featured_weight"],
+        img_src=public["img_src"],
+        actions=row["actions"],
+        triggers=row["triggers"],
+        variables=_names(row["variables"]),
+        aliases=_texts(row["aliases"]),
+        own=bool(row["own"]),
+        json=kept_json(public),
+        read_spec=read_spec,
+    )
+
+
+# Thousands of apps say the same of these: they share what they say it with.
+
+
+@lru_cache(_DISTINCT)
+def _texts(array: str) -> tuple[str, ...]:
+    return tuple(json.loads(array))
+
+
+@lru_cache(_DISTINCT)
+def _names(array: str) -> frozenset[str]:
+    return frozenset(_texts(array))
+
+
+@lru_cache(_DISTINCT)
+def _category_ids(array: str) -> tuple[str, ...]:
+    return tuple(stable_id("appcat", category) for category in _texts(array))

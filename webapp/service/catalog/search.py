@@ -1,20 +1,200 @@
-"""Searching the apps of a catalog: which match, in what order, and how many there are in each category.
+"""One sorted list and the pages cut out of it: keyset paging over lists that are already in memory. What narrows a list
+of apps: the words of a search and the filters of contract "Apps", in one comparable value.
+
+A list is kept ascending by a key that no two of its items share; descending order reads it from the end. Cursors are
+``kit.cursors``'s, so that they hold when apps are added in between.
+
+Searching the apps of a catalog: which match, in what order, and how many there are in each category.
 
 The catalog never changes, so whatever was looked up may be kept.
 """
 
 import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, Literal, Self, TypeVar
 
 import orjson
 
 from webapp.kit import cursors
-from webapp.service.catalog.app import App
-from webapp.service.catalog.listing import Filter, Listing, SortDirection, SortKey, grouped, nearest_first, order, words
-from webapp.service.catalog.rows import Category
+from webapp.kit.text import fold
+from webapp.service.catalog.app import App, Category
 
+T = TypeVar("T")
+SortKey = Literal["name", "name_slug", "featured_weight"]
+SortDirection = Literal["asc", "desc"]
+MAX_QUERY = 400
+MAX_WORDS = 12
+_WORD = re.compile(r"[^\W_]+")
 _SHORTEST, _ALIKE, _MOST_NEAR = 4, 75, 8
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The folded words of ``text``: letters and digits alone, so that none can be search syntax."""
+    return tuple(_WORD.findall(fold(text)))
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """Some of the apps, by what the catalog does not know: those ``among`` (unless empty), ``without`` others, and
+    those that are ``ready``, or not, where OAuth clients are there for the slugs ``clients``.
+    """
+
+    among: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+    ready: bool | None = None
+    clients: frozenset[str] = frozenset()
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """What it adds to the fingerprint of a cursor; a client that comes in between breaks none."""
+        return () if self == EVERYTHING else (sorted(self.among), sorted(self.without), self.ready)
+
+    def admits(self, app: App) -> bool:
+        """Whether ``app`` is one of them."""
+        return (
+            (not self.among or app.slug in self.among)
+            and app.slug not in self.without
+            and (self.ready is None or self.ready == app.ready(self.clients))
+        )
+
+
+EVERYTHING = Subset()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Equal questions make equal filters. ``words`` is None when nothing was typed, empty when nothing is a word."""
+
+    words: tuple[str, ...] | None
+    category_ids: frozenset[str]
+    components: bool
+    actions: bool
+    triggers: bool
+    subset: Subset = EVERYTHING
+
+    @classmethod
+    def of(
+        cls,
+        q: str | None,
+        category_ids: Sequence[str],
+        has_components: bool | None,
+        has_actions: bool | None,
+        has_triggers: bool | None,
+        subset: Subset = EVERYTHING,
+    ) -> Self:
+        """The filter for the parameters of a request; a ``has_`` filter narrows only when true."""
+        typed = words(q[:MAX_QUERY])[:MAX_WORDS] if q and q.strip() else None
+        return cls(typed, frozenset(category_ids), bool(has_components), bool(has_actions), bool(has_triggers), subset)
+
+    @property
+    def parts(self) -> tuple[object, ...]:
+        """What the fingerprint of a cursor is made of."""
+        return self.words, sorted(self.category_ids), self.components, self.actions, self.triggers, *self.subset.parts
+
+    @property
+    def narrows(self) -> bool:
+        """Whether anything but the words leaves apps out."""
+        return bool(self.components or self.actions or self.triggers or self.category_ids or self.subset != EVERYTHING)
+
+    def admits(self, app: App) -> bool:
+        """Whether ``app`` passes everything but the words."""
+        return (
+            (not self.components or app.actions + app.triggers > 0)
+            and (not self.actions or app.actions > 0)
+            and (not self.triggers or app.triggers > 0)
+            and (not self.category_ids or not self.category_ids.isdisjoint(app.category_ids))
+            and self.subset.admits(app)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Generic[T]):
+    """One way to sort: keys of the types in ``shape``; ``descending`` reads the ascending keys backwards."""
+
+    shape: tuple[type[str] | type[int], ...]
+    key_of: Callable[[T], cursors.Key]
+    descending: bool = False
+
+
+def order(sort_key: SortKey | None, direction: SortDirection | None) -> Order[App]:
+    """The order asked for; by default the featured come first."""
+    if sort_key == "name":
+        return Order((str, str), lambda app: (app.sort_name, app.slug), direction == "desc")
+    if sort_key == "name_slug":
+        return Order((str,), lambda app: (app.slug,), direction == "desc")
+    sign = 1 if direction == "asc" else -1
+    return Order((int, str, str), lambda app: (sign * app.featured_weight, app.sort_name, app.slug))
+
+
+def nearest_first(words: Sequence[str]) -> Order[App]:
+    """The order of a search that asks for none: names that match first, then the featured."""
+    near = closeness(words)
+    return Order((int, int, str, str), lambda app: (near(app), -app.featured_weight, app.sort_name, app.slug))
+
+
+def grouped(apps: Iterable[App], words: Sequence[str]) -> list[App]:
+    """``apps``, which stand featured first, in the order of :func:`nearest_first`."""
+    near, groups = closeness(words), tuple[list[App], ...](([], [], []))
+    for app in apps:
+        groups[near(app)].append(app)
+    return [app for group in groups for app in group]
+
+
+def closeness(words: Sequence[str]) -> Callable[[App], int]:
+    """0 when the name begins with what was typed, 1 when every word begins a word of the name, else 2."""
+    name, slug, starts = "\n" + " ".join(words), "\n" + "_".join(words), [f" {word}" for word in words]
+
+    def near(app: App) -> int:
+        held = app.name_words
+        for start in starts:
+            if start not in held:
+                return 2
+        return 0 if name in held or slug in held else 1
+
+    return near
+
+
+class Listing(Generic[T]):
+    """Items in one order, cut into pages."""
+
+    def __init__(self, items: Sequence[T], by: Order[T]) -> None:
+        """``items`` must stand in ascending order of ``by.key_of``."""
+        self._items, self._by = items, by
+
+    def only(self, admitted: Callable[[T], bool]) -> "Listing[T]":
+        """The items that are ``admitted``, in the same order."""
+        return Listing(list(filter(admitted, self._items)), self._by)
+
+    def page(self, window: cursors.Window, mark: str) -> cursors.Page[T]:
+        """The page that ``window`` asks for. Raises :class:`cursors.BadCursor`."""
+        columns = [f"key_{index}" for index in range(len(self._by.shape))]
+        plan = cursors.keyset(window, mark, columns, descending=self._by.descending)
+        low, high = self._bounds(plan)
+        if self._by.descending == plan.reverse:
+            rows = self._items[low : min(high, low + plan.limit)]
+        else:
+            rows = self._items[max(low, high - plan.limit) : high][::-1]
+        return cursors.page(rows, window, plan, mark, self._by.key_of, len(self._items))
+
+    def _bounds(self, plan: cursors.Keyset) -> tuple[int, int]:
+        after, before = self._key(plan, "after"), self._key(plan, "before")
+        lower, upper = (before, after) if self._by.descending else (after, before)
+        low = 0 if lower is None else bisect_right(self._items, lower, key=self._by.key_of)
+        high = len(self._items) if upper is None else bisect_left(self._items, upper, key=self._by.key_of)
+        return low, max(low, high)
+
+    def _key(self, plan: cursors.Keyset, side: str) -> cursors.Key | None:
+        if f"{side}_0" not in plan.params:
+            return None
+        key = tuple(plan.params[f"{side}_{index}"] for index in range(len(self._by.shape)))
+        if tuple(type(part) for part in key) != self._by.shape:
+            raise cursors.BadCursor("The cursor is broken; start again without it.")
+        return key
+
+
 """How many letters a word has whose spelling may be wrong; how much of a hundred it shares with another; how many."""
 FullText = Callable[[str], str]
 """The numbers of the rows that hold the words of an FTS5 query, as a JSON array."""

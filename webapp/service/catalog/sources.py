@@ -4,6 +4,18 @@ An operator's own components may also stand outside any app, as ``<name>/<versio
 
 A file that cannot be read becomes a problem and is left out; the rest goes on. What is wrong between the facts of
 a file that can be read is ``check``'s to find.
+
+What an operator's own app may leave out: where each fact was read. It is taken to be the app's documentation.
+
+Folders of components that belong to an app which stands elsewhere: ``joins = "<slug>"`` in their ``app.toml``.
+
+Pieces bring such: their actions and triggers work with the accounts of an app that is built in. A key that the app has
+already is the app's; who writes the folder takes another.
+
+What stands in the catalog, and in none of its lists: integrations that their owner hides from people.
+
+Whoever uses them goes on: by its own name, each app and component is found. ``unlisted.txt``, beside the apps of
+integrations, holds the slugs of apps and the keys of components, one in each line.
 """
 
 import tomllib
@@ -14,14 +26,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from webapp.service.catalog.component_files import PATTERNS, Component, components
-from webapp.service.catalog.facts import variants
-from webapp.service.catalog.own_apps import with_sources
-from webapp.service.catalog.reading import joined
+from webapp.service.catalog import variants
+from webapp.service.catalog.component_files import KINDS, OF_PIECES, PATTERNS, Component, components
 from webapp.service.catalog.spec import AppSpec, Category
 
 BUILT_IN = Path(__file__).parent / "apps"
 CATEGORIES = "categories.toml"
+_TABLES = ("test", "identity", "refusals", "session", "assertion", "client", "look_up", "revocation", "check", "events")
+_INNER = ("request", "seen_by", "oauth", *_TABLES)
+JOINS = "joins"
+UNLISTED = "unlisted.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +87,7 @@ def read(places: Places) -> Sources:
     for folder in places.folders:
         _read_categories(sources, folder)
         drafts += _drafts(sources, folder, own=folder != places.built_in)
-    apps = [draft for draft in drafts if joined.target(draft.fields) is None]
+    apps = [draft for draft in drafts if joined_app(draft.fields) is None]
     by_slug = {draft.fields.get("slug"): draft for draft in reversed(apps)}
     joining = _joining(sources, drafts, by_slug)
     for draft in apps:
@@ -142,9 +156,9 @@ def _joining(sources: Sources, drafts: Iterable[_Draft], by_slug: Mapping[Any, _
     """The components that join an app whose ``app.toml`` stands elsewhere, by its slug."""
     joining: dict[str, list[Component]] = {}
     for draft in drafts:
-        slug = joined.target(draft.fields)
+        slug = joined_app(draft.fields)
         if slug is not None and slug in by_slug:
-            joining.setdefault(slug, []).extend(joined.beside(draft.file, slug, sources.problems))
+            joining.setdefault(slug, []).extend(components_beside(draft.file, slug, sources.problems))
         elif slug is not None:
             sources.problems.append(f"{draft.label}: joins: there is no app {slug}.")
     return joining
@@ -163,12 +177,12 @@ def _read_app(
     except ValidationError as error:
         sources.problems += _sentences(draft.label, error)
         return
-    own = joined.beside(draft.file, spec.slug, sources.problems)
-    listed = joined.added(own, joining.get(spec.slug, ()), sources.problems)
+    own = components_beside(draft.file, spec.slug, sources.problems)
+    listed = joined(own, joining.get(spec.slug, ()), sources.problems)
     if base and draft.of:
         more = joining.get(draft.of, ())
-        of_base = () if variants.only_joined(draft.fields, base.fields) else joined.beside(base.file, draft.of, [])
-        listed_of_base = joined.added(of_base, more, [])
+        of_base = () if variants.only_joined(draft.fields, base.fields) else components_beside(base.file, draft.of, [])
+        listed_of_base = joined(of_base, more, [])
         listed += variants.components(spec.slug, draft.of, listed_of_base)
     sources.apps.append(Source(draft.label, spec, draft.own, tuple(listed)))
 
@@ -186,3 +200,73 @@ def _sentences(label: str, error: ValidationError) -> Iterator[str]:
         place = ".".join(str(step) for step in details["loc"])
         message = details["msg"].removeprefix("Value error, ")
         yield f"{label}: {place + ': ' if place else ''}{message[:1].lower()}{message[1:]}."
+
+
+def with_sources(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """``fields`` of an ``app.toml`` with ``docs_url`` for each source that is missing; the same where there is none."""
+    docs_url = fields.get("docs_url")
+    if not isinstance(docs_url, str):
+        return dict(fields)
+    filled = _filled("", fields, docs_url)
+    return {"sources": [docs_url], **filled}
+
+
+def _filled(name: str, table: Mapping[str, Any], docs_url: str) -> dict[str, Any]:
+    filled = dict(table)
+    for member, value in table.items():
+        if isinstance(value, Mapping) and member in _INNER:
+            filled[member] = _filled(member, value, docs_url)
+        elif member == "credentials" and isinstance(value, list):
+            filled[member] = [{"source": docs_url, **each} if isinstance(each, Mapping) else each for each in value]
+    if name in _TABLES or name == "request":
+        filled.setdefault("source", docs_url)
+    if name == "oauth":
+        filled.setdefault("sources", [docs_url])
+    if name == "client":
+        filled.setdefault("console_url", docs_url)
+    return filled
+
+
+def joined_app(fields: Mapping[str, Any]) -> str | None:
+    """The slug of the app that the components beside an ``app.toml`` with these ``fields`` belong to."""
+    slug = fields.get(JOINS)
+    return slug if isinstance(slug, str) else None
+
+
+def components_beside(file: Path, slug: str, problems: list[str]) -> Iterator[Component]:
+    """The components beside the ``app.toml`` at ``file``, as those of the app ``slug``."""
+    patterns = [f"{kinds}/{pattern}" for kinds in KINDS for pattern in (*PATTERNS, OF_PIECES)]
+    files = sorted(path for pattern in patterns for path in file.parent.glob(pattern))
+    return components(files, file.parent.parent, slug, problems)
+
+
+def joined(own: Iterable[Component], more: Iterable[Component], problems: list[str]) -> list[Component]:
+    """``own`` components of an app with ``more`` that join it, but for those whose key is one of its own."""
+    listed = list(own)
+    taken = {component.key for component in listed}
+    for component in more:
+        if component.key in taken:
+            problems.append(f"{component.path}: its app has a component of this name already; give it another.")
+        else:
+            listed.append(component)
+    return listed
+
+
+def read_unlisted(folder: Path | None) -> list[str]:
+    """The names that stand in no list; ``folder`` is that of the apps of integrations."""
+    try:
+        return (folder / UNLISTED).read_text("utf-8").split() if folder else []
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def write_unlisted(folder: Path, names: Iterable[str]) -> bool:
+    """Write down which names stand in no list; whether that changed something."""
+    wanted = sorted(set(names))
+    if read_unlisted(folder) == wanted:
+        return False
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f".{UNLISTED}.new"
+    draft.write_text("".join(f"{name}\n" for name in wanted), encoding="utf-8")
+    draft.replace(folder / UNLISTED)
+    return True

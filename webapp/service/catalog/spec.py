@@ -1,32 +1,573 @@
-"""The model of ``app.toml`` and ``categories.toml``: everything the service knows about an app, as plain facts.
+"""Models of what an app says about its requests: where the credential goes, how it is tested, how a refusal looks; and
+what every model of ``app.toml`` is made of.
+
+All texts may hold ``{field}``, filled with the account's values when a request is made (see ``outbound.templates``).
+
+Models of what an app says about its OAuth: endpoints, quirks, scopes in plain words, and how a client is made.
+
+Models of what an app says about exchanging an account's fields for a credential that lives for a while.
+
+Models of how a provider tells all its events to one address of an OAuth client: who signs, which account it is about
+and who may see it.
+
+Paths are dotted paths in the JSON body of the request, or ``header:`` and a name; but where an account is asked about
+itself, in its answer.
+
+Models of what an app says that an npm package brought: which package asks whether an account is good, and how.
+
+The model of ``app.toml`` and ``categories.toml``: everything the service knows about an app, as plain facts.
 
 Shape alone is checked here; what must hold between the facts is ``check``'s. Parsing a file raises pydantic's
 ``ValidationError``.
 """
 
 import re
-from typing import Any, Literal, Self
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
-from webapp.service.catalog.facts.events import Events, PieceEvents
-from webapp.service.catalog.facts.pieces import PieceFacts
-from webapp.service.catalog.facts.sessions import Session
-from webapp.service.catalog.oauth import OAuth, Scope, ScopeProfile
-from webapp.service.catalog.requests import (
-    Address,
-    Credential,
-    Facts,
-    FieldName,
-    Identity,
-    Refusals,
-    Request,
-    Slug,
-    Test,
-    Text,
-)
+from webapp.service.components.declared.trigger_form import Signature
+from webapp.service.components.pieces.form import AuthForm
+from webapp.service.outbound.assertions import Algorithm
+from webapp.service.outbound.outcomes import at_path
+from webapp.service.outbound.sessions import AssertionSpec, SessionSpec
+from webapp.service.outbound.signing import PARTS
+from webapp.service.outbound.templates import Placement
+from webapp.service.outbound.tokens import OAuthFailureKind
 
+Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
+FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+# An address as an app declares it: https, or a template that begins with a field or an installation's variable.
+Address = Annotated[str, StringConstraints(pattern=r"^(https?://|\{|\$\{)[^\s\\]*$", max_length=2000)]
+Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+TOKEN = "session_token"  # noqa: S105 - the name of a field
+_HMAC, _HEADER = "hmac:", "header:"
+KIND = "piece"
 AuthType = Literal["oauth", "keys", "none"]
+
+
+class Facts(BaseModel):
+    """Facts that were read once and never change; a key that is not declared here is a mistake."""
+
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
+
+
+class Credential(Facts):
+    """One place of a request that carries the credential, or a part of it. An app may need several.
+
+    ``bearer``: ``Authorization: Bearer value`` (RFC 6750) · ``header``, ``query``, ``body``: ``name`` = ``value`` ·
+    ``basic``: ``username`` and ``password`` (RFC 7617) · ``url``: it stands in ``base_url`` itself, as ``{field}`` ·
+    ``sigv4``, ``oauth1``: it signs the final request with ``parts`` (AWS Signature Version 4; RFC 5849).
+    """
+
+    place: Literal["bearer", "header", "query", "body", "basic", "url", "sigv4", "oauth1"]
+    name: str = ""
+    value: str = "{oauth_access_token}"
+    username: str = ""
+    password: str = ""
+    parts: dict[str, str] = Field(default_factory=dict)
+    source: Address
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Every text of it that is filled with fields."""
+        if self.place == "basic":
+            return self.username, self.password
+        if self.place in PARTS:
+            return tuple(self.parts.values())
+        return () if self.place == "url" else (self.value,)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        needed, optional = PARTS.get(self.place, ((), ()))
+        if missing := [name for name in needed if name not in self.parts]:
+            raise ValueError(f"a {self.place} credential needs {', '.join(missing)} in parts")
+        if unknown := [name for name in self.parts if name not in (*needed, *optional)]:
+            raise ValueError(f"a {self.place} credential has no part {unknown[0]}")
+        if self.place in ("header", "query", "body") and not self.name:
+            raise ValueError(f"a credential in the {self.place} needs the name under which it goes there")
+        if self.place == "basic" and not (self.username or self.password):
+            raise ValueError("a basic credential needs a username or a password")
+        return self
+
+
+class Request(Facts):
+    """One request. ``url`` is whole, or begins with ``/`` and follows the app's ``base_url``."""
+
+    method: Method = "GET"
+    url: str = ""
+    params: dict[str, str] = Field(default_factory=dict)
+    headers: dict[str, str] = Field(default_factory=dict)
+    json_body: dict[str, Any] | None = Field(default=None, alias="json")
+    source: Address
+
+
+class Test(Request):
+    """What is asked to learn whether a credential works. ``mysql``, ``postgres`` and ``smtp`` sign in to such a server
+    instead; ``piece`` asks the package that brought the app."""
+
+    kind: Literal["http", "mysql", "postgres", "smtp", "piece"] = "http"
+
+
+class Identity(Request):
+    """Where the provider says whose account it is. Without ``url``, the answer to the test says it.
+
+    ``id``, ``name``, ``email`` and ``workspace`` are dotted paths in the JSON answer; a number steps into an array. The
+    workspace stands beside the name, for providers where a person may have several. ``optional``: a credential that may
+    not ask (403) is good all the same.
+    """
+
+    id: Text
+    name: str = ""
+    email: str = ""
+    workspace: str = ""
+    optional: bool = False
+
+
+class BodyRefusal(Facts):
+    """A refusal told in the body of a 200: the member at ``path`` equals ``equals``.
+
+    Only a code at ``error_path`` that is listed in ``refused`` means the credential; any other is passing trouble.
+    """
+
+    path: Text
+    equals: str | int | bool = False
+    error_path: str = ""
+    refused: tuple[str, ...] = ()
+
+
+class Refusals(Facts):
+    """How the provider says that a credential is wrong: by status, or in the body."""
+
+    statuses: tuple[int, ...] = (401, 403)
+    body: BodyRefusal | None = None
+    source: Address
+
+
+def absolute(base_url: str | None, url: str) -> str:
+    """``url`` as a whole address: one that begins with ``/`` follows ``base_url``."""
+    return f"{(base_url or '').rstrip('/')}{url}" if url.startswith("/") else url
+
+
+class Scope(Facts):
+    """One permission. ``words`` tell a person what it allows, as the end of "This app may …".
+
+    ``functional``: the test request needs it, so it can never be left out · ``optional``: a person may leave it out ·
+    ``default``: asked for when no profile is named · ``includes``: scopes that it covers, which the provider may
+    then leave out of its answer.
+    """
+
+    scope: Text
+    words: Text
+    functional: bool = False
+    optional: bool = False
+    default: bool = True
+    includes: tuple[str, ...] = ()
+
+
+class ScopeProfile(Facts):
+    """A named choice of scopes, such as ``read_only``.
+
+    ``scope_param`` and ``token_at`` are those of the profile where they differ from the app's, as for Slack's bots.
+    """
+
+    name: Slug
+    scopes: tuple[str, ...] = Field(min_length=1)
+    scope_param: str | None = None
+    token_at: str | None = None
+
+
+class Shape(Facts):
+    """How a value looks: ``pattern`` is a regular expression that the whole of it matches; ``advice`` is said where it
+    does not."""
+
+    pattern: Text
+    advice: Text
+
+    @field_validator("pattern")
+    @classmethod
+    def _readable(cls, pattern: str) -> str:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError("a pattern is a regular expression") from error
+        return pattern
+
+
+class Note(Facts):
+    """Something good to know before a client is made, with where to read on."""
+
+    text: Text
+    url: Address | None = None
+
+
+class ClientNote(Facts):
+    """How a client is made at the provider: where, and step by step.
+
+    ``{redirect_uri}`` in a step is replaced by this installation's own callback, and ``**…**`` stands around words of
+    the provider's pages. ``provider`` is who gives the client, where that is not the app; ``console`` is the name of
+    the page at ``console_url``. ``id_name`` and ``secret_name`` are what it calls the two values, and ``id_shape`` and
+    ``secret_shape`` how they look. ``read_on`` is the day on which all this was read at ``source``.
+    """
+
+    console_url: Address
+    steps: tuple[Text, ...] = Field(min_length=1)
+    source: Address
+    provider: str = ""
+    console: str = ""
+    id_name: str = ""
+    secret_name: str = ""
+    id_shape: Shape | None = None
+    secret_shape: Shape | None = None
+    notes: tuple[Note, ...] = ()
+    read_on: date | None = None
+
+
+class ClientCheck(Facts):
+    """How the token endpoint tells a client that it knows from others, where that is not RFC 6749 section 5.2.
+
+    It is asked for tokens with a code that it never gave. ``unknown_codes`` and ``unknown_statuses`` are its answers to
+    a client that it does not know, besides ``invalid_client``; ``redirect_uri_codes`` to a redirect URI.
+    ``possible``: whether it can be asked at all before somebody signs in.
+    """
+
+    possible: bool = True
+    unknown_codes: tuple[str, ...] = ()
+    unknown_statuses: tuple[int, ...] = ()
+    redirect_uri_codes: tuple[str, ...] = ()
+    source: Address
+
+
+class Revocation(Request):
+    """How access is withdrawn where that is not RFC 7009: one request, which may hold ``{oauth_access_token}`` and
+    ``{oauth_client_id}``. ``body`` are members of its JSON body.
+
+    ``credential``: it is made with the account's own, or with the client's id and secret as Basic.
+    """
+
+    credential: Literal["account", "client"] = "account"
+    body: dict[str, str] = Field(default_factory=dict)
+
+
+class LookUp(Request):
+    """A request made once, right after the sign-in, for what the token answer lacks. ``keep``: dotted paths in its
+    answer, by the names of the fields that they become. With ``label``, which is one of these fields, the answer, or
+    what stands at its path ``items``, is a list of sites, of which the person chooses one by that field."""
+
+    keep: dict[FieldName, Text] = Field(min_length=1)
+    label: str = ""
+    items: str = ""
+
+    @model_validator(mode="after")
+    def _labelled(self) -> Self:
+        if self.label and self.label not in self.keep:
+            raise ValueError("the label of a look-up is one of the fields that it keeps")
+        if self.items and not self.label:
+            raise ValueError("the items of a look-up need a label, by which one of them is chosen")
+        return self
+
+
+class OAuth(Facts):
+    """OAuth 2.0 authorization code flow (RFC 6749 section 4.1) as this provider has it; OAuth 1.0a (RFC 5849 section 2)
+    where a ``request_token_url`` gives temporary credentials first. Then the token has a secret, which is kept as
+    ``oauth_token_secret``, and credentials may hold ``{oauth_client_secret}``.
+
+    ``refresh``: whether a refresh gives a new refresh token each time, keeps the first, or does not exist.
+    ``refresh_url`` is where tokens are refreshed, where that is not ``token_url``. ``token_params`` and
+    ``refresh_params`` are sent with a code and with a refresh token.
+    ``keep``: members of the token answer (dotted paths) that are kept as fields of the account, by name.
+    ``own_clients``: whether a person may bring a client of their own (contract "Connect Link").
+    ``error_codes``: what the provider's own error codes mean, where they are not those of RFC 6749 section 5.2.
+    ``family``: a client made for one app of it serves the others too. ``revokes``: whether withdrawing one token ends
+    that sign-in alone, or all that the person ever allowed this client.
+    """
+
+    authorize_url: Address | None = None
+    token_url: Address | None = None
+    refresh_url: Address | None = None
+    request_token_url: Address | None = None  # RFC 5849
+    revoke_url: Address | None = None  # RFC 7009
+    issuer: Address | None = None  # RFC 9207; alone, it says where the rest is (RFC 8414)
+    iss_required: bool = False
+    pkce: bool = True
+    token_auth_method: Literal["client_secret_basic", "client_secret_post", "none"] = "client_secret_basic"  # noqa: S105
+    token_body: Literal["form", "json"] = "form"  # noqa: S105
+    token_at: str = ""
+    token_headers: dict[str, str] = Field(default_factory=dict)
+    scope_param: str = "scope"
+    scope_separator: str = " "
+    authorize_params: dict[str, str] = Field(default_factory=dict)
+    token_params: dict[str, str | int] = Field(default_factory=dict)
+    refresh_params: dict[str, str | int] = Field(default_factory=dict)
+    error_codes: dict[str, OAuthFailureKind] = Field(default_factory=dict)
+    refresh: Literal["rotating", "reusable", "none"] = "reusable"
+    keep: dict[FieldName, Text] = Field(default_factory=dict)
+    look_up: LookUp | None = None
+    revocation: Revocation | None = None
+    own_clients: bool = True
+    client: ClientNote
+    check: ClientCheck | None = None
+    family: Slug | None = None
+    revokes: Literal["sign_in", "client"] = "sign_in"
+    scopes: tuple[Scope, ...] = ()
+    scope_profiles: tuple[ScopeProfile, ...] = ()
+    sources: tuple[Address, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _reachable(self) -> Self:
+        if not self.issuer and not (self.authorize_url and self.token_url):
+            raise ValueError("give authorize_url and token_url, or the issuer that says where they are")
+        return self
+
+    @model_validator(mode="after")
+    def _signed(self) -> Self:
+        if self.request_token_url and (self.refresh != "none" or "oauth_token_secret" not in self.keep):
+            raise ValueError('OAuth 1.0a has refresh = "none" and keep = { oauth_token_secret = "oauth_token_secret" }')
+        return self
+
+
+class Assertion(Facts):
+    """A JSON Web Token (RFC 7519), signed with the field ``key``: ``iat`` and ``exp`` are added to ``claims``, ``alg``
+    and ``typ`` to ``headers``. ``hex_key``: the secret of an HMAC is written in hexadecimal."""
+
+    algorithm: Algorithm
+    key: FieldName
+    headers: dict[str, str] = Field(default_factory=dict)
+    claims: dict[str, str] = Field(default_factory=dict)
+    life_s: int = Field(default=3600, ge=30, le=86_400)
+    hex_key: bool = False
+    source: Address
+
+
+class Session(Facts):
+    """How the fields become ``{session_token}``: one request, which may hold them and ``{assertion}``.
+
+    ``url`` is whole, or begins with ``/`` and follows the app's ``base_url``; without one, the assertion is the
+    credential itself. ``token`` and ``expires_in`` are dotted paths in the answer, ``life_s`` says how long it lives
+    where the answer does not. ``keep``: further members of the answer (dotted paths), by the names of the fields that
+    they become.
+    """
+
+    method: Literal["POST", "GET", "PUT"] = "POST"
+    url: str = ""
+    params: dict[str, str] = Field(default_factory=dict)
+    headers: dict[str, str] = Field(default_factory=dict)
+    form: dict[str, str] | None = None
+    json_body: dict[str, str] | None = Field(default=None, alias="json")
+    credentials: tuple[Credential, ...] = ()
+    assertion: Assertion | None = None
+    token: Text = "access_token"  # noqa: S105 - a path
+    expires_in: str = "expires_in"
+    life_s: int = Field(default=3600, ge=30, le=365 * 86_400)
+    keep: dict[FieldName, Text] = Field(default_factory=dict)
+    source: Address
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if not self.url and self.assertion is None:
+            raise ValueError("a session needs a url, or an assertion that is the credential itself")
+        if self.form is not None and self.json_body is not None:
+            raise ValueError("a session's request has one body: form or json")
+        if self.method == "GET" and (self.form is not None or self.json_body is not None):
+            raise ValueError("GET has no body; use params")
+        if any(credential.place in ("url", "sigv4", "oauth1") for credential in self.credentials):
+            raise ValueError("a credential of a session's request is a bearer, header, query, body or basic one")
+        return self
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Every text that is filled with fields."""
+        assertion = self.assertion
+        parts = [self.params, self.headers, self.form or {}, self.json_body or {}]
+        parts += [assertion.headers, assertion.claims] if assertion else []
+        own = [text for credential in self.credentials for text in credential.texts]
+        return (self.url, *own, *(text for part in parts for text in part.values()))
+
+    def to_spec(self, url: str, placements: tuple[Placement, ...]) -> SessionSpec:
+        """As ``outbound`` makes the request, to the whole address ``url``."""
+        assertion = AssertionSpec(**self.assertion.model_dump(exclude={"source"})) if self.assertion else None
+        facts = self.model_dump(include={"method", "params", "headers", "form", "token", "expires_in", "life_s"})
+        return SessionSpec(url=url, json=self.json_body, placements=placements, assertion=assertion, **facts)
+
+
+class Member(Facts):
+    """A member of the body at ``path`` that equals ``equals``."""
+
+    path: Text
+    equals: str | int | bool
+
+
+class Handshake(Facts):
+    """The request by which the provider tries the address, told by ``when``. It is answered with ``answer``: what
+    stands at these paths, by name; behind ``hmac:``, its HMAC-SHA256 with the secret, in hexadecimal.
+
+    Or it is not signed yet and has, at ``secret``, the one that signs from then on, once the client's owner took it.
+    """
+
+    when: Member | None = None
+    answer: dict[str, Text] = Field(default_factory=dict)
+    secret: str = ""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if bool(self.when) != bool(self.answer) or bool(self.when) == bool(self.secret):
+            raise ValueError("handshake has when and answer, or else secret")
+        return self
+
+    @field_validator("answer")
+    @classmethod
+    def _paths(cls, answer: dict[str, str]) -> dict[str, str]:
+        if any(path.removeprefix(_HMAC) == "" for path in answer.values()):
+            raise ValueError("hmac: needs a path behind it")
+        return answer
+
+
+class EventAccount(Facts):
+    """Which accounts an event is about: those whose answer to the identity request has at ``of`` what stands at one of
+    ``paths`` in the event.
+
+    Or an account is several, and that changes: then the answer to a ``request`` has a list at ``of``, of whose items
+    ``each`` is the path.
+    """
+
+    paths: tuple[Text, ...] = Field(min_length=1)
+    of: Text
+    request: Request | None = None
+    each: str = ""
+
+    @model_validator(mode="after")
+    def _several(self) -> Self:
+        if bool(self.request) != bool(self.each):
+            raise ValueError("request and each belong together")
+        return self
+
+    def keys_in(self, answer: Any) -> list[str]:
+        """What the provider calls the account, by its ``answer``; several where it is."""
+        value = at_path(answer, self.of)
+        items = value if isinstance(value, list) else []
+        values = [at_path(item, self.each) for item in items] if self.each else [value]
+        return list(dict.fromkeys(str(value) for value in values if isinstance(value, str | int) and value != ""))
+
+
+class SeenBy(Facts):
+    """Who of these accounts may see an event. ``everyone``: all of them, as what is told belongs to them together.
+
+    Else one whose answer to the identity request has at ``of`` what stands at ``user`` of one of the ``users`` in the
+    event, or is its only user; or all where each member of ``public`` is there; or one that may make the ``request``,
+    whose templates may hold members of the event by the names in ``event``. Codes in ``hidden`` mean that it may not,
+    and so does an answer that has nothing at ``shown``.
+    """
+
+    everyone: bool = False
+    users: str = ""
+    user: str = ""
+    of: str = ""
+    public: tuple[Member, ...] = ()
+    event: dict[FieldName, Text] = Field(default_factory=dict)
+    request: Request | None = None
+    hidden: tuple[str, ...] = ()
+    shown: str = ""
+
+    @model_validator(mode="after")
+    def _said(self) -> Self:
+        if not (self.everyone or self.users or self.public or self.request):
+            raise ValueError("seen_by says who may see an event: everyone, users, public or request")
+        if self.everyone and (self.users or self.public or self.request):
+            raise ValueError("seen_by is either everyone, or users, public and request")
+        if (self.shown or self.hidden or self.event) and self.request is None:
+            raise ValueError("event, hidden and shown belong to a request")
+        if bool(self.users) != bool(self.of):
+            raise ValueError("users and of belong together")
+        return self
+
+
+def _listed(path: Any) -> Any:
+    return [path] if isinstance(path, str) else path
+
+
+class Events(Facts):
+    """All events of an OAuth client come to one address of ours, which its owner enters at the provider.
+
+    ``name`` is the path of an event's name, which triggers choose by, and ``id`` that of what it is known by among the
+    events of its accounts, or several; without one, the same name and body are the same event. A body that is a list
+    holds several events.
+    ``secret_name`` is what the provider calls the secret that signs, and ``address_name`` where it takes the address.
+    """
+
+    name: Text
+    id: Annotated[tuple[str, ...], BeforeValidator(_listed)] = ()
+    signature: Signature
+    handshake: Handshake | None = None
+    account: EventAccount
+    seen_by: SeenBy
+    secret_name: Text
+    address_name: Text
+    source: Address
+
+    @model_validator(mode="after")
+    def _one_request(self) -> Self:
+        if self.account.request and self.seen_by.users:
+            raise ValueError("account.request and seen_by.users exclude each other")
+        return self
+
+    @property
+    def brings_secret(self) -> bool:
+        """Whether the provider makes the secret, and sends it to the address."""
+        return self.handshake is not None and self.handshake.secret != ""
+
+
+class PieceEvents(Facts):
+    """The same of an app that a piece brings: whether a request is genuine, and whose event it tells, the piece says.
+
+    ``folder`` is where its package is installed, as a path from ``DATA/pieces``.
+    """
+
+    package: Text
+    folder: str = Field(pattern=r"^packages/[^/\\]+/[^/\\]+$")
+    secret_name: Text = "Webhook secret"  # noqa: S105 - what it is called
+    address_name: Text = "Webhook address"
+
+    @property
+    def brings_secret(self) -> bool:
+        """Whether the provider makes the secret; never, as far as a piece knows."""
+        return False
+
+
+def member(event: Any, headers: Mapping[str, Any], path: str) -> Any:
+    """What stands at ``path`` in an event, or in the header that it names; None where nothing does."""
+    if path.startswith(_HEADER):
+        return headers.get(path.removeprefix(_HEADER).lower())
+    return at_path(event, path)
+
+
+def handshake_answer(handshake: Handshake, body: Any, sign: Callable[[str], str]) -> dict[str, Any] | None:
+    """What ``body`` is answered with where it is the handshake, else None. ``sign`` makes an HMAC of a text."""
+    if handshake.when is None or at_path(body, handshake.when.path) != handshake.when.equals:
+        return None
+    answer = dict[str, Any]()
+    for name, path in handshake.answer.items():
+        value = at_path(body, path.removeprefix(_HMAC))
+        answer[name] = sign(str(value)) if path.startswith(_HMAC) else value
+    return answer
+
+
+class PieceFacts(Facts):
+    """The installed package whose way to connect the app is: ``folder`` is its place in ``DATA/pieces``, ``auth`` says
+    what an account becomes to it, and ``hosts`` is what it may reach when it tests one."""
+
+    package: Text
+    folder: Text
+    auth: AuthForm
+    hosts: tuple[str, ...] = ()
+
+
+def asks_piece(fields: Mapping[str, Any]) -> bool:
+    """Whether the app with the ``fields`` of an ``app.toml`` is tested by the package that brought it."""
+    test = fields.get("test")
+    return isinstance(test, Mapping) and test.get("kind") == KIND
 
 
 class Category(Facts):

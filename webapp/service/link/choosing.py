@@ -4,7 +4,7 @@ from flask import Response, request
 
 from webapp.kit import cursors
 from webapp.service.catalog.app import App
-from webapp.service.catalog.listing import Subset
+from webapp.service.catalog.search import Subset
 from webapp.service.domain.accounts import project_clients
 from webapp.service.domain.base.service import Service
 from webapp.service.link.answers import page

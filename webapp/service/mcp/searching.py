@@ -1,8 +1,7 @@
 """Finding tools by what they do, where there are too many to list."""
 
 from webapp.kit import cursors
-from webapp.service.catalog.component_search import ComponentFilter
-from webapp.service.catalog.components import ComponentInfo
+from webapp.service.catalog.components import ComponentFilter, ComponentInfo
 from webapp.service.mcp import own_tools, results, tools
 from webapp.service.mcp.calls import ToolCall
 from webapp.service.mcp.results import Result

@@ -10,9 +10,8 @@ import pytest
 from webapp.service.api.reference import openapi
 from webapp.service.api.table import OPERATIONS
 from webapp.service.catalog.importing import documents
-from webapp.service.catalog.importing.planning import plan
-from webapp.service.catalog.importing.standing import Options
-from webapp.service.catalog.importing.writing import Written, write
+from webapp.service.catalog.importing.files import Written, write
+from webapp.service.catalog.importing.plans import Options, plan
 
 PACKAGES = Path(__file__).parents[4] / "instance" / "node" / "node_modules"
 README = "@readme/oas-examples"

@@ -8,8 +8,8 @@ from tests.fakes.openapi_documents import document, planned
 from webapp.errors import Invalid
 from webapp.service.catalog.importing import servers
 from webapp.service.catalog.importing.operations import listed
+from webapp.service.catalog.importing.plans import Options
 from webapp.service.catalog.importing.servers import Server, server
-from webapp.service.catalog.importing.standing import Options
 
 
 def of(url: str, variables: dict[str, Any] | None = None, wanted: str = "") -> Server:

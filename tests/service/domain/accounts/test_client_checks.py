@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from webapp.service.catalog.oauth import ClientCheck
+from webapp.service.catalog.spec import ClientCheck
 from webapp.service.domain.accounts import client_checks
 from webapp.service.domain.accounts.client_checks import ClientVerdict
 

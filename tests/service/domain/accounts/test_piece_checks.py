@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from tests.service.catalog.facts.test_pieces import BASE, BROUGHT
+from tests.service.catalog.test_spec import BASE, BROUGHT
 from tests.service.domain.instance.pieces.planted import plant
+from webapp.service.catalog import variants
 from webapp.service.catalog.app import App
-from webapp.service.catalog.facts import variants
 from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.calls import ErrorInfo, Reply
 from webapp.service.components.executor import Executor

@@ -13,7 +13,7 @@ from webapp.service.api.base import cors
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body, Extensions, ExternalUserId, ProjectId, Query
 from webapp.service.api.base.operations import USER, Example, Group, Operations, PathParameter
-from webapp.service.catalog.index import App
+from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts, provider_clients

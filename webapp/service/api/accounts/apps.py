@@ -11,8 +11,8 @@ from webapp.service.api.accounts import app_models
 from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import Data, Extensions, Flag, Page, Paged, Query, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.catalog.index import App
-from webapp.service.catalog.listing import Subset
+from webapp.service.catalog.app import App
+from webapp.service.catalog.search import Subset
 from webapp.service.domain.accounts import apps, client_checks, project_clients, provider_clients
 from webapp.service.domain.instance.pieces import origins
 

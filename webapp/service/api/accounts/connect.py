@@ -11,7 +11,7 @@ from webapp.service.api.accounts.accounts import ACCOUNTS, WRITE
 from webapp.service.api.base.call import Call, answer
 from webapp.service.api.base.models import Body
 from webapp.service.api.base.operations import PROVIDER_ERRORS, Example, Operations
-from webapp.service.catalog.index import App
+from webapp.service.catalog.app import App
 from webapp.service.domain.access import tokens
 from webapp.service.domain.access.tokens import ConnectToken
 from webapp.service.domain.accounts import accounts, app_overrides, connecting, fields, notifications

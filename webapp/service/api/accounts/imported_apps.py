@@ -17,13 +17,14 @@ from webapp.service.api.accounts import imported_app_models as models
 from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Body, Data
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
-from webapp.service.catalog.importing.standing import MOST_BYTES, Options, Standing
+from webapp.service.catalog.importing.documents import MOST_BYTES
+from webapp.service.catalog.importing.plans import Options, Standing
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.app_imports import Source
 
 if TYPE_CHECKING:
-    from webapp.service.catalog.importing.writing import Written
+    from webapp.service.catalog.importing.files import Written
 
 GZIP = "data:application/gzip;base64,"
 ALL, ONE = "/v1/imported_apps", "/v1/imported_apps/<slug>"

@@ -15,8 +15,7 @@ from webapp.service.api.base.call import Call, answer, answer_page
 from webapp.service.api.base.models import AppName, Data, Extensions, Page, Paged, Query, SearchWords
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.api.components import models
-from webapp.service.catalog.component_search import ComponentFilter
-from webapp.service.catalog.components import ComponentInfo, Kind
+from webapp.service.catalog.components import ComponentFilter, ComponentInfo, Kind
 from webapp.service.domain.accounts import apps
 from webapp.service.domain.base import scopes
 from webapp.service.domain.components import requests

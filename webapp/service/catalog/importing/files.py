@@ -1,20 +1,37 @@
-"""The files of an app that is imported: each as it is planned, or as somebody changed it since."""
+"""The files of an app that is imported: each as it is planned, or as somebody changed it since.
 
+Writing an import to the data folder: the whole app at once, or nothing.
+
+The new folder is made beside its place, checked, and exchanged for the old one. What somebody changed or added by hand
+in the old one is carried over as it is.
+
+Exchanging an app's folder for another: readers meet the old one or the new one, and a crash loses neither.
+"""
+
+import fcntl
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from webapp.errors import Conflict, Invalid, NotFound
+from webapp.kit.scratch import LOCK, Scratch
+from webapp.service.catalog import sources
+from webapp.service.catalog.check import judge
 from webapp.service.catalog.components import release
 from webapp.service.catalog.importing.actions import FIRST
-from webapp.service.catalog.importing.plans import Left, Plan
-from webapp.service.catalog.importing.standing import Standing, digest
+from webapp.service.catalog.importing.plans import FILE, Imported, Left, Plan, Standing, digest
+from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.declared.declaring import examine
 
 APP = "app.toml"
 _VERSION = re.compile(r'^version = "([^"]*)"$', re.MULTILINE)
 _LINE = re.compile(r"^line \d+: ")
+_SLUG = re.compile(r"[a-z][a-z0-9_]{0,49}")
+_ASIDE = ".replaced-apps"  # where the old folder stands meanwhile
 
 
 class Files:
@@ -106,3 +123,158 @@ def toml(fields: Mapping[str, Any]) -> bytes:
     import tomli_w  # which only imports need
 
     return tomli_w.dumps(fields, multiline_strings=False).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What an import did, or would do: ``plan`` with all that turned out to be impossible.
+
+    ``added``, ``changed``, ``same`` and ``removed`` are names of actions. ``by_hand`` are files that somebody changed,
+    which stay as they are.
+    """
+
+    plan: Plan
+    added: tuple[str, ...]
+    changed: tuple[str, ...]
+    same: tuple[str, ...]
+    removed: tuple[str, ...]
+    by_hand: tuple[str, ...]
+
+
+def check_slug(data: Path, slug: str) -> Standing | None:
+    """What was imported as ``slug``. Raises :class:`Invalid` and :class:`Conflict` for one that cannot be taken."""
+    if not _SLUG.fullmatch(slug):
+        raise Invalid.of("slug", "Write it in lower case with underscores, such as acme_shop.")
+    if (BUILT_IN / slug).exists():
+        raise Conflict(f"There is a built-in app with the slug {slug}. Give this one another, such as own_{slug[:40]}.")
+    folder = data / "apps" / slug
+    standing = Standing.read(folder)
+    if standing is None and folder.exists():
+        raise Conflict(f"You wrote the app {slug} yourself. Give this one another slug.")
+    return standing
+
+
+def listed(data: Path) -> list[Standing]:
+    """Every app that was imported, by slug."""
+    recover(data)
+    folders = sorted(folder for folder in (data / "apps").glob("*") if folder.is_dir())
+    return [standing for folder in folders if (standing := Standing.read(folder))]
+
+
+def others(data: Path, slug: str, before: Standing | None) -> tuple[str, ...]:
+    """The names of actions in the folder of the app that were not imported."""
+    folder = data / "apps" / slug / "actions"
+    names = {file.stem if file.is_file() else file.name for file in folder.glob("*")} if folder.is_dir() else set()
+    return tuple(sorted(names - ({each.action for each in before.operations.values()} if before else set())))
+
+
+def preview(plan: Plan, data: Path, before: Standing | None) -> Written:
+    """What :func:`write` would do."""
+    with Scratch(".importing-", data) as scratch:
+        return _make(plan, data, before, scratch, "", 0)
+
+
+def write(plan: Plan, data: Path, before: Standing | None, source: str, imported_at: int) -> Written:
+    """Write the app to the data folder. ``source`` is where the document came from.
+
+    Raises :class:`Invalid` for an app that the catalog would not take; then nothing has changed.
+    """
+    with Scratch(".importing-", data) as scratch, alone(data):
+        written = _make(plan, data, before, scratch, source, imported_at)
+        exchange(data, plan.slug, scratch / "apps" / plan.slug)
+    return written
+
+
+def remembered(plan: Plan, source: str, imported_at: int, digests: Mapping[str, str]) -> Standing:
+    """What is remembered of ``plan`` once it is written. ``digests`` are those of its files."""
+    operations = {
+        action.operation.id: Imported(action.operation.operation_id, action.name, action.props)
+        for action in plan.actions
+    }
+    unsaid = {each.operation: each.reason for each in plan.left}
+    return Standing(plan.slug, plan.title, plan.version, source, imported_at, plan.options, operations, digests, unsaid)
+
+
+def remove(data: Path, slug: str) -> Standing:
+    """Remove an app that was imported. Raises :class:`NotFound`, and :class:`Conflict` where it holds other files."""
+    recover(data)
+    folder = data / "apps" / slug
+    standing = Standing.read(folder) if _SLUG.fullmatch(slug) else None
+    if standing is None:
+        raise NotFound(f"No app {slug[:100]} was imported.")
+    files = [file.relative_to(folder).as_posix() for file in sorted(folder.rglob("*")) if file.is_file()]
+    own = [place for place in files if place not in (*standing.digests, FILE) and "__pycache__" not in place]
+    if own:
+        raise Conflict(
+            f"The folder of {slug} also holds files of your own, such as {own[0]}. Move them elsewhere first."
+        )
+    remove_folder(data, slug)
+    return standing
+
+
+def _make(plan: Plan, data: Path, before: Standing | None, scratch: Path, source: str, imported_at: int) -> Written:
+    """Make the app's folder in ``scratch``."""
+    folder, place = scratch / "apps" / plan.slug, data / "apps" / plan.slug
+    shutil.copytree(place, folder) if place.exists() else (folder / "actions").mkdir(parents=True)
+    (folder / "actions").mkdir(exist_ok=True)
+    files = Files(folder, before)
+    plan = files.actions(plan)
+    files.removals(plan)
+    files.put(APP, toml(plan.app))
+    _judge(folder, data)
+    (folder / FILE).write_bytes(remembered(plan, source, imported_at, files.digests).to_json())
+    (folder / LOCK).unlink(missing_ok=True)
+    kinds = (files.added, files.changed, files.same, files.removed, files.by_hand)
+    return Written(plan, *map(tuple, kinds))
+
+
+def _judge(folder: Path, data: Path) -> None:
+    """Raise :class:`Invalid` with what is wrong with the app in ``folder``."""
+    read = sources.read(Places([folder.parent], folder.parent / "none"))
+    read.categories = sources.categories(Places.of(data))
+    told = [
+        problem.partition(": ")[2] for problem in judge(read).problems if problem.startswith(f"{folder.name}/{APP}: ")
+    ]
+    if told:
+        raise Invalid(told[0])
+
+
+def exchange(data: Path, slug: str, new: Path) -> None:
+    """Let the folder ``new`` be that of the app ``slug``, in the place of the one that stands."""
+    place, old = data / "apps" / slug, _aside(data, slug)
+    place.parent.mkdir(exist_ok=True)
+    if place.exists():
+        place.rename(old)
+    new.rename(place)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def remove_folder(data: Path, slug: str) -> None:
+    """Remove the folder of the app ``slug``, whole."""
+    with alone(data):
+        old = _aside(data, slug)
+        (data / "apps" / slug).rename(old)
+        shutil.rmtree(old)
+
+
+def recover(data: Path) -> None:
+    """Put right what a crash in the middle of an exchange left."""
+    if not (data / _ASIDE).is_dir():
+        return
+    with alone(data):
+        for old in (data / _ASIDE).glob("*"):
+            place = data / "apps" / old.name
+            shutil.rmtree(old, ignore_errors=True) if place.exists() else old.rename(place)
+
+
+@contextmanager
+def alone(data: Path) -> Iterator[None]:
+    """One import at a time."""
+    with (data / ".importing").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _aside(data: Path, slug: str) -> Path:
+    (data / _ASIDE).mkdir(exist_ok=True)
+    return data / _ASIDE / slug

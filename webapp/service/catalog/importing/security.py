@@ -1,19 +1,140 @@
-"""How accounts of an API sign in: its security schemes as fields, credentials and OAuth of an app."""
+"""Ways to sign in, put together of keys, passwords and tokens: their fields, and where their values are sent.
 
+How accounts of an API sign in: its security schemes as fields, credentials and OAuth of an app.
+
+The OAuth of a document: an ``[oauth]`` section of its authorization code flow, or of what OpenID discovery says.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from webapp.errors import Invalid
-from webapp.service.catalog.importing import oauth, words
+import orjson
+
+from webapp.errors import Invalid, PatchbayError
+from webapp.service.catalog.importing import words
 from webapp.service.catalog.importing.documents import Document
 from webapp.service.catalog.importing.operations import Operation
-from webapp.service.catalog.importing.schemes import NONE, About, Parts, SignIn, add_field, add_http, add_key, by_hand
+from webapp.service.outbound.client import header_refusal
 
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
 _ORDER = ("bearer", "key", "basic", "session", "oauth", "token")
 _MOST_WAYS = 50
 _BY_HAND = "An access token, which is entered by hand and not renewed."
+_STEPS = (
+    "Open the page where this API's OAuth clients are made, and make one for a web application.",
+    "Enter {redirect_uri} as the **Redirect URI**.",
+    "Copy the client's id and secret.",
+)
+_MOST_SCOPES = 200
+_OPENID = {"openid": "know who you are", "email": "read your e-mail address", "profile": "read your profile"}
+_METHODS = ("client_secret_basic", "client_secret_post")
+
+
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """A way to sign in: ``names`` of schemes that are used together, and what an app says of them."""
+
+    names: tuple[str, ...]
+    auth_type: str
+    fields: tuple[Mapping[str, Any], ...] = ()
+    credentials: tuple[Mapping[str, Any], ...] = ()
+    oauth: Mapping[str, Any] | None = None
+    session: Mapping[str, Any] | None = None
+    order: int = 0
+    notes: tuple[str, ...] = ()
+    by_hand: bool = False
+
+    def serves(self, ways: Iterable[tuple[str, ...]]) -> bool:
+        """Whether it is enough for an operation that needs one of ``ways``."""
+        return self.by_hand or any(set(way) <= set(self.names) for way in ways)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What ways to sign in refer to: where people read about the API, and the origin of its server.
+
+    ``fetch`` gives what an address answers. It raises :class:`webapp.errors.PatchbayError`.
+    """
+
+    docs_url: str
+    origin: str = ""
+    fetch: Callable[[str], bytes] | None = None
+
+
+NONE = SignIn((), "none")
+
+
+@dataclass(slots=True)
+class Parts:
+    """What the schemes of one way to sign in add up to."""
+
+    fields: list[Mapping[str, Any]] = field(default_factory=list)
+    credentials: list[Mapping[str, Any]] = field(default_factory=list)
+    oauth: Mapping[str, Any] | None = None
+    session: Mapping[str, Any] | None = None
+    kinds: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def by_hand(wanted: str, docs_url: str) -> SignIn | None:
+    """One that the document does not describe: ``bearer``, ``basic``, ``header:NAME`` or ``query:NAME``; else None."""
+    kind, _, name = wanted.partition(":")
+    parts = Parts()
+    if wanted in ("bearer", "basic"):
+        add_http(parts, wanted, {"scheme": wanted}, "", docs_url, alone=True)
+    elif kind in ("header", "query") and _NAME.fullmatch(name):
+        add_key(parts, "key", {"in": kind, "name": name}, "", docs_url, alone=True)
+    else:
+        return None
+    return SignIn((wanted,), "keys", tuple(parts.fields), tuple(parts.credentials), by_hand=True)
+
+
+def add_http(parts: Parts, name: str, scheme: Mapping[str, Any], about: str, docs_url: str, *, alone: bool) -> None:
+    kind = str(scheme.get("scheme", "")).lower()
+    if kind == "basic":
+        add_field(parts, "username", "User name", about, secret=False)
+        add_field(parts, "password", "Password", "")
+        parts.credentials.append(
+            {"place": "basic", "username": "{username}", "password": "{password}", "source": docs_url}
+        )
+        parts.kinds.append("basic")
+        return
+    if kind in ("digest", "negotiate", "mutual", "hoba", "scram-sha-1", "scram-sha-256", "vapid"):
+        raise ValueError(f"{name} is HTTP {kind}, which accounts cannot have")
+    if kind and not _NAME.fullmatch(kind):
+        raise ValueError(f"{name} is of no scheme that HTTP could have")
+    field_name = "token" if alone else words.field(f"{name} token")
+    add_field(parts, field_name, "Token" if alone else words.label(name), about)
+    if kind in ("bearer", ""):
+        parts.credentials.append({"place": "bearer", "value": f"{{{field_name}}}", "source": docs_url})
+    else:
+        written = f"{scheme.get('scheme')} {{{field_name}}}"
+        parts.credentials.append({"place": "header", "name": "Authorization", "value": written, "source": docs_url})
+    parts.kinds.append("bearer")
+
+
+def add_key(parts: Parts, name: str, scheme: Mapping[str, Any], about: str, docs_url: str, *, alone: bool) -> None:
+    place, key = str(scheme.get("in", "")), str(scheme.get("name") or "")
+    if place not in ("header", "query", "cookie") or not key:
+        raise ValueError(f"{name} does not say where its key is sent")
+    if place != "query" and (not _NAME.fullmatch(key) or (place == "header" and header_refusal(key, ""))):
+        raise ValueError(f"{name} is a {place} that no request can have")
+    field_name = "api_key" if alone else words.field(name)
+    add_field(parts, field_name, "API key" if alone else words.label(name), about)
+    value = f"{{{field_name}}}"
+    if place == "cookie":
+        place, key, value = "header", "Cookie", f"{key}={value}"
+    parts.credentials.append({"place": place, "name": key, "value": value, "source": docs_url})
+    parts.kinds.append("key")
+
+
+def add_field(parts: Parts, name: str, label: str, about: str, *, secret: bool = True) -> None:
+    described = {"description": about} if about else {}
+    parts.fields.append({"name": name, "label": label, **described, **({"secret": True} if secret else {})})
 
 
 def needed(document: Document, operation: Operation) -> list[tuple[str, ...]]:
@@ -105,8 +226,8 @@ def _add(parts: Parts, document: Document, name: str, scheme: Mapping[str, Any],
 
 def _tokens(parts: Parts, document: Document, scheme: Mapping[str, Any], about: About, sentence: str) -> None:
     """Tokens that a person's sign-in gives, or the exchange of a client's own credentials; else one by hand."""
-    parts.oauth = oauth.facts(document, scheme, about)
-    parts.session = None if parts.oauth else oauth.session(document, scheme, about)
+    parts.oauth = facts(document, scheme, about)
+    parts.session = None if parts.oauth else session(document, scheme, about)
     value = {} if parts.oauth else {"value": "{session_token}" if parts.session else "{access_token}"}
     parts.credentials.append({"place": "bearer", "source": about.docs_url, **value})
     parts.kinds.append("oauth" if parts.oauth else "session" if parts.session else "token")
@@ -123,3 +244,90 @@ def elsewhere(way: SignIn, host: str) -> Iterator[str]:
     addresses = [(way.session or {}).get("url"), (way.oauth or {}).get("token_url")]
     for other in {url.partition("://")[2].partition("/")[0] for url in addresses if url} - {host}:
         yield f"The client's id and secret go to {other[:200]}, which gives a token for them."
+
+
+def facts(document: Document, scheme: Mapping[str, Any], about: About) -> dict[str, Any] | None:
+    """What an app says of ``scheme``; None where it has no flow in which a person signs in.
+
+    Raises ``ValueError`` with a reason for one that cannot be used.
+    """
+    if str(scheme.get("type", "")).lower() == "openidconnect":
+        return _discovered(document, str(scheme.get("openIdConnectUrl") or ""), about)
+    flows = document.refs.object(scheme.get("flows"))
+    flow = document.refs.object(flows.get("authorizationCode"))
+    if not flow:
+        return None
+    authorize, token = (_whole(document, flow.get(name), about) for name in ("authorizationUrl", "tokenUrl"))
+    if not (_is_whole(authorize) and _is_whole(token)):
+        raise ValueError("its OAuth addresses are not whole")
+    scopes = document.refs.object(flow.get("scopes"))
+    return _section(authorize, token, [(str(name), str(text or "")) for name, text in scopes.items()], about.docs_url)
+
+
+def _discovered(document: Document, url: str, about: About) -> dict[str, Any]:
+    """What the provider's metadata says (OpenID Connect Discovery 1.0, section 4)."""
+    address = _whole(document, url, about)
+    if about.fetch is None or not _is_whole(address):
+        raise ValueError("its OpenID Connect address is not whole")
+    try:
+        metadata = orjson.loads(about.fetch(address))
+    except PatchbayError as error:
+        raise ValueError(f"its OpenID Connect metadata cannot be read: {error.message.rstrip('.')}") from None
+    except orjson.JSONDecodeError:
+        metadata = None
+    if not isinstance(metadata, dict):
+        raise ValueError("its OpenID Connect metadata is no JSON")
+    authorize, token = (str(metadata.get(name) or "") for name in ("authorization_endpoint", "token_endpoint"))
+    if not (_is_whole(authorize) and _is_whole(token)):
+        raise ValueError("its OpenID Connect metadata names no endpoints")
+    supported = metadata.get("scopes_supported")
+    scopes = [(str(name), "") for name in supported] if isinstance(supported, list) else [("openid", "")]
+    section = _section(authorize, token, scopes, about.docs_url)
+    methods = metadata.get("token_endpoint_auth_methods_supported")
+    known = next((name for name in _METHODS if isinstance(methods, list) and name in methods), _METHODS[0])
+    return {**section, "token_auth_method": known}
+
+
+def _section(authorize: str, token: str, scopes: list[tuple[str, str]], docs_url: str) -> dict[str, Any]:
+    return {
+        "authorize_url": authorize,
+        "token_url": token,
+        "sources": [docs_url],
+        "client": {"console_url": docs_url, "steps": list(_STEPS), "source": docs_url},
+        "scopes": [
+            {"scope": name, "words": _words(name, about)}
+            for name, about in dict(scopes[:_MOST_SCOPES]).items()
+            if name.strip()
+        ],
+    }
+
+
+def _words(name: str, about: str) -> str:
+    """What a scope allows, as the end of "This app may …"."""
+    text = words.sentences(about, 160).rstrip(".") or _OPENID.get(name, f"use {name}")
+    for beginning in ("Grants access to ", "Allows you to ", "Allow to ", "Allows to ", "Ability to ", "Access to "):
+        if text.startswith(beginning):
+            text = f"{'use ' if 'ccess to' in beginning else ''}{text.removeprefix(beginning)}"
+    second = text[1:2]
+    return text[:1].lower() + text[1:] if second.islower() or second == " " else text
+
+
+def session(document: Document, scheme: Mapping[str, Any], about: About) -> dict[str, Any] | None:
+    """The exchange of a client's id and secret for a token (RFC 6749 section 4.4); None where there is no such flow."""
+    flow = document.refs.object(document.refs.object(scheme.get("flows")).get("clientCredentials"))
+    url = _whole(document, flow.get("tokenUrl"), about)
+    if not _is_whole(url):
+        return None
+    client = {"place": "basic", "username": "{client_id}", "password": "{client_secret}", "source": about.docs_url}
+    form = {"grant_type": "client_credentials"}
+    return {"url": url, "form": form, "credentials": [client], "source": about.docs_url}
+
+
+def _whole(document: Document, url: Any, about: About) -> str:
+    """``url`` as a whole address: one that begins with ``/`` is at the API's server."""
+    text = str(url or "")
+    return f"{about.origin}{text}" if text.startswith("/") and about.origin else document.absolute(text) if text else ""
+
+
+def _is_whole(url: str) -> bool:
+    return url.startswith(("https://", "http://")) and "{" not in url

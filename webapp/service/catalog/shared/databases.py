@@ -2,19 +2,50 @@
 
 A table and a column are known by their quoted names, as the server itself quotes them, so that the value of an option
 can stand in a statement. Values go as parameters.
+
+The actions that every database has. A component of an app is one of them with the app's account and documentation.
+
+Names in a statement come from the server's own list, quoted by it; values go as parameters.
+
+The trigger that every database has: new rows of a table, by a column whose values grow.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from webapp.service.components.authoring import ComponentError, Context, Option, Options, string
+from webapp.service.catalog.shared.hints import CREATES, DELETES, OVERWRITES, READS, counted
+from webapp.service.catalog.shared.polling import EXAMPLES
+from webapp.service.components.authoring import (
+    Action,
+    ComponentError,
+    Context,
+    Option,
+    Options,
+    Prop,
+    Trigger,
+    any_,
+    boolean,
+    integer,
+    service_db,
+    string,
+    timer,
+)
 from webapp.service.outbound.databases.accounts import account_of
 from webapp.service.outbound.databases.engines import ENGINES
 from webapp.service.outbound.databases.rows import Rows
 from webapp.service.outbound.outcomes import Failure
 
 PER_PAGE = 100
+_FIELD = "column_"
+_TYPES = {
+    "boolean": boolean,
+    **dict.fromkeys(("tinyint", "smallint", "mediumint", "int", "integer", "bigint", "year"), integer),
+    **dict.fromkeys(("json", "jsonb", "ARRAY"), any_),
+}
+_CHOICE = "The rows whose column has the value are meant."
+PAGE, MAX_PAGES = 100, 10
+_SINCE = "since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +169,11 @@ def find_tables(ctx: Context) -> Options:
 
 def find_columns(ctx: Context) -> Options:
     """The columns of the chosen table, in one page."""
-    table_columns = columns(ctx, ctx.props.table) if ctx.page == 0 else []
+    table_columns = columns_of(ctx, ctx.props.table) if ctx.page == 0 else []
     return Options([Option(column.name, column.quoted) for column in table_columns])
 
 
-def columns(ctx: Context, table: str | None) -> list[Column]:
+def columns_of(ctx: Context, table: str | None) -> list[Column]:
     """The columns of a table. Raises :class:`ComponentError` unless ``table`` is one of :func:`find_tables`."""
     if not table:
         raise ComponentError("No table is chosen yet. Choose one first.")
@@ -159,5 +190,207 @@ def known(column: str, among: Sequence[Column]) -> str:
     return column
 
 
-table = string(label="Table", options=find_tables, use_query=True)
-column = string(label="Column", options=find_columns)
+table_prop = string(label="Table", options=find_tables, use_query=True)
+column_prop = string(label="Column", options=find_columns)
+
+
+class ExecuteQuery(Action):
+    """Any statement; its prop ``sql`` is of the app."""
+
+    name = "Execute query"
+    annotations = DELETES
+
+    def run(self, ctx: Context) -> Any:
+        query = ctx.props.sql
+        result = ask(ctx, query.get("query") or query.get("value") or "", query.get("params") or [])
+        summary = f"{result.command}: {counted(result.count, 'row')}"
+        ctx.export("$summary", f"{summary}, of which {len(result.rows)} are shown" if result.cut else summary)
+        return {"rows": list(result.rows), "row_count": result.count, "command": result.command}
+
+
+class FindRows(Action):
+    """The rows whose column has a value, or all."""
+
+    name = "Find rows"
+    aliases = ("find-row",)
+    annotations = READS
+
+    table = table_prop
+    column = column_prop.but(optional=True, description="Leave it empty for all rows.")
+    value = string(label="Value", description="Leave it empty for rows that have none.", optional=True)
+    order_by = column_prop.but(label="Sort by", optional=True)
+    limit = integer(label="At most", description="How many rows to return.", min=1, max=1000, default=100)
+
+    def run(self, ctx: Context) -> Any:
+        props, columns, params = ctx.props, columns_of(ctx, ctx.props.table), Params(ctx)
+        parts = [f"select * from {props.table}"]  # noqa: S608
+        if props.column:
+            parts.append(f"where {_condition(ctx, columns, params)}")
+        if props.order_by:
+            parts.append(f"order by {known(props.order_by, columns)}")
+        parts.append(f"limit {params.add(props.limit)}")
+        rows = ask(ctx, " ".join(parts), params.values).rows
+        ctx.export("$summary", f"Found {counted(rows, 'row')} in {props.table}")
+        return list(rows)
+
+
+class _WithColumns(Action):
+    """An action whose form has a field for each column of the table."""
+
+    table = table_prop.but(reload_props=True)
+
+    def reload(self, ctx: Context) -> Mapping[str, Prop]:
+        columns = columns_of(ctx, ctx.props.table) if ctx.props.table else []
+        return {_FIELD + column.name: self.field(column) for column in columns if column.writable}
+
+    def field(self, column: Column) -> Prop:
+        """The field for a column."""
+        make = _TYPES.get(column.type, string)
+        return make(label=column.name, description=column.type, optional=column.optional)
+
+
+class InsertRow(_WithColumns):
+    """A new row; what is left empty gets the column's default."""
+
+    name = "Insert row"
+    annotations = CREATES
+
+    def run(self, ctx: Context) -> Any:
+        columns, params = columns_of(ctx, ctx.props.table), Params(ctx)
+        row = _insert(ctx, columns, params, "")
+        ctx.export("$summary", f"Inserted 1 row into {ctx.props.table}")
+        return row
+
+
+class UpsertRow(_WithColumns):
+    """A new row, or the columns of the one with the same primary key."""
+
+    name = "Upsert row"
+    annotations = OVERWRITES
+
+    def field(self, column: Column) -> Prop:
+        return super().field(column).but(optional=column.optional and not column.in_key)
+
+    def run(self, ctx: Context) -> Any:
+        columns, params = columns_of(ctx, ctx.props.table), Params(ctx)
+        key = [column.quoted for column in columns if column.in_key]
+        if not key:
+            raise ComponentError(
+                f"{ctx.props.table} has no primary key, which tells rows apart. Insert the row instead."
+            )
+        sql, names = dialect(ctx), [column.quoted for column in _values(ctx, columns)]
+        changes = ", ".join(f"{name} = {sql.incoming.format(column=name)}" for name in names)
+        row = _insert(ctx, columns, params, f" {sql.upsert.format(key=', '.join(key))} {changes}" if names else "")
+        ctx.export("$summary", f"Wrote 1 row to {ctx.props.table}")
+        return row
+
+
+class UpdateRows(_WithColumns):
+    """Columns of the rows whose column has a value; what is left empty stays."""
+
+    name = "Update rows"
+    aliases = ("update-row",)
+    annotations = OVERWRITES
+
+    column = column_prop.but(label="Find by", description=_CHOICE)
+    value = string(label="Value", description="Leave it empty for rows that have none.", optional=True)
+
+    def field(self, column: Column) -> Prop:
+        return super().field(column).but(optional=True)
+
+    def run(self, ctx: Context) -> Any:
+        columns, params = columns_of(ctx, ctx.props.table), Params(ctx)
+        changes = ", ".join(f"{column.quoted} = {params.add(value)}" for column, value in _values(ctx, columns).items())
+        if not changes:
+            raise ComponentError("Nothing is to be changed. Fill in at least one column.")
+        condition = _condition(ctx, columns, params)
+        count = ask(ctx, f"update {ctx.props.table} set {changes} where {condition}", params.values).count  # noqa: S608
+        ctx.export("$summary", f"Updated {counted(count, 'row')} of {ctx.props.table}")
+        return {"row_count": count}
+
+
+class DeleteRows(Action):
+    """The rows whose column has a value."""
+
+    name = "Delete rows"
+    aliases = ("delete-row",)
+    annotations = OVERWRITES
+
+    table = table_prop
+    column = column_prop.but(label="Find by", description=_CHOICE)
+    value = string(label="Value", description="Leave it empty for rows that have none.", optional=True)
+
+    def run(self, ctx: Context) -> Any:
+        columns, params = columns_of(ctx, ctx.props.table), Params(ctx)
+        condition = _condition(ctx, columns, params)
+        count = ask(ctx, f"delete from {ctx.props.table} where {condition}", params.values).count  # noqa: S608
+        ctx.export("$summary", f"Deleted {counted(count, 'row')} of {ctx.props.table}")
+        return {"row_count": count}
+
+
+def _condition(ctx: Context, columns: Iterable[Column], params: Params) -> str:
+    column, value = known(ctx.props.column, list(columns)), ctx.props.value
+    return f"{column} is null" if value is None else f"{column} = {params.add(value)}"
+
+
+def _values(ctx: Context, columns: Iterable[Column]) -> dict[Column, Any]:
+    """What was entered for the columns that can be written."""
+    entered = {column: ctx.extra.get(_FIELD + column.name) for column in columns if column.writable}
+    return {column: value for column, value in entered.items() if value is not None}
+
+
+def _insert(ctx: Context, columns: list[Column], params: Params, more: str) -> Any:
+    """Add the row that was entered; it as the server has it then, or None where that cannot be known."""
+    values, sql = _values(ctx, columns), dialect(ctx)
+    names = ", ".join(column.quoted for column in values)
+    marks = ", ".join(map(params.add, values.values()))
+    filled = f"({names}) values ({marks})" if values else sql.empty
+    result = ask(ctx, f"insert into {ctx.props.table} {filled}{more}{sql.returning}", params.values)
+    if sql.returning:
+        return result.rows[0] if result.rows else None
+    key = {column: values.get(column, result.last_id) for column in columns if column.in_key}
+    if not key or None in key.values():
+        return {column.name: value for column, value in values.items()}
+    again = Params(ctx)
+    condition = " and ".join(f"{column.quoted} = {again.add(value)}" for column, value in key.items())
+    rows = ask(ctx, f"select * from {ctx.props.table} where {condition}", again.values).rows  # noqa: S608
+    return rows[0] if rows else None
+
+
+class NewRow(Trigger):
+    """Rows whose value is greater than all that were seen."""
+
+    name = "New row"
+    aliases = ("new-row-added",)
+    dedupe = "unique"
+
+    table = table_prop
+    column = column_prop.but(description="Its value is greater in each new row, such as a number or a time.")
+    timer = timer(default={"intervalSeconds": 900})
+    db = service_db()
+
+    def deploy(self, ctx: Context) -> None:
+        self._emit(ctx, list(reversed(_rows(ctx, newest=True))))
+
+    def run(self, ctx: Context) -> None:
+        for _ in range(MAX_PAGES):
+            rows = _rows(ctx)
+            self._emit(ctx, rows)
+            if len(rows) < PAGE:
+                return
+
+    def _emit(self, ctx: Context, rows: Sequence[Mapping[str, Any]]) -> None:
+        columns = columns_of(ctx, ctx.props.table) if rows else []
+        name = next((column.name for column in columns if column.quoted == ctx.props.column), "")
+        for row in rows:
+            ctx.emit(dict(row), id=row[name], summary=f"{name} {row[name]}")
+            ctx.db.set(_SINCE, row[name])
+
+
+def _rows(ctx: Context, *, newest: bool = False) -> Sequence[Mapping[str, Any]]:
+    """The rows after the last that was seen, in the order of their column; or the ``newest`` of all, backwards."""
+    column, params = known(ctx.props.column, columns_of(ctx, ctx.props.table)), Params(ctx)
+    since = ctx.db.get(_SINCE)
+    condition = f"{column} is not null" if since is None else f"{column} > {params.add(since)}"
+    order = f"order by {column} {'desc' if newest else ''} limit {params.add(EXAMPLES if newest else PAGE)}"
+    return ask(ctx, f"select * from {ctx.props.table} where {condition} {order}", params.values).rows  # noqa: S608

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from webapp.service.catalog.app import App
-from webapp.service.catalog.oauth import ClientCheck
+from webapp.service.catalog.spec import ClientCheck
 from webapp.service.domain.accounts import discovery
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth

@@ -9,7 +9,7 @@ from typing import Literal
 
 from webapp.kit.clock import SECOND
 from webapp.service.catalog.app import App
-from webapp.service.catalog.facts.sessions import TOKEN
+from webapp.service.catalog.spec import TOKEN
 from webapp.service.domain.accounts import provider
 from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.domain.base.service import Service

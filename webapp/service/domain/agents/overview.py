@@ -8,8 +8,7 @@ from typing import Any
 import orjson
 
 from webapp.kit import cursors
-from webapp.service.catalog.component_search import ComponentFilter
-from webapp.service.catalog.components import ComponentInfo
+from webapp.service.catalog.components import ComponentFilter, ComponentInfo
 from webapp.service.domain.accounts import accounts
 from webapp.service.domain.agents import permissions
 from webapp.service.domain.agents.permissions import LEVELS, Level

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from webapp.errors import Detail, Invalid
-from webapp.service.catalog.facts import variants
+from webapp.service.catalog import variants
 from webapp.service.components.calls import CONFIGURE_S, RUN_S, Call, Observation, Reply
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from webapp import audit
 from webapp.errors import Conflict, Invalid
-from webapp.service.catalog.importing import exchange
-from webapp.service.catalog.importing.standing import MOST_BYTES, Options, Standing
+from webapp.service.catalog.importing.documents import MOST_BYTES
+from webapp.service.catalog.importing.plans import Options, Standing
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import opening
 from webapp.service.outbound.outcomes import Failure
 
 if TYPE_CHECKING:
+    from webapp.service.catalog.importing.files import Written
     from webapp.service.catalog.importing.plans import Plan
-    from webapp.service.catalog.importing.writing import Written
 
 FETCH_S = 60.0
 HOPS = 5
@@ -50,18 +50,18 @@ def fetched(service: Service, url: str) -> Source:
 
 def preview(service: Service, source: Source, slug: str, options: Options) -> "Written":
     """What importing ``source`` as the app ``slug`` would do. Raises :class:`Invalid`, :class:`Conflict`."""
-    from webapp.service.catalog.importing import writing
+    from webapp.service.catalog.importing import files
 
     planned, before = _plan(service, source, slug, options)
-    return writing.preview(planned, service.settings.data, before)
+    return files.preview(planned, service.settings.data, before)
 
 
 def bring(service: Service, source: Source, slug: str, options: Options) -> "Written":
     """Import ``source`` as the app ``slug``, again where it was before. Raises :class:`Invalid`, :class:`Conflict`."""
-    from webapp.service.catalog.importing import writing
+    from webapp.service.catalog.importing import files
 
     planned, before = _plan(service, source, slug, options)
-    written = writing.write(planned, service.settings.data, before, source.name, service.clock())
+    written = files.write(planned, service.settings.data, before, source.name, service.clock())
     verb, again = ("imported_again", "again ") if before else ("imported", "")
     count = len(written.plan.actions)
     _note(service, slug, verb, f"Imported the app {slug} {again}with {count} action{'' if count == 1 else 's'}.")
@@ -72,20 +72,20 @@ def bring(service: Service, source: Source, slug: str, options: Options) -> "Wri
 
 def listed(service: Service) -> list[Standing]:
     """Every app that was imported, by slug."""
-    from webapp.service.catalog.importing import writing
+    from webapp.service.catalog.importing import files
 
-    return writing.listed(service.settings.data)
+    return files.listed(service.settings.data)
 
 
 def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Standing:
     """Remove an imported app. Raises :class:`webapp.errors.NotFound`, and :class:`Conflict` while it has accounts."""
-    from webapp.service.catalog.importing import writing
+    from webapp.service.catalog.importing import files
 
     accounts = uses(service, slug).accounts
     if accounts and not with_accounts and any(standing.slug == slug for standing in listed(service)):
         told = "1 account is" if accounts == 1 else f"{accounts} accounts are"
         raise Conflict(f"{told} connected to {slug}. Disconnect them first.")
-    standing = writing.remove(service.settings.data, slug)
+    standing = files.remove(service.settings.data, slug)
     _note(service, slug, "removed", f"Removed the imported app {slug}.")
     opening.update_catalog(service)
     service.catalog.refresh()
@@ -103,17 +103,17 @@ def uses(service: Service, slug: str) -> Uses:
 
 
 def _plan(service: Service, source: Source, slug: str, options: Options) -> "tuple[Plan, Standing | None]":
-    from webapp.service.catalog.importing import documents, writing
-    from webapp.service.catalog.importing.planning import plan
+    from webapp.service.catalog.importing import documents, files
+    from webapp.service.catalog.importing.plans import plan
 
     data = service.settings.data
-    exchange.recover(data)
-    before = writing.check_slug(data, slug)
+    files.recover(data)
+    before = files.check_slug(data, slug)
     known = service.catalog.app(slug)
     if known is not None and (known.slug != slug or not known.own):
         raise Conflict(f"{slug} already stands for the app {known.name}. Give this one another slug.")
     document = documents.read(source.content, source.address)
-    reserved = writing.others(data, slug, before)
+    reserved = files.others(data, slug, before)
     return plan(document, slug, options, before, reserved, _metadata(service)), before
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from webapp.kit.clock import Clock, now
 from webapp.service.catalog.build import BuildReport, ensure
-from webapp.service.catalog.importing import exchange
+from webapp.service.catalog.importing import files
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places
 from webapp.service.components.calls import PieceBounds
@@ -102,7 +102,7 @@ def _build(settings: Settings, runner: Runner | Executor | None) -> BuildReport:
 
     A runner of our own is not begun for it, since not every process that opens a folder calls components.
     """
-    exchange.recover(settings.data)
+    files.recover(settings.data)
     return ensure(settings.data / "catalog.db", Places.of(settings.data), runner.call if runner else None)
 
 

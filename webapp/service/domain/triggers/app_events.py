@@ -15,7 +15,7 @@ from typing import Any
 
 from webapp.errors import NotFound, PatchbayError, Unavailable
 from webapp.kit.clock import DAY
-from webapp.service.catalog.facts.events import Events, PieceEvents, handshake_answer, member
+from webapp.service.catalog.spec import Events, PieceEvents, handshake_answer, member
 from webapp.service.components.calls import HttpAnswer
 from webapp.service.components.declared.signatures import fits
 from webapp.service.domain.accounts import client_events, event_handshakes, provider_clients

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from webapp.errors import NotFound, PatchbayError
-from webapp.service.catalog.facts.events import SeenBy
+from webapp.service.catalog.spec import SeenBy
 from webapp.service.domain.accounts import accounts, credentials
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants

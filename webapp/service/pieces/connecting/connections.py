@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from webapp.service.catalog.facts.sessions import TOKEN
+from webapp.service.catalog.spec import TOKEN
 from webapp.service.components.pieces.form import AccountField, AuthForm
 from webapp.service.pieces.connecting import fields
 from webapp.service.pieces.connecting.fields import Fields

@@ -8,7 +8,7 @@ import pytest
 from tests.service.domain.instance.pieces.planted import plant
 from tests.service.domain.instance.pieces.test_steps import add, written
 from tests.service.domain.instance.pieces.tried import describe, tarball
-from webapp.service.catalog.reading import unlisted
+from webapp.service.catalog import sources
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.pieces import keeping, listing, rows, syncing
 from webapp.service.pieces import package_trees
@@ -108,6 +108,6 @@ def test_what_is_hidden_and_what_it_may_reach_is_written(service: Service, other
     keeping.hide(service, piece.id)
     keeping.set_hosts(service, piece.id, ["b.example"])
     syncing.sync(service)
-    assert unlisted.read(service.settings.data / "pieces" / "apps") == ["kiosk", "kiosk-sell"]
+    assert sources.read_unlisted(service.settings.data / "pieces" / "apps") == ["kiosk", "kiosk-sell"]
     (file,) = (service.settings.data / "pieces" / "apps").glob("*/actions/*/*.json")
     assert "b.example" in file.read_text()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from webapp.errors import PatchbayError, Unavailable
 from webapp.kit import scratch
-from webapp.service.catalog.reading import unlisted
+from webapp.service.catalog import sources
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import opening
 from webapp.service.domain.instance.pieces import contents, fetching, rows, trying
@@ -122,7 +122,7 @@ def _unlist(service: Service) -> bool:
     every = [contents.of(each) for each in rows.versions(service.store) if each.piece_id in hidden] if hidden else []
     names = [part.key for each in every for part in (*each.actions, *each.triggers)]
     apps = [app for each in every for app in each.apps]
-    return unlisted.write(Places(service.settings.data).root / "apps", (*apps, *names))
+    return sources.write_unlisted(Places(service.settings.data).root / "apps", (*apps, *names))
 
 
 def _sweep(service: Service) -> int:

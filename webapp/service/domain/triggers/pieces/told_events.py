@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from webapp.errors import Unavailable
-from webapp.service.catalog.facts.events import PieceEvents
+from webapp.service.catalog.spec import PieceEvents
 from webapp.service.components.calls import HttpAnswer, Reply
 from webapp.service.components.pieces.package_calls import PackageCall, PackageMethod
 from webapp.service.domain.base.service import Service

@@ -1,11 +1,11 @@
 """Find rows of a table by the value of one column."""
 
-from webapp.service.catalog.shared import database_actions
+from webapp.service.catalog.shared import databases
 
 from .. import common
 
 
-class FindRows(database_actions.FindRows, common.MysqlAccount):
+class FindRows(databases.FindRows, common.MysqlAccount):
     reads_secrets = True  # for the driver
     description = (
         "Find the rows of a table whose column has a value. "

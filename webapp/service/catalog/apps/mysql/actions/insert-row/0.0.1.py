@@ -1,11 +1,11 @@
 """Add a row to a table, whose columns become the fields of the form."""
 
-from webapp.service.catalog.shared import database_actions
+from webapp.service.catalog.shared import databases
 
 from .. import common
 
 
-class InsertRow(database_actions.InsertRow, common.MysqlAccount):
+class InsertRow(databases.InsertRow, common.MysqlAccount):
     reads_secrets = True  # for the driver
     description = (
         "Add a row to a table; what is left empty gets the column's default. "

@@ -1,11 +1,11 @@
 """Change columns of the rows that are found by one of them."""
 
-from webapp.service.catalog.shared import database_actions
+from webapp.service.catalog.shared import databases
 
 from .. import common
 
 
-class UpdateRows(database_actions.UpdateRows, common.MysqlAccount):
+class UpdateRows(databases.UpdateRows, common.MysqlAccount):
     reads_secrets = True  # for the driver
     description = (
         "Change the rows of a table whose column has a value; what is left empty stays as it is. "

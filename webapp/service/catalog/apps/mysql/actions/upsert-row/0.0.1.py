@@ -1,11 +1,11 @@
 """Add a row, or change the one with the same primary key."""
 
-from webapp.service.catalog.shared import database_actions
+from webapp.service.catalog.shared import databases
 
 from .. import common
 
 
-class UpsertRow(database_actions.UpsertRow, common.MysqlAccount):
+class UpsertRow(databases.UpsertRow, common.MysqlAccount):
     reads_secrets = True  # for the driver
     description = (
         "Add a row to a table, or change the one with the same primary key. "

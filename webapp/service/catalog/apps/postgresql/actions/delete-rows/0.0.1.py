@@ -1,11 +1,11 @@
 """Delete the rows that are found by the value of one column."""
 
-from webapp.service.catalog.shared import database_actions
+from webapp.service.catalog.shared import databases
 
 from .. import common
 
 
-class DeleteRows(database_actions.DeleteRows, common.PostgresqlAccount):
+class DeleteRows(databases.DeleteRows, common.PostgresqlAccount):
     reads_secrets = True  # for the driver
     description = (
         "Delete the rows of a table whose column has a value. "

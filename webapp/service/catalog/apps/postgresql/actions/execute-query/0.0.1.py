@@ -1,12 +1,12 @@
 """Run SQL of one's own."""
 
-from webapp.service.catalog.shared import database_actions
+from webapp.service.catalog.shared import databases
 from webapp.service.components.authoring import sql
 
 from .. import common
 
 
-class ExecuteQuery(database_actions.ExecuteQuery, common.PostgresqlAccount):
+class ExecuteQuery(databases.ExecuteQuery, common.PostgresqlAccount):
     reads_secrets = True  # for the driver
     description = (
         "Run an SQL statement and get its rows, at most 1,000. "

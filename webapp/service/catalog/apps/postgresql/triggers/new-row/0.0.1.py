@@ -1,11 +1,11 @@
 """Look for rows that were added since the last time."""
 
-from webapp.service.catalog.shared import database_triggers
+from webapp.service.catalog.shared import databases
 
 from .. import common
 
 
-class NewRow(database_triggers.NewRow, common.PostgresqlAccount):
+class NewRow(databases.NewRow, common.PostgresqlAccount):
     reads_secrets = True  # for the driver
     description = (
         "Emits each row that is added to a table. "

@@ -1,6 +1,8 @@
 """What every component file declares: code is loaded in a process of its own by the runner, and judged; data is read.
 
 A file that cannot be loaded, or that declares what it should not, becomes a problem and is left out; the rest goes on.
+
+Components whose file says itself what it declares, so that no code is loaded: those of data, and parts of pieces.
 """
 
 import hashlib
@@ -13,20 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from webapp.errors import Unavailable
-from webapp.service.catalog import aliases
+from webapp.service.catalog import aliases, variants
 from webapp.service.catalog.component_files import Component, python_files
-from webapp.service.catalog.facts import variants
-from webapp.service.catalog.reading import component_data
-from webapp.service.catalog.reading.component_data import is_data
 from webapp.service.catalog.sources import BUILT_IN
 from webapp.service.components import authoring, loader, prop_types, props
 from webapp.service.components.calls import Call, Reply
+from webapp.service.components.declared import declaring, source
+from webapp.service.components.pieces import form as pieces
 
 Declare = Callable[[Call], Reply]
 DEADLINE_S = 20.0
 AT_ONCE = 4
 SHARED = BUILT_IN.parent / "shared"
 _KINDS = {"action": "action", "source": "trigger"}
+FORMS = (*sorted(Path(declaring.__file__).parent.glob("*.py")), Path(pieces.__file__))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,11 @@ class Declared:
         }
 
 
-def source() -> str:
+def forms_digest() -> str:
     """What declarations depend on besides the files themselves: the authoring API, as a hash."""
     modules = [Path(module.__file__ or "") for module in (authoring, loader, prop_types, props)]
     digest = hashlib.sha256()
-    for file in (*modules, *sorted(SHARED.glob("*.py")), *component_data.FORMS):
+    for file in (*modules, *sorted(SHARED.glob("*.py")), *FORMS):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -84,7 +86,7 @@ def declared(
     code = [file for file in files if not is_data(file)]
     replies = _replies(code, declare)
     judged = [(file, reply.value, _wrong(file, reply)) for file, reply in zip(code, replies, strict=True)]
-    judged += [(file, *component_data.examine(file)) for file in files if is_data(file)]
+    judged += [(file, *examine(file)) for file in files if is_data(file)]
     for component, facts, wrong in judged:
         problems += [f"{component.path}: {sentence}" for sentence in wrong if component.of is None]
         if not wrong:
@@ -108,7 +110,7 @@ def faults(components: Iterable[Component], declare: Declare) -> list[str]:
         declared_facts.append((component, reply.value))
     for component in files:
         if is_data(component):
-            facts, wrong = component_data.examine(component)
+            facts, wrong = examine(component)
             messages += [f"{component.path}: {sentence}" for sentence in wrong]
             declared_facts.append((component, facts))
     return [*messages, *_told(aliases.problems((file, facts) for file, facts in declared_facts if facts))]
@@ -129,10 +131,10 @@ def _declared(component: Component, facts: Mapping[str, Any], mark: str) -> Decl
 def _marks(components: Iterable[Component]) -> dict[Component, str]:
     """The mark of each: its place, and a hash of its file, the files that it may import and the authoring API."""
     digests: dict[Path, str] = {}
-    marks, authoring_api = {}, source()
+    marks, authoring_api = {}, forms_digest()
     for component in components:
         if is_data(component):
-            marks[component] = f"{component.path} {_digest_of(component_data.files(component), authoring_api)}"
+            marks[component] = f"{component.path} {_digest_of(files(component), authoring_api)}"
             continue
         package = _package(component)
         digests[package] = digests.get(package) or _digest(package, authoring_api)
@@ -185,3 +187,26 @@ def _problems(component: Component, facts: dict[str, Any]) -> Iterator[str]:
 
 def _a(kind: str) -> str:
     return "an action" if kind == "action" else "a trigger"
+
+
+"""The modules that say what such a file may hold."""
+
+
+def is_data(component: Component) -> bool:
+    """Whether its file says what it declares."""
+    return source.is_declared(component.path) or pieces.is_piece(component.path)
+
+
+def examine(component: Component) -> tuple[dict[str, Any] | None, list[str]]:
+    """What it declares, as the catalog keeps it, and every problem as ``line 3: sentence``."""
+    if source.is_declared(component.path):
+        return declaring.examine(component.file)
+    facts, problems = pieces.examine(component.file)
+    if facts and component.kind not in (None, _KINDS[facts["kind"]]):
+        problems = ["It stands in the folder of another kind."]
+    return facts, problems
+
+
+def files(component: Component) -> tuple[Path, ...]:
+    """The files that have a part in it."""
+    return source.shared_files(component.file) if source.is_declared(component.path) else (component.file,)

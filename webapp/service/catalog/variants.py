@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from webapp.service.catalog.component_files import Component
-from webapp.service.catalog.facts.pieces import asks_piece
+from webapp.service.catalog.spec import asks_piece
 from webapp.service.components.pieces.form import is_piece
 
 TAKEN = (

@@ -1,6 +1,6 @@
 from io import BytesIO
 
-from webapp.service.catalog.facts.messages import components, declared, facts, refusals
+from webapp.service.catalog.messages import components, declared, facts, refusals
 
 FACTS = b"""
 name = "Acme"

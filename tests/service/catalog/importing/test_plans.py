@@ -1,0 +1,149 @@
+"""What is remembered of an import survives, and a file that cannot be read counts as none.
+
+Everything that a document says becomes an action or is told, and names stay from one import to the next.
+
+What an app says that was imported: its name, a sentence, and where people read about it.
+
+The request that tests an account asks for nothing and does nothing.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.openapi_documents import ADDRESS, document, planned, query
+from webapp.errors import Invalid
+from webapp.service.catalog.importing import plans
+from webapp.service.catalog.importing.files import remembered
+from webapp.service.catalog.importing.plans import FILE, Options, Standing, choose_docs_url, digest, plan
+from webapp.service.catalog.importing.servers import server
+
+PATHS = {
+    "/pets": {"get": {"operationId": "list", "parameters": [query("q", {}), query("page", {})]}, "trace": {}},
+    "/old": {"get": {"operationId": "old", "deprecated": True}},
+}
+TESTABLE_PATHS = {
+    "/logout": {"get": {}},
+    "/users": {"get": {}},
+    "/pets": {"get": {"parameters": [query("q", {}, required=True)]}},
+    "/pets/{id}": {"get": {}},
+    "/csv": {"get": {"responses": {"200": {"content": {"text/csv": {}}}}}},
+    "/open": {"get": {"security": []}},
+    "/broken": {"get": {"parameters": [{"$ref": "#/none"}]}},
+    "/things": {"post": {}},
+}
+
+
+def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
+    standing = remembered(planned({}, Options(only=("getMe",))), "acme.json", 5, {"app.toml": digest(b"x")})
+    (tmp_path / FILE).write_bytes(standing.to_json())
+    assert Standing.read(tmp_path) == standing
+    (tmp_path / "app.toml").write_bytes(b"x")
+    assert standing.is_untouched(tmp_path, "app.toml") and standing.is_untouched(tmp_path, "gone.toml")
+    (tmp_path / "app.toml").write_bytes(b"y")
+    assert not standing.is_untouched(tmp_path, "app.toml")
+
+
+def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
+    assert Standing.read(tmp_path) is None
+    for content in (b"{", b"[]", b'{"options": {}}'):
+        (tmp_path / FILE).write_bytes(content)
+        assert Standing.read(tmp_path) is None
+
+
+def test_choices_stay_where_no_others_are_made() -> None:
+    before = Options(only=("Pets",), auth="key", test="/me")
+    assert Options(auth="bearer").or_else(before) == Options(only=("Pets",), auth="bearer", test="/me")
+
+
+def test_what_is_deprecated_or_cannot_be_sent_is_told() -> None:
+    assert [(left.operation, left.reason) for left in planned(PATHS).left] == [
+        ("GET /old", "it is deprecated; name it to import it all the same"),
+        ("TRACE /pets", "actions send no such request"),
+    ]
+    assert [action.name for action in planned(PATHS, Options(only=("old",))).actions] == ["old"]
+
+
+def test_names_stay_where_operations_and_parameters_move() -> None:
+    before = remembered(planned(PATHS), "x", 1, {})
+    moved = {
+        "/first": {"get": {"operationId": "list"}},
+        "/v2/pets": {"get": {"operationId": "list", "parameters": [{"name": "q", "in": "header"}, query("q", {})]}},
+        "/pets": {"get": {"operationId": "renamed", "parameters": [query("q", {})]}},
+    }
+    names = {
+        action.operation.id: (action.name, list(action.toml["props"])[1:])
+        for action in plan(document(moved), "acme", Options(), before).actions
+    }
+    assert names["GET /pets"] == ("list", ["q"])
+    assert names["GET /first"] == ("list-get", [])
+    assert names["GET /v2/pets"] == ("list-2", ["q", "q_query"])
+
+
+def test_an_operation_that_moved_keeps_its_name_by_its_id() -> None:
+    before = remembered(planned(PATHS), "x", 1, {})
+    moved = {"/v2/pets": {"get": {"operationId": "list", "parameters": [query("q", {})]}}}
+    (action,) = [each for each in plan(document(moved), "acme", Options(), before).actions if each.name != "get-me"]
+    assert (action.name, action.props["query:q"]) == ("list", "q")
+
+
+def test_names_of_actions_beside_it_are_not_taken() -> None:
+    made = plan(document(PATHS), "acme", Options(), None, ["list"])
+    assert [action.name for action in made.actions] == ["get-me", "list-get"]
+
+
+def test_choices_stay_for_the_next_time() -> None:
+    before = remembered(planned(PATHS, Options(only=("list",), test="/me")), "x", 1, {})
+    again = plan(document(PATHS), "acme", Options(), before)
+    assert ([action.name for action in again.actions], again.options.only) == (["list"], ("list",))
+
+
+def test_what_was_chosen_and_is_gone_is_no_mistake() -> None:
+    before = remembered(planned(PATHS, Options(only=("list", "old"))), "x", 1, {})
+    without = {path: item for path, item in PATHS.items() if path != "/old"}
+    assert [action.name for action in plan(document(without), "acme", Options(), before).actions] == ["list"]
+
+
+def test_nothing_and_too_much_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Invalid, match="names no operation"):
+        plan(document({"/me": {}}), "acme", Options())
+    monkeypatch.setattr(plans, "MOST_ACTIONS", 1)
+    with pytest.raises(Invalid, match="Choose 1 at most"):
+        planned(PATHS)
+
+
+def test_an_app_has_the_documents_name_and_a_sentence() -> None:
+    app = planned({}).app
+    assert (app["name"], app["description"], app["categories"]) == ("Acme", "Orders of a shop.", ["developer_tools"])
+    assert (app["logo"]["letter"], app["base_url"], app["docs_url"]) == ("A", "https://api.acme.example/v1", ADDRESS)
+    bare = planned({}, Options(name="My shop", category="crm"), info={}).app
+    assert (bare["name"], bare["description"], bare["categories"]) == ("My shop", "The API of My shop.", ["crm"])
+
+
+def test_where_people_read_on_is_the_first_that_is_known() -> None:
+    described = document({}, externalDocs={"url": "https://read.acme.example"})
+    assert (
+        choose_docs_url(described, Options(docs_url="https://mine.example"), server(described))
+        == "https://mine.example"
+    )
+    assert choose_docs_url(described, Options(), server(described)) == "https://read.acme.example"
+    odd = document({}, externalDocs={"url": "javascript:alert(1)"})
+    assert choose_docs_url(odd, Options(), server(odd)) == ADDRESS
+
+
+def test_the_most_telling_comes_first() -> None:
+    plan = planned(TESTABLE_PATHS)
+    assert [operation.id for operation in plan.tests] == ["GET /me", "GET /users"]
+    assert (plan.app["test"]["url"], plan.options.test) == ("/me", "GET /me")
+
+
+@pytest.mark.parametrize(("wanted", "url"), [("GET /users", "/users"), ("getMe", "/me"), ("/ping?x=1", "/ping?x=1")])
+def test_another_may_be_chosen(wanted: str, url: str) -> None:
+    assert planned(TESTABLE_PATHS, Options(test=wanted)).app["test"]["url"] == url
+
+
+def test_without_one_a_path_is_asked_for() -> None:
+    with pytest.raises(Invalid, match="Name a path of the API that can"):
+        planned({"/me": {"post": {}}})
+    with pytest.raises(Invalid, match="is no path that can test"):
+        planned(TESTABLE_PATHS, Options(test="https://elsewhere.example"))
