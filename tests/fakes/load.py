@@ -33,7 +33,7 @@ from webapp.service.domain.accounts import accounts, connecting, credentials, pr
 from webapp.service.domain.instance.opening import open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 from webapp.settings import Settings
 
 service = open_service(Settings.from_env())

@@ -20,7 +20,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connecting, provider_clients
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 from webapp.settings import Settings
 from webapp.store.opening import open_store
 

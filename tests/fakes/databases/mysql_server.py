@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.service.outbound.databases.accounts import DatabaseAccount
+from webapp.service.outbound.databases import DatabaseAccount
 
 USER, PASSWORD, DATABASE = "ada", "right 'one' ü", "shop"
 _SHARE, _TABLES = Path("/usr/share/mysql"), ("mysql_system_tables.sql", "mysql_performance_tables.sql")

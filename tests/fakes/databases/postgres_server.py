@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from webapp.service.outbound.databases.accounts import DatabaseAccount
+from webapp.service.outbound.databases import DatabaseAccount
 
 USER, PASSWORD = "ada", "right one"
 

@@ -18,7 +18,7 @@ from webapp.service.domain.triggers import deployed_triggers, deploying, receivi
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.domain.triggers.requests import InboundRequest
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 
 
 class Asana(DeclaredProvider):

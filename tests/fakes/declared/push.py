@@ -22,7 +22,7 @@ from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.domain.triggers.push import renewing, subscriptions
 from webapp.service.domain.triggers.requests import InboundRequest
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 
 PUBLIC = "https://patchbay.example"
 NONE: Mapping[str, str] = MappingProxyType({})

@@ -19,7 +19,7 @@ from webapp.service.domain.triggers import app_events, deploying, inbox, receivi
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.domain.triggers.requests import InboundRequest
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 
 SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
 PEOPLE = {"alice": ("T1", "U-alice"), "bob": ("T1", "U-bob"), "eve": ("T2", "U-eve")}

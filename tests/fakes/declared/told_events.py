@@ -21,7 +21,7 @@ from webapp.service.domain.triggers import app_events, deploying, inbox, receivi
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
 from webapp.service.domain.triggers.deploying import Deployment
 from webapp.service.domain.triggers.requests import InboundRequest
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 
 SECRET = "canary-secret-of-the-events"
 TENANTS = {"alice": "acme", "bob": "acme", "eve": "evil"}

@@ -14,7 +14,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connecting, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.outbound import oauth
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 from webapp.service.pieces import planning
 
 pytestmark = pytest.mark.peer

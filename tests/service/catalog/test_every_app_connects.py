@@ -24,7 +24,7 @@ from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import accounts, apps, connecting, credentials, health
 from webapp.service.domain.accounts.questions import Question, Undecided
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown
-from webapp.service.outbound.tokens import OAuthFailure
+from webapp.service.outbound.oauth import OAuthFailure
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 from webapp.settings import Settings
 from webapp.store.contract import Store
 from webapp.store.postgres.store import PostgresStore

@@ -11,7 +11,7 @@ import pytest
 from webapp.kit.clock import HOUR, MINUTE
 from webapp.service.domain.accounts import attempts, provider_clients
 from webapp.service.outbound import oauth
-from webapp.service.outbound.tokens import OAuthFailure
+from webapp.service.outbound.oauth import OAuthFailure
 
 CALLBACK = "http://localhost:8600/connect/oauth/callback"
 

@@ -8,8 +8,8 @@ import pytest
 from webapp.service.domain.accounts import provider, provider_clients
 from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.outbound import oauth1
+from webapp.service.outbound.oauth import OAuthFailure, TokenResult, failure_for
 from webapp.service.outbound.oauth1 import Temporary
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult, failure_for
 
 CALLBACK = "http://localhost:8600/connect/oauth/callback/discogs"
 GRANT = TokenResult("nnch", None, None, None, "oauth1", {"oauth_token": "nnch", "oauth_token_secret": "pfkk"})

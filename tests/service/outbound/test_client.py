@@ -1,4 +1,7 @@
-"""The client against real peers on loopback that are slow, endless, huge, broken, hostile or merely redirecting."""
+"""The client against real peers on loopback that are slow, endless, huge, broken, hostile or merely redirecting.
+
+Bodies of forms with files, read back by the standard library.
+"""
 
 import gzip
 import socket
@@ -7,13 +10,15 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from email.parser import BytesParser
+from email.policy import HTTP
 from ipaddress import ip_address
 from typing import Any
 
 import pytest
 
 from tests.conftest import CountedPlace
-from webapp.service.outbound.client import OutboundClient, compose, follow
+from webapp.service.outbound.client import OutboundClient, compose, encode_multipart, follow
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure, Json, Response, at_path
 from webapp.service.outbound.signing import SigV4
@@ -616,3 +621,13 @@ def test_a_body_goes_on_only_where_it_may() -> None:
     for status, target in ((307, THERE), (302, url("http://a.example/"))):
         refused = follow(sent, status, target)
         assert isinstance(refused, Failure) and refused.kind == "redirect_refused"
+
+
+def test_fields_and_files() -> None:
+    body, media_type = encode_multipart([("title", None, "Grüße".encode()), ("file", 'a "b".txt', b"\x00\r\n--x")])
+    message = BytesParser(policy=HTTP).parsebytes(f"Content-Type: {media_type}\r\n\r\n".encode() + body)
+    parts = list(message.iter_parts())
+    assert [part.get_param("name", header="content-disposition") for part in parts] == ["title", "file"]
+    assert parts[0].get_payload(decode=True) == "Grüße".encode()
+    assert parts[1].get_payload(decode=True) == b"\x00\r\n--x"
+    assert parts[0].get_filename() is None

@@ -15,8 +15,7 @@ from authlib.oauth1.rfc5849.wrapper import OAuth1Request
 
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.signing import OAuth1, SigV4, signer
-from webapp.service.outbound.streams import Upload
-from webapp.service.outbound.transport import Message
+from webapp.service.outbound.transport import Message, Upload
 from webapp.service.outbound.urls import Url, parse_url
 
 SUITE = SigV4(

@@ -20,7 +20,7 @@ from webapp.people.oidc.claims import Claims, NotSignedIn
 from webapp.people.oidc.metadata import Metadata, Source, Unreachable, get_json
 from webapp.service.outbound import oauth
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+from webapp.service.outbound.oauth import OAuthFailure, TokenResult
 from webapp.settings import Settings
 
 log = logging.getLogger(__name__)

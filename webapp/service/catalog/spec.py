@@ -30,12 +30,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstr
 
 from webapp.service.components.declared.trigger_form import Signature
 from webapp.service.components.pieces.form import AuthForm
-from webapp.service.outbound.assertions import Algorithm
+from webapp.service.outbound.oauth import OAuthFailureKind
 from webapp.service.outbound.outcomes import at_path
-from webapp.service.outbound.sessions import AssertionSpec, SessionSpec
+from webapp.service.outbound.sessions import Algorithm, AssertionSpec, SessionSpec
 from webapp.service.outbound.signing import PARTS
 from webapp.service.outbound.templates import Placement
-from webapp.service.outbound.tokens import OAuthFailureKind
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]
 FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,49}$")]

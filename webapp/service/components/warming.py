@@ -21,7 +21,7 @@ from webapp.service.components.loader import declaration, load, props_of
 from webapp.service.components.wire import frame
 
 FEEDS = ("feedparser",)
-DRIVERS = ("webapp.service.outbound.databases.mysql_query", "webapp.service.outbound.databases.postgres_query")
+DRIVERS = ("webapp.service.outbound.mysql", "webapp.service.outbound.postgres")
 """Slow to import, used by some components."""
 _SOURCE = """
 from webapp.service.components.authoring import Action, app, string

@@ -45,10 +45,9 @@ from webapp.service.domain.base.service import Service
 from webapp.service.link import access, endings, outcomes, returning, signed_flow, visit
 from webapp.service.link.answers import see_other
 from webapp.service.outbound import oauth
-from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
 from webapp.service.outbound.outcomes import one_line
 from webapp.service.outbound.templates import TemplateError
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.settings import Settings
 
 COOKIE_PATH = "/connect/oauth"

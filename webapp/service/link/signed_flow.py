@@ -9,8 +9,7 @@ from webapp.service.catalog.app import App
 from webapp.service.domain.accounts import signed_sign_ins
 from webapp.service.domain.base.failures import Cancelled, RejectedByProvider
 from webapp.service.domain.base.service import Service
-from webapp.service.outbound.oauth import Provider
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
 
 
 def exchange(

@@ -6,24 +6,28 @@ network are values. How one request travels over one connection is ``transport``
 
 A request is checked before any byte goes out. It never names its host: the Host header, and all that frames or routes
 the message, belong to the transport.
+
+Bodies of ``multipart/form-data`` (RFC 7578).
 """
 
 import json as json_codec
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 from urllib.parse import urlencode, urljoin
+
+from urllib3.fields import RequestField
+from urllib3.filepost import encode_multipart_formdata
 
 from webapp.kit.clock import Deadline
 from webapp.kit.places import HERE
 from webapp.service.outbound.guard import Guard
 from webapp.service.outbound.outcomes import Failure, Response
 from webapp.service.outbound.signing import Sign
-from webapp.service.outbound.streams import Stream, Upload
 from webapp.service.outbound.templates import basic
-from webapp.service.outbound.transport import Message, Transport, tls_context
+from webapp.service.outbound.transport import Message, Stream, Transport, Upload, tls_context
 from webapp.service.outbound.urls import HostRules, Url
 
 DEADLINE_S = 20.0
@@ -39,7 +43,6 @@ _HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-
 Body = bytes | Mapping[str, str] | Upload | None
 
 
@@ -263,3 +266,12 @@ def _no(sentence: str) -> Failure:
 
 def _astray(sentence: str) -> Failure:
     return Failure("redirect_refused", f"{sentence} Use the final address.")
+
+
+def encode_multipart(parts: Sequence[tuple[str, str | None, bytes]]) -> tuple[bytes, str]:
+    """Body and media type for ``parts``: the name of each, its file name if it is a file, and its content."""
+    return encode_multipart_formdata([_field(*part) for part in parts])
+
+
+def _field(name: str, file_name: str | None, content: bytes) -> RequestField | tuple[str, bytes]:
+    return (name, content) if file_name is None else RequestField.from_tuples(name, (file_name, content))

@@ -9,10 +9,17 @@ from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlencode
 
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.oauth import MAX_ANSWER, Provider
+from webapp.service.outbound.oauth import (
+    MAX_ANSWER,
+    OAuthFailure,
+    Provider,
+    TokenResult,
+    failure_for,
+    transport_failure,
+    usable,
+)
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.signing import OAuth1
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult, failure_for, transport_failure, usable
 
 _SECRET = "oauth_token_secret"  # noqa: S105 - the name of a member
 _INCOMPLETE = "The provider's answer holds no usable token. Try again later; if it stays so, ask the operator."

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.outcomes import Failure, Json, Response, at_path, one_line, parse_json
+from webapp.service.outbound.outcomes import Failure, Json, Response, at_path, one_line, parse_json, parse_xml
 from webapp.service.outbound.templates import Fields, Placement, TemplateError, apply, fill, fill_hosts, fill_url
 from webapp.service.outbound.urls import HostRules
-from webapp.service.outbound.xml import parse_xml
 
 MAX_ANSWER = 1024 * 1024
 MAX_TEXT, MAX_NAME = 500, 200

@@ -1,4 +1,12 @@
-"""One request and its answer over one connection, to a pinned address and within limits of time and size.
+"""An answer that is handed on while it arrives, so that it is never held in memory as a whole; and its counterpart,
+a body that is read while it is sent.
+
+Connections that stand after an answer, for the next request of the same lane to the same origin.
+
+A lane is whoever may share connections: one account. A connection is taken only to an address that the guard has just
+pinned for that request, and only while its server is silent and has not hung up; it is let go of after a few seconds.
+
+One request and its answer over one connection, to a pinned address and within limits of time and size.
 
 The connection is fresh for each exchange, or one that stands to an address that the guard pinned just now (``reuse``).
 It goes to the address that the guard pinned, while SNI, the certificate check and the Host header use the name.
@@ -8,18 +16,24 @@ sends one byte a second would hold a thread for ever. These set the timeout to w
 operation and count what they receive.
 """
 
+import re
+import select
 import socket
 import ssl
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
-from typing import Any
+from typing import IO, Any
 
 import certifi
+from urllib3._collections import HTTPHeaderDict
 from urllib3.connection import HTTPConnection
-from urllib3.response import HTTPResponse
+from urllib3.response import BaseHTTPResponse, HTTPResponse
 
 from webapp.kit.clock import Deadline
 from webapp.service.outbound.guard import Guard, Target
@@ -32,15 +46,138 @@ from webapp.service.outbound.outcomes import (
     exchange_failure,
     too_large,
 )
-from webapp.service.outbound.reuse import STANDINGS, Standing
-from webapp.service.outbound.streams import Stream, Upload
 from webapp.service.outbound.urls import Url
 
+BLOCK = 64 * 1024
+MaskBody = Callable[[Iterator[bytes]], Iterator[bytes]]
+_TEXT = re.compile(r"\s*(text/|application/([\w.-]+\+)?(json|xml|javascript|x-www-form-urlencoded|x-ndjson)\b)", re.I)
+IDLE_S = 10.0
+MOST, MOST_PER_LANE = 64, 4
+Key = tuple[str, tuple[str, str, int]]
 CONNECT_TIMEOUT_S = 5.0
 MAX_ADDRESSES = 4
 HEADER_BYTES = 256 * 1024
-_BLOCK = 64 * 1024
 _REPEATABLE = frozenset({"GET", "HEAD", "OPTIONS", "PUT", "DELETE"})
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A body of ``length`` bytes that is read when it is sent; it can be sent once."""
+
+    source: IO[bytes] = field(repr=False)
+    length: int
+
+
+def header_fields(pairs: Iterable[tuple[str, str]]) -> HTTPHeaderDict:
+    """Headers that are matched without regard to case; those of one name are read joined."""
+    return HTTPHeaderDict(pairs)
+
+
+class Broken(Exception):
+    """The answer broke off in the middle; the message is one sentence."""
+
+
+class Stream:
+    """An answer whose head has arrived. Close it, whether or not it was read to its end."""
+
+    def __init__(self, response: BaseHTTPResponse, connection: HTTPConnection, sock: socket.socket, url: str) -> None:
+        self.status, self.url = response.status, url
+        self.headers: HTTPHeaderDict = response.headers
+        self._response, self._connection, self._sock = response, connection, sock
+        self._mask_body: MaskBody = iter
+
+    def blocks(self) -> Iterator[bytes]:
+        """The body, encoded as it came. Raises :class:`Broken`."""
+        return self._mask_body(self._read())
+
+    def _read(self) -> Iterator[bytes]:
+        try:
+            while block := self._response.read1(BLOCK, decode_content=False):
+                yield block
+        except NETWORK_ERRORS as error:
+            raise Broken(exchange_failure(error, self._connection.host, 0).sentence) from error
+        finally:
+            self.close()
+
+    def hide(self, mask: Callable[[str], str], mask_body: MaskBody) -> None:
+        """Put the address and every header through ``mask``, and a body of text that is not encoded through
+        ``mask_body``, which keeps its length."""
+        if _TEXT.match(self.headers.get("content-type", "text/")) and "content-encoding" not in self.headers:
+            self._mask_body = mask_body
+        self.url = mask(self.url)
+        self.headers = HTTPHeaderDict((name, mask(value)) for name, value in self.headers.iteritems())
+
+    def close(self) -> None:
+        """Give back the connection; again does nothing."""
+        self._response.close()
+        self._connection.close()
+        self._sock.close()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """An open connection, its socket and the address that it goes to."""
+
+    connection: HTTPConnection
+    sock: socket.socket
+    address: str
+
+    def close(self) -> None:
+        """Hang up."""
+        self.connection.close()
+        self.sock.close()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the server has neither hung up nor said anything since its answer."""
+        poll = select.poll()
+        poll.register(self.sock, select.POLLIN | select.POLLPRI)
+        return not poll.poll(0)
+
+
+class Standings:
+    """Keeps them, the newest last. Threads may share one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Standing, tuple[Key, float]] = OrderedDict()
+
+    def take(self, lane: str, target: Target) -> Standing | None:
+        """One for a request of ``lane`` to ``target``; whoever takes it gives it back or closes it."""
+        key, addresses = (lane, target.url.origin), set(map(str, target.addresses))
+        with self._lock:
+            self._drop_old()
+            fitting = [each for each, (of, _) in self._kept.items() if of == key and each.address in addresses]
+            for each in fitting:
+                del self._kept[each]
+        usable = [each for each in fitting if each.is_quiet]
+        for each in fitting:
+            if each not in usable[-1:]:
+                self.give(lane, target, each) if each in usable else each.close()
+        return usable[-1] if usable else None
+
+    def give(self, lane: str, target: Target, standing: Standing) -> None:
+        """Keep ``standing`` for a while."""
+        key = (lane, target.url.origin)
+        with self._lock:
+            self._drop_old()
+            self._kept[standing] = key, time.monotonic()
+            of_lane = [each for each, (of, _) in self._kept.items() if of == key]
+            for each in (*of_lane[:-MOST_PER_LANE], *list(self._kept)[:-MOST]):
+                self._drop(each)
+
+    def _drop_old(self) -> None:
+        before = time.monotonic() - IDLE_S
+        for each in [each for each, (_, since) in self._kept.items() if since < before]:
+            self._drop(each)
+
+    def _drop(self, standing: Standing) -> None:
+        if self._kept.pop(standing, None) is not None:
+            standing.close()
+
+
+STANDINGS = Standings()
+"""Those of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +417,7 @@ def _is_whole(response: HTTPResponse, connection: HTTPConnection) -> bool:
 
 def _read(response: HTTPResponse, max_bytes: int, cut: bool) -> bytes | None:
     body = bytearray()
-    while block := response.read(min(_BLOCK, max_bytes + 1 - len(body))):
+    while block := response.read(min(BLOCK, max_bytes + 1 - len(body))):
         body += block
         if len(body) > max_bytes:
             return bytes(body[:max_bytes]) if cut else None

@@ -26,7 +26,7 @@ from webapp.service.domain.components import proxying
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Address, Guard
-from webapp.service.outbound.streams import Broken
+from webapp.service.outbound.transport import Broken
 from webapp.service.outbound.urls import HostRules
 from webapp.settings import Settings
 

@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.databases.postgres_server import server
 from tests.service.catalog.components.action_harness import ActionHarness
 from webapp.service.components.executor import Executor
-from webapp.service.outbound.databases.accounts import DatabaseAccount
+from webapp.service.outbound.databases import DatabaseAccount
 
 Action = Callable[..., ActionHarness]
 SCHEMA = """

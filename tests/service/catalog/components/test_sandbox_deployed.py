@@ -24,7 +24,7 @@ from webapp.service.domain.projects import projects
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.domain.triggers import deploying, inbox, receiving, requests
 from webapp.service.domain.triggers.deployed_triggers import DeployedTrigger
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 from webapp.settings import Settings
 
 __all__ = ["action", "served"]  # fixtures

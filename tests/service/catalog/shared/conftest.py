@@ -13,9 +13,7 @@ from tests.service.catalog.components.action_harness import ActionHarness, compo
 from tests.service.catalog.components.trigger_harness import TriggerHarness
 from webapp.service.catalog.shared.databases import DIALECTS
 from webapp.service.components.executor import Executor
-from webapp.service.outbound.databases.accounts import DatabaseAccount
-from webapp.service.outbound.databases.engines import ENGINES
-from webapp.service.outbound.databases.rows import Rows
+from webapp.service.outbound.databases import ENGINES, DatabaseAccount, Rows
 from webapp.service.outbound.guard import Guard
 
 SERVERS: Mapping[str, Callable[[], AbstractContextManager[DatabaseAccount]]] = {

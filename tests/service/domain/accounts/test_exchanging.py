@@ -22,8 +22,7 @@ from webapp.service.domain.components import grants, proxying
 from webapp.service.domain.components.proxying import ProxyRequest
 from webapp.service.domain.projects import projects
 from webapp.service.outbound.signing import SigV4
-from webapp.service.outbound.streams import Upload
-from webapp.service.outbound.transport import Message
+from webapp.service.outbound.transport import Message, Upload
 from webapp.service.outbound.urls import Url, parse_url
 
 FIELDS = {"user": "ada", "password": "canary-password"}

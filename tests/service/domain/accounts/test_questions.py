@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from webapp.kit.clock import MINUTE
 from webapp.service.domain.accounts.questions import AGAIN, SITE, Question, grant_of, kept_grant
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 
 
 def test_a_question_admits_what_it_offers() -> None:

@@ -18,7 +18,7 @@ from webapp.service.domain.accounts import (
 )
 from webapp.service.domain.accounts.starting import AttemptRequest, SignInStart
 from webapp.service.domain.base.failures import AttemptUnknown
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult
+from webapp.service.outbound.oauth import OAuthFailure, TokenResult
 
 REDIRECT_URI = "http://localhost:8600/connect/oauth/callback/discogs"
 

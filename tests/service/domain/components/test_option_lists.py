@@ -17,7 +17,7 @@ from webapp.service.domain.components.components import OptionsQuery
 from webapp.service.domain.components.requests import ComponentRequest
 from webapp.service.domain.projects.projects import Scene
 from webapp.service.outbound.client import OutboundClient
-from webapp.service.outbound.databases.accounts import DatabaseAccount
+from webapp.service.outbound.databases import DatabaseAccount
 from webapp.service.outbound.guard import Guard
 
 

@@ -14,8 +14,8 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import proxying
 from webapp.service.domain.components.proxying import ProxyRequest
-from webapp.service.outbound.streams import Upload
 from webapp.service.outbound.templates import Applied
+from webapp.service.outbound.transport import Upload
 
 Plant = Callable[..., Account]
 

@@ -33,7 +33,7 @@ from webapp.service.domain.components import proxying
 from webapp.service.domain.components.proxying import ProxyRequest
 from webapp.service.domain.projects import external_users
 from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.streams import Stream, Upload
+from webapp.service.outbound.transport import Stream, Upload
 from webapp.service.outbound.urls import parse_url
 
 PREFIX = "x-pd-proxy-"

@@ -31,9 +31,7 @@ from webapp.service.components.authoring import (
     string,
     timer,
 )
-from webapp.service.outbound.databases.accounts import account_of
-from webapp.service.outbound.databases.engines import ENGINES
-from webapp.service.outbound.databases.rows import Rows
+from webapp.service.outbound.databases import ENGINES, Rows, account_of
 from webapp.service.outbound.outcomes import Failure
 
 PER_PAGE = 100

@@ -18,7 +18,7 @@ from webapp.service.components.errors import HttpError
 from webapp.service.components.http import Http, HttpRequest
 from webapp.service.components.wire import BLOCK, LENGTH, MAX_MESSAGE, frame, receive_descriptor
 from webapp.service.outbound.outcomes import Failure, Response
-from webapp.service.outbound.streams import header_fields
+from webapp.service.outbound.transport import header_fields
 
 _UNSENDABLE = "The request holds something that cannot be sent. Use text for its address, names and headers."
 _GONE = "The request could not be sent, because nobody waits for this call any more."

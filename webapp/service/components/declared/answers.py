@@ -5,8 +5,7 @@ from typing import Any
 from webapp.service.components.declared.request_form import Listing, Request
 from webapp.service.components.errors import HttpError
 from webapp.service.components.http import HttpResponse
-from webapp.service.outbound.outcomes import Failure
-from webapp.service.outbound.xml import parse_xml
+from webapp.service.outbound.outcomes import Failure, parse_xml
 
 
 def read(request: Request, answer: HttpResponse) -> Any:

@@ -14,7 +14,7 @@ from webapp.service.components.declared.session import Session, file_in
 from webapp.service.components.declared.templates import Hole, Scope, parse
 from webapp.service.components.errors import ComponentError, HttpError
 from webapp.service.components.http import HttpResponse, refusal
-from webapp.service.outbound.multipart import encode
+from webapp.service.outbound.client import encode_multipart
 from webapp.service.outbound.outcomes import at_path
 
 _STEP_OUT = re.compile(r"(^|/)\.\.?(/|$)")
@@ -157,7 +157,7 @@ def _multipart(session: Session, fields: Mapping[str, Any], scope: Scope) -> tup
             continue
         values = filled if isinstance(filled, list) else [filled]
         parts += [(name, None, as_text(value).encode()) for value in values if value not in (None, "")]
-    data, media_type = encode(parts)
+    data, media_type = encode_multipart(parts)
     return {"data": data}, media_type
 
 

@@ -15,9 +15,8 @@ from webapp.service.catalog.spec import ClientCheck
 from webapp.service.domain.accounts import discovery
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth
-from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
 from webapp.service.outbound.templates import TemplateError
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 
 Verdict = Literal["known", "unknown", "redirect_uri", "unchecked"]
 DEADLINE_S = 8.0  # of each of the two requests

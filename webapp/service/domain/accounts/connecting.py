@@ -21,7 +21,7 @@ from webapp.service.domain.accounts.questions import AGAIN, KEEP_BOTH, SITE, Que
 from webapp.service.domain.base.failures import CredentialsRefused, ProviderDown, ScopesMissing, WrongAccount
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history, projects
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 from webapp.store.contract import Tx
 
 OnCommit = Callable[[Tx, str], None]

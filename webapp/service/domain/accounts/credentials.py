@@ -27,8 +27,8 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.keyring import KeyGone
 from webapp.service.domain.base.service import SealedColumn, Service
 from webapp.service.domain.projects.projects import Scene
+from webapp.service.outbound.oauth import OAuthFailure, TokenResult
 from webapp.service.outbound.templates import TemplateError
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 
 ACCESS_TOKEN = "oauth_access_token"  # noqa: S105 - the name of a field
 REFRESH_TOKEN = "oauth_refresh_token"  # noqa: S105 - the name of a field

@@ -7,7 +7,7 @@ from webapp.kit.clock import HOUR
 from webapp.kit.text import naming
 from webapp.service.catalog.app import App
 from webapp.service.domain.base.service import Service
-from webapp.service.outbound import discovery
+from webapp.service.outbound import oauth
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.templates import TemplateError, fill_url
 
@@ -26,7 +26,7 @@ def endpoints(service: Service, app: App, values: Mapping[str, str]) -> Mapping[
     until, addresses = _known.get(key, (0, {}))
     if now < until <= now + KEPT:
         return addresses
-    outcome = discovery.discover(service.client_for(app), issuer)
+    outcome = oauth.discover(service.client_for(app), issuer)
     if isinstance(outcome, Failure):
         raise TemplateError(naming(outcome.sentence, app.name))
     with _lock:

@@ -14,8 +14,8 @@ from webapp.service.domain.accounts import provider
 from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import sessions
+from webapp.service.outbound.oauth import OAuthFailure
 from webapp.service.outbound.sessions import SessionSpec
-from webapp.service.outbound.tokens import OAuthFailure
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from webapp.service.domain.accounts import credentials, lifecycle, provider, sib
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history
+from webapp.service.outbound.oauth import OAuthFailure
 from webapp.service.outbound.templates import TemplateError
-from webapp.service.outbound.tokens import OAuthFailure
 
 
 def check(service: Service, account: Account) -> Account:

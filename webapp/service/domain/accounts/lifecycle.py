@@ -17,7 +17,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.projects import history
 from webapp.service.domain.projects.external_users import ExternalUser
 from webapp.service.domain.projects.projects import Scene
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 from webapp.store.contract import Reader, Tx
 from webapp.store.table import Table, add_to_counts
 

@@ -14,11 +14,9 @@ from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.accounts.provider_clients import ProviderClient
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth, probe, smtp
-from webapp.service.outbound.databases.accounts import account_of
-from webapp.service.outbound.databases.engines import ENGINES, Engine
-from webapp.service.outbound.oauth import Provider
+from webapp.service.outbound.databases import ENGINES, Engine, account_of
+from webapp.service.outbound.oauth import OAuthFailure, Provider, TokenResult
 from webapp.service.outbound.outcomes import at_path, one_line
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 from webapp.service.outbound.urls import parse_port
 
 MAX_KEPT, MAX_SITES = 2_000, 100

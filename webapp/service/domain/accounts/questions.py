@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from webapp.errors import PatchbayError
 from webapp.kit.clock import SECOND
-from webapp.service.outbound.tokens import TokenResult
+from webapp.service.outbound.oauth import TokenResult
 
 Kind = Literal["site", "again"]
 SITE: Kind = "site"

@@ -15,9 +15,8 @@ from webapp.service.domain.accounts import provider, starting
 from webapp.service.domain.accounts.starting import SignInStart
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth1
-from webapp.service.outbound.oauth import NOT_THE_ONE_ASKED, Provider
+from webapp.service.outbound.oauth import NOT_THE_ONE_ASKED, OAuthFailure, Provider, TokenResult
 from webapp.service.outbound.oauth1 import Temporary
-from webapp.service.outbound.tokens import OAuthFailure, TokenResult
 
 
 def begin(

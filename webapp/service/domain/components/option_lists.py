@@ -11,9 +11,7 @@ from webapp.service.domain.base.service import Service
 from webapp.service.domain.components import grants
 from webapp.service.domain.components.grants import AccountUnusable
 from webapp.service.domain.components.prop_checks import option_value
-from webapp.service.outbound.databases.accounts import DatabaseOutcome, account_of
-from webapp.service.outbound.databases.engines import ENGINES
-from webapp.service.outbound.databases.rows import Table
+from webapp.service.outbound.databases import ENGINES, DatabaseOutcome, Table, account_of
 
 Prop = Mapping[str, Any]
 
