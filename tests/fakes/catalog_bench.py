@@ -33,7 +33,7 @@ from tests.fakes.declared.sessions import key_of
 from webapp.kit.clock import FakeClock
 from webapp.service.catalog.app import App
 from webapp.service.catalog.sources import BUILT_IN
-from webapp.service.catalog.spec import TOKEN, absolute
+from webapp.service.catalog.spec import SESSION_TOKEN, absolute
 from webapp.service.domain.access import tokens
 from webapp.service.domain.accounts import connecting, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
@@ -212,7 +212,7 @@ def _samples(app: App, kind: str) -> dict[str, str]:
             odd = ":+/=&%" if any(one.place == "url" for one in app.spec.credentials) else "+/=&%"
             found[field.name] = f"secret-{field.name}{odd}" if kind == "right" else f"other-{field.name}"
     if session := app.spec.session:
-        found |= {name: _sample(app, name) for name in session.keep} | {TOKEN: f"secret-session-{kind}"}
+        found |= {name: _sample(app, name) for name in session.keep} | {SESSION_TOKEN: f"secret-session-{kind}"}
         if session.assertion:
             found[session.assertion.key] = key_of(session.assertion, kind)
     if app.oauth:

@@ -16,7 +16,7 @@ from joserfc.jwk import RSAKey
 
 from tests.fakes.declared.filling import fill, put
 from tests.fakes.declared.oauth1 import members
-from webapp.service.catalog.spec import TOKEN, Assertion, Credential, Session
+from webapp.service.catalog.spec import SESSION_TOKEN, Assertion, Credential, Session
 
 
 @cache
@@ -75,7 +75,7 @@ def proves(assertion: Assertion, statement: str, values: Mapping[str, str]) -> b
 def answer(session: Session, values: Mapping[str, str]) -> dict[str, Any]:
     """What the exchange brings, with the token at its place."""
     body = dict[str, Any]()
-    put(body, session.token, values[TOKEN])
+    put(body, session.token, values[SESSION_TOKEN])
     for name, path in session.keep.items():
         put(body, path, values[name])
     return body

@@ -234,7 +234,7 @@ def test_one_beside_an_app_of_ours_takes_what_people_see_and_no_request() -> Non
     assert fields["description"] == "Rockets."
     assert "base_url" not in fields
     assert "identity" not in fields
-    assert fields["test"]["kind"] == spec.KIND
+    assert fields["test"]["kind"] == spec.PIECE
     assert variants.only_joined(BROUGHT, BASE)
     assert list(breaches(AppSpec.model_validate(fields), CATEGORIES, own=True)) == []
 

@@ -25,14 +25,14 @@ from webapp.service.outbound.guard import Guard, Target
 from webapp.service.outbound.outcomes import BudgetExceeded, Failure, Response
 from webapp.service.outbound.transport import (
     BLOCK,
-    MOST_PER_LANE,
-    Broken,
+    MAX_OPEN_PER_LANE,
+    ConnectionPool,
     LimitedSocket,
     LimitedTLSSocket,
     Limits,
     Message,
-    Standings,
     Stream,
+    StreamBroken,
     Transport,
     Upload,
     connect,
@@ -67,7 +67,7 @@ def test_a_body_comes_in_blocks_and_closes_the_connection(peer: Any) -> None:
 
 def test_a_body_that_breaks_off_is_told_in_one_sentence(peer: Any) -> None:
     stream = begin(peer(HEAD % 100 + b"only this"))
-    with pytest.raises(Broken, match=r"^127\.0\.0\.1 broke the connection off\. Try again later\.$"):
+    with pytest.raises(StreamBroken, match=r"^127\.0\.0\.1 broke the connection off\. Try again later\.$"):
         list(stream.blocks())
 
 
@@ -138,16 +138,16 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture
-def standings(monkeypatch: pytest.MonkeyPatch) -> Iterator[Standings]:
-    fresh = Standings()
-    monkeypatch.setattr(transport, "STANDINGS", fresh)
+def standings(monkeypatch: pytest.MonkeyPatch) -> Iterator[ConnectionPool]:
+    fresh = ConnectionPool()
+    monkeypatch.setattr(transport, "POOL", fresh)
     yield fresh
     for standing in list(fresh._kept):
         standing.close()
 
 
 @pytest.fixture
-def get(provider: Provider, standings: Standings) -> Get:
+def get(provider: Provider, standings: ConnectionPool) -> Get:
     port = provider.server_address[1]
     client = OutboundClient(Guard((f"127.0.0.1:{port}",)), user_agent="x")
 
@@ -196,7 +196,9 @@ def test_one_that_is_hung_up_on_in_the_middle_is_replaced(
     assert provider.connections == 4
 
 
-def test_an_address_that_is_no_longer_permitted_is_left(get: Get, provider: Provider, standings: Standings) -> None:
+def test_an_address_that_is_no_longer_permitted_is_left(
+    get: Get, provider: Provider, standings: ConnectionPool
+) -> None:
     assert is_ok(get())
     target = Guard(("127.0.0.1",)).pin(_url(provider), Deadline(1))
     assert not isinstance(target, Failure)
@@ -208,13 +210,13 @@ def test_an_address_that_is_no_longer_permitted_is_left(get: Get, provider: Prov
 
 
 def test_few_are_kept_and_not_for_long(
-    get: Get, provider: Provider, standings: Standings, monkeypatch: pytest.MonkeyPatch
+    get: Get, provider: Provider, standings: ConnectionPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for _ in range(MOST_PER_LANE + 2):
+    for _ in range(MAX_OPEN_PER_LANE + 2):
         assert is_ok(get(method="POST", data=b"1"))
-    assert len(standings._kept) == MOST_PER_LANE
+    assert len(standings._kept) == MAX_OPEN_PER_LANE
     monkeypatch.setattr(transport, "IDLE_S", -1.0)
-    assert is_ok(get()) and provider.connections == MOST_PER_LANE + 3
+    assert is_ok(get()) and provider.connections == MAX_OPEN_PER_LANE + 3
     get(lane="bob")
     assert len(standings._kept) == 1
 

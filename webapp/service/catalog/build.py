@@ -1,16 +1,13 @@
-"""Writing ``catalog.db``: the sound apps with their logos, their words for full-text search, and what was wrong.
+"""Writes ``catalog.db``: the sound apps with their logos, their components, the words of full-text search, and all
+problems.
 
 The file is made beside its place and moved there whole, so that a reader sees the old one or the new one. The same
-sources give the same answers on every machine. Reading it is ``index``'s. A change of its tables changes
-:data:`VERSION`, so that it is built anew.
+sources give the same answers on every machine; their fingerprint tells whether a catalog is still up to date.
+Reading it is for ``index``. A change of its tables changes :data:`VERSION`, so that it is built anew.
 
-The tables of ``catalog.db`` in which components are found, as a build writes them.
-
-``components`` holds every version of each. ``listed`` holds each once, in its highest release, in the order of lists:
-by its folded name, then by key. Its row numbers are that order, so a page is a range of them. ``listed_words`` has the
-words that a search looks in, by the same numbers, and ``other_keys`` the further names of each.
-
-The fingerprint of a catalog's sources, which tells whether a catalog that was built is still that of them.
+``components`` holds every version of each component. ``listed`` holds each once, in its highest release, in the
+order of lists: by folded name, then by key. Its row numbers are that order, so that a page is a range of them.
+``listed_words`` has the words that a search looks in, by the same numbers, and ``other_keys`` the aliases of each.
 """
 
 import hashlib
@@ -41,15 +38,27 @@ from webapp.service.components.runner import Runner
 
 VERSION = 7
 SEARCHED = ["name", "slug", "description", "categories"]
-_FACTS = (
+_FACT_COLUMNS = (
     "id", "key", "version", "kind", "app", "name", "description", "json", "prop_aliases", "dedupe", "hooks", "root",
     "path",
 )  # fmt: skip
-_KEPT = ("key", "version", "kind", "app", "name", "description", "dedupe", "hooks", "root", "path", "has_reload")
+_COMPONENT_COLUMNS = (
+    "key",
+    "version",
+    "kind",
+    "app",
+    "name",
+    "description",
+    "dedupe",
+    "hooks",
+    "root",
+    "path",
+    "has_reload",
+)
 # A trigger says nothing of what running it means, but clients that check types expect each hint: it may change
 # something out there, since it may subscribe at its app.
-_UNSAID = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True}
-_WORDS = "CREATE VIRTUAL TABLE listed_words USING fts5(name, others, content='', tokenize='unicode61')"
+_DEFAULT_ANNOTATIONS = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": True}
+_CREATE_WORDS = "CREATE VIRTUAL TABLE listed_words USING fts5(name, others, content='', tokenize='unicode61')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +220,7 @@ def _app_words(row: int, spec: AppSpec, categories: dict[str, Category]) -> dict
 def create_component_tables(database: Database) -> None:
     """Make them in an empty database."""
     facts = database.table("components")
-    facts.create({**dict.fromkeys(_FACTS, str), "has_reload": int}, pk=("key", "version"))
+    facts.create({**dict.fromkeys(_FACT_COLUMNS, str), "has_reload": int}, pk=("key", "version"))
     facts.create_index(["id"], unique=True)
     listed = database.table("listed").create(
         {"n": int, "key": str, "version": str, "sort_name": str, "kind": str, "app": str}, pk="n"
@@ -221,7 +230,7 @@ def create_component_tables(database: Database) -> None:
     listed.create_index(["app", "kind"])
     listed.create_index(["kind"])
     database.table("other_keys").create({"other": str, "key": str}, pk="other")
-    database.execute(_WORDS)
+    database.execute(_CREATE_WORDS)
 
 
 def write_components(database: Database, rows: Iterable[Mapping[str, Any]], apps: Mapping[str, AppSpec]) -> None:
@@ -247,14 +256,14 @@ def _facts(row: Mapping[str, Any], app: AppSpec | None) -> dict[str, Any]:
         "configurable_props": json.loads(row["configurable_props"]),
         "description": row["description"],
         "component_type": row["kind"],
-        "annotations": {"title": row["name"], **_UNSAID, **json.loads(row["annotations"])},
+        "annotations": {"title": row["name"], **_DEFAULT_ANNOTATIONS, **json.loads(row["annotations"])},
     }
     if row["stash"]:
         public["stash"] = row["stash"]
     app_names, declared = (app.slug, *app.aliases) if app else (), json.loads(row["aliases"])["props"]
     return {
         "id": stable_id("sc", row["key"], row["version"]),
-        **{name: row[name] for name in _KEPT},
+        **{name: row[name] for name in _COMPONENT_COLUMNS},
         "json": orjson.dumps(public).decode(),
         "prop_aliases": json.dumps(aliases.prop_names(public["configurable_props"], declared, app_names)),
     }

@@ -1,10 +1,8 @@
-"""The checker: what must hold in a catalog, every breach as ``path: sentence``. Rules of one app stand in ``rules``.
+"""What must hold in a catalog: :func:`judge` lists every breach as ``path: sentence``.
 
-What must hold within one app: each rule reads its facts and yields a sentence for every breach.
-
-Rules for the addresses of an app: https, readable, and within the hosts to which its credential may go.
-
-Templates are judged by filling them with samples, the way a request would fill them with an account's values.
+Rules about the whole catalog come first, then those within one app, then those about its addresses: https, readable,
+and within the hosts to which its credential may go. Templates of addresses are filled with samples, as a request
+would fill them with an account's values.
 """
 
 import re
@@ -14,7 +12,7 @@ from dataclasses import dataclass
 
 from webapp.service.catalog import logos, variables
 from webapp.service.catalog.sources import Source, Sources
-from webapp.service.catalog.spec import TOKEN, AppSpec, Category, Session, absolute
+from webapp.service.catalog.spec import SESSION_TOKEN, AppSpec, Category, OAuth, Session, absolute
 from webapp.service.components.declared.templates import texts_in
 from webapp.service.outbound.outcomes import Failure
 from webapp.service.outbound.sessions import ASSERTION
@@ -23,7 +21,7 @@ from webapp.service.outbound.urls import HostRules, Url, parse_url
 
 _SECRET = re.compile(r"(^|_)(key|token|secret|password|passphrase|pat|credential|credentials)(_|$)")
 # The fields that a test needs which is no request over HTTP.
-_NEEDED = {
+_REQUIRED_BY_AUTH = {
     "mysql": ("host", "port", "database", "user", "password"),
     "postgres": ("host", "port", "database", "user", "password"),
     "smtp": ("host", "port", "encryption", "user", "password"),
@@ -113,7 +111,7 @@ def _row(source: Source, problems: int) -> Row:
 
 def breaches(spec: AppSpec, categories: Mapping[str, Category], *, own: bool) -> Iterator[str]:
     """Everything that is wrong with ``spec``; ``own`` apps may use plain http on loopback."""
-    yield from _shelf(spec, categories)
+    yield from _listing(spec, categories)
     yield from _auth(spec)
     yield from _fields(spec)
     yield from _templates(spec)
@@ -122,7 +120,7 @@ def breaches(spec: AppSpec, categories: Mapping[str, Category], *, own: bool) ->
     yield from address_problems(spec, own=own)
 
 
-def _shelf(spec: AppSpec, categories: Mapping[str, Category]) -> Iterator[str]:
+def _listing(spec: AppSpec, categories: Mapping[str, Category]) -> Iterator[str]:
     for slug in spec.categories:
         if slug not in categories:
             yield f"the category {slug} does not exist; add it to categories.toml or use another."
@@ -147,15 +145,18 @@ def _auth(spec: AppSpec) -> Iterator[str]:
         yield "an app has a [session] section only when its auth_type is keys."
     if spec.auth_type == "none" and (spec.fields or spec.credentials or spec.test or spec.identity):
         yield "an app without auth has no fields, credentials, test or identity."
-    if spec.auth_type == "none":
-        return
+    if spec.auth_type != "none":
+        yield from _test(spec)
+
+
+def _test(spec: AppSpec) -> Iterator[str]:
     if spec.test is None:
         yield "[test] is missing: an account is tested before it is kept."
     if spec.test and (spec.test.kind == "piece") != (spec.piece is not None):
         yield "a test of the kind piece and a [piece] section, which says whose, belong together."
     if spec.test and spec.test.kind == "http" and not spec.test.url:
         yield "test.url is missing."
-    needed = _NEEDED.get(spec.test.kind, ()) if spec.test else ()
+    needed = _REQUIRED_BY_AUTH.get(spec.test.kind, ()) if spec.test else ()
     missing = [name for name in needed if name not in {field.name for field in spec.fields}]
     if spec.test and missing:
         yield f"a test of the kind {spec.test.kind} needs the fields {', '.join(missing)}."
@@ -185,7 +186,7 @@ def _fields(spec: AppSpec) -> Iterator[str]:
 def _templates(spec: AppSpec) -> Iterator[str]:
     known = {field.name for field in spec.fields}
     if spec.session:
-        known |= {TOKEN, *spec.session.keep}
+        known |= {SESSION_TOKEN, *spec.session.keep}
         yield from _session(spec, spec.session)
     if spec.events:
         known |= spec.events.seen_by.event.keys()
@@ -201,15 +202,15 @@ def _templates(spec: AppSpec) -> Iterator[str]:
 def _session(spec: AppSpec, session: Session) -> Iterator[str]:
     """What is wrong with the exchange, which looks at the fields that a person enters, and at its assertion."""
     fields = {field.name for field in spec.fields}
-    if taken := fields & {TOKEN, ASSERTION, *session.keep}:
+    if taken := fields & {SESSION_TOKEN, ASSERTION, *session.keep}:
         yield f"the field {min(taken)} may not be one; that name belongs to what the session gives."
     for name in dict.fromkeys(name for text in session.texts for name in fields_in(text.replace("${", ""))):
         if name not in fields and not (name == ASSERTION and session.assertion):
             yield f"session uses {{{name}}}, which is not a field of this app."
     if session.assertion and session.assertion.key not in fields:
         yield f"session.assertion.key is {session.assertion.key}, which is not a field of this app."
-    if not any(f"{{{TOKEN}}}" in text for credential in spec.credentials for text in credential.texts):
-        yield f"no credential uses {{{TOKEN}}}, which the session gives."
+    if not any(f"{{{SESSION_TOKEN}}}" in text for credential in spec.credentials for text in credential.texts):
+        yield f"no credential uses {{{SESSION_TOKEN}}}, which the session gives."
 
 
 def _texts(spec: AppSpec) -> Iterator[tuple[str, str]]:
@@ -229,7 +230,7 @@ def _texts(spec: AppSpec) -> Iterator[tuple[str, str]]:
 
 
 def _credentials(spec: AppSpec) -> Iterator[str]:
-    secret = {field.name for field in spec.fields if field.secret} | {"oauth_access_token", TOKEN}
+    secret = {field.name for field in spec.fields if field.secret} | {"oauth_access_token", SESSION_TOKEN}
     in_base = secret & set(fields_in((spec.base_url or "").replace("${", "")))
     declared = any(credential.place == "url" for credential in spec.credentials)
     if in_base and not declared:
@@ -237,7 +238,7 @@ def _credentials(spec: AppSpec) -> Iterator[str]:
     if declared and not in_base:
         yield "a credential with place = url needs a secret field in base_url."
     if not spec.credentials:
-        if spec.auth_type != "none" and not (spec.test and spec.test.kind in (*_NEEDED, "piece")):
+        if spec.auth_type != "none" and not (spec.test and spec.test.kind in (*_REQUIRED_BY_AUTH, "piece")):
             yield "[[credentials]] is missing: say where the credential goes in a request."
         return
     used = {name for credential in spec.credentials for text in credential.texts for name in fields_in(text)}
@@ -253,6 +254,16 @@ def _scopes(spec: AppSpec) -> Iterator[str]:
     for name, count in Counter([*known, *(profile.name for profile in oauth.scope_profiles)]).items():
         if count > 1:
             yield f"the scope or profile {name} is declared twice."
+    yield from _profiles(oauth)
+    for entry in oauth.scopes:
+        if entry.functional and (entry.optional or not entry.default):
+            yield f"the scope {entry.scope} is functional, so it is neither optional nor left out by default."
+    if oauth.iss_required and oauth.issuer is None:
+        yield "oauth.iss_required needs oauth.issuer."
+
+
+def _profiles(oauth: OAuth) -> Iterator[str]:
+    known = {scope.scope for scope in oauth.scopes}
     functional = [scope.scope for scope in oauth.scopes if scope.functional]
     for profile in oauth.scope_profiles:
         for scope in profile.scopes:
@@ -261,11 +272,6 @@ def _scopes(spec: AppSpec) -> Iterator[str]:
         for scope in functional:
             if scope not in profile.scopes:
                 yield f"the profile {profile.name} leaves out {scope}, which the test request needs."
-    for entry in oauth.scopes:
-        if entry.functional and (entry.optional or not entry.default):
-            yield f"the scope {entry.scope} is functional, so it is neither optional nor left out by default."
-    if oauth.iss_required and oauth.issuer is None:
-        yield "oauth.iss_required needs oauth.issuer."
 
 
 def address_problems(spec: AppSpec, *, own: bool) -> Iterator[str]:
@@ -315,10 +321,22 @@ def _addresses(spec: AppSpec) -> Iterator[tuple[str, str]]:
     yield from _carrying(spec)
     if spec.docs_url:
         yield "docs_url", spec.docs_url
-    yield from (("sources", text) for text in spec.sources)
     for field in spec.fields:
         if field.docs_url:
             yield f"the docs_url of the field {field.name}", field.docs_url
+    if spec.session and spec.session.url:
+        yield "session.url", absolute(spec.base_url, spec.session.url)
+    if spec.oauth:
+        for name in ("authorize_url", "token_url", "refresh_url", "revoke_url", "issuer"):
+            if text := getattr(spec.oauth, name):
+                yield f"oauth.{name}", text
+        yield "oauth.client.console_url", spec.oauth.client.console_url
+    yield from _sources(spec)
+
+
+def _sources(spec: AppSpec) -> Iterator[tuple[str, str]]:
+    """Where the facts were read."""
+    yield from (("sources", text) for text in spec.sources)
     for part in (*spec.credentials, *(request for _, request in spec.requests), spec.refusals):
         if part:
             yield "source", part.source
@@ -326,15 +344,9 @@ def _addresses(spec: AppSpec) -> Iterator[tuple[str, str]]:
         yield "events.source", spec.events.source
     if spec.session:
         yield "session.source", spec.session.source
-        if spec.session.url:
-            yield "session.url", absolute(spec.base_url, spec.session.url)
         if spec.session.assertion:
             yield "session.assertion.source", spec.session.assertion.source
     if spec.oauth:
-        for name in ("authorize_url", "token_url", "refresh_url", "revoke_url", "issuer"):
-            if text := getattr(spec.oauth, name):
-                yield f"oauth.{name}", text
-        yield "oauth.client.console_url", spec.oauth.client.console_url
         yield from (("oauth.sources", text) for text in (*spec.oauth.sources, spec.oauth.client.source))
 
 

@@ -1,11 +1,8 @@
-"""A component of a catalog as the service knows it: what one version of it declares. Its code is not loaded here.
+"""The components of a catalog: what one version of each declares, and finding them by key or id, by words, page by
+page.
 
-:mod:`component_search` finds them.
-
-Finding components in a catalog: by key or id, in any version, searched and paged.
-
-There may be a hundred thousand. They stay in ``catalog.db``, in the tables of ``component_tables``, and those that were
-asked for last are kept.
+No code is loaded here. There may be a hundred thousand components: they stay in ``catalog.db``, and the most
+recently used ones are cached.
 """
 
 import functools

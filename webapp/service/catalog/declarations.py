@@ -1,8 +1,7 @@
-"""What every component file declares: code is loaded in a process of its own by the runner, and judged; data is read.
+"""What every component file declares: the runner loads code in a process of its own, and data is read here.
 
-A file that cannot be loaded, or that declares what it should not, becomes a problem and is left out; the rest goes on.
-
-Components whose file says itself what it declares, so that no code is loaded: those of data, and parts of pieces.
+Components of data and parts of pieces say themselves what they declare. A file that cannot be loaded, or that
+declares what it should not, becomes a problem and is left out.
 """
 
 import hashlib
@@ -27,7 +26,7 @@ Declare = Callable[[Call], Reply]
 DEADLINE_S = 20.0
 AT_ONCE = 4
 SHARED = BUILT_IN.parent / "shared"
-_KINDS = {"action": "action", "source": "trigger"}
+_KIND_OF_PIECE_PART = {"action": "action", "source": "trigger"}
 FORMS = (*sorted(Path(declaring.__file__).parent.glob("*.py")), Path(pieces.__file__))
 
 
@@ -125,7 +124,7 @@ def _wrong(component: Component, reply: Reply) -> list[str]:
 
 
 def _declared(component: Component, facts: Mapping[str, Any], mark: str) -> Declared:
-    return Declared(component, _KINDS[facts["kind"]], dict(facts), mark)
+    return Declared(component, _KIND_OF_PIECE_PART[facts["kind"]], dict(facts), mark)
 
 
 def _marks(components: Iterable[Component]) -> dict[Component, str]:
@@ -176,7 +175,7 @@ def _replies(files: list[Component], declare: Declare) -> list[Reply]:
 
 
 def _problems(component: Component, facts: dict[str, Any]) -> Iterator[str]:
-    kind = _KINDS[facts["kind"]]
+    kind = _KIND_OF_PIECE_PART[facts["kind"]]
     if component.kind not in (None, kind):
         yield f"it holds {_a(kind)}, but stands in the folder of {component.kind}s."
     if not (isinstance(facts["name"], str) and facts["name"]):
@@ -202,7 +201,7 @@ def examine(component: Component) -> tuple[dict[str, Any] | None, list[str]]:
     if source.is_declared(component.path):
         return declaring.examine(component.file)
     facts, problems = pieces.examine(component.file)
-    if facts and component.kind not in (None, _KINDS[facts["kind"]]):
+    if facts and component.kind not in (None, _KIND_OF_PIECE_PART[facts["kind"]]):
         problems = ["It stands in the folder of another kind."]
     return facts, problems
 

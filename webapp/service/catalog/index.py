@@ -1,11 +1,8 @@
 """The catalog at run time: apps by slug or id, categories, components, and search. Threads may share one.
 
-It reads a ``catalog.db`` that never changes: a build puts another file in its place, and :meth:`Catalog.refresh` takes
-that in while others go on reading. What lists of apps show is kept in memory; the rest is read by one connection.
-
-The rows of ``catalog.db`` as apps and categories, in the forms that the running service keeps in memory.
-
-An app that needs a variable which this installation lacks is left out.
+It reads a ``catalog.db`` that never changes: a build puts another file in its place, and :meth:`Catalog.refresh`
+opens that one while others keep reading. What lists of apps show is kept in memory; the rest is read by one
+connection. An app that needs a variable which this installation lacks is left out.
 """
 
 import functools
@@ -32,21 +29,21 @@ from webapp.service.catalog.spec import AppSpec
 from webapp.service.components.tool_names import ToolNames
 
 __all__ = ["App", "Catalog", "Category"]
-APPS = (
+_SELECT_APPS = (
     "SELECT id, slug, name, description, auth_type, categories, category_names, featured_weight, custom_fields, "
     "scope_profiles, logo_hash, actions, triggers, variables, aliases, own FROM apps ORDER BY slug"
 )
-FAMILIES = (
+_SELECT_FAMILIES = (
     "SELECT slug, json_extract(spec, '$.oauth.family') AS family FROM apps "
     "WHERE json_extract(spec, '$.oauth.family') IS NOT NULL ORDER BY name"
 )
-WAYS = (
+_SELECT_WAYS = (
     "SELECT slug, json_extract(spec, '$.of') AS family FROM apps "
     "WHERE json_extract(spec, '$.of') IS NOT NULL ORDER BY name"
 )
-UNLISTED = "SELECT name FROM unlisted"
-CATEGORIES = "SELECT slug, name, description FROM categories"
-_DISTINCT = 512
+_SELECT_UNLISTED = "SELECT name FROM unlisted"
+_SELECT_CATEGORIES = "SELECT slug, name, description FROM categories"
+_MOST_DISTINCT = 512
 Rows = Iterable[sqlite3.Row]
 ReadSpec = Callable[[str], AppSpec]
 
@@ -69,15 +66,15 @@ class _Contents:
 
     def _load(self, public_url: str, folder: Path) -> None:
         spec = functools.lru_cache(maxsize=256)(self._read_spec)
-        every = self._rows(APPS)
+        every = self._rows(_SELECT_APPS)
         by_row = apps(every, public_url, self._variables, spec)
         self.by_name = by_name(by_row.values())
-        self.count, self.by_family = len(by_row), families(self._rows(FAMILIES), self.by_name)
-        self.by_base = families(self._rows(WAYS), self.by_name)
+        self.count, self.by_family = len(by_row), families(self._rows(_SELECT_FAMILIES), self.by_name)
+        self.by_base = families(self._rows(_SELECT_WAYS), self.by_name)
         self.embedded = functools.lru_cache(maxsize=1024)(self._embed)
-        unlisted = {row["name"] for row in self._rows(UNLISTED)}
+        unlisted = {row["name"] for row in self._rows(_SELECT_UNLISTED)}
         listed = {row: app for row, app in by_row.items() if app.slug not in unlisted} if unlisted else by_row
-        self.categories = categories(self._rows(CATEGORIES), listed.values())
+        self.categories = categories(self._rows(_SELECT_CATEGORIES), listed.values())
         make = functools.partial(component, variables=self._variables, folder=folder)
         hidden = {row["slug"] for row in every} - {app.slug for app in by_row.values()}
         self.components = Components(self._rows, make, hidden, unlisted=unlisted)
@@ -320,16 +317,16 @@ def _app(row: sqlite3.Row, public_url: str, variables: Mapping[str, str], read_s
 # Thousands of apps say the same of these: they share what they say it with.
 
 
-@lru_cache(_DISTINCT)
+@lru_cache(_MOST_DISTINCT)
 def _texts(array: str) -> tuple[str, ...]:
     return tuple(json.loads(array))
 
 
-@lru_cache(_DISTINCT)
+@lru_cache(_MOST_DISTINCT)
 def _names(array: str) -> frozenset[str]:
     return frozenset(_texts(array))
 
 
-@lru_cache(_DISTINCT)
+@lru_cache(_MOST_DISTINCT)
 def _category_ids(array: str) -> tuple[str, ...]:
     return tuple(stable_id("appcat", category) for category in _texts(array))

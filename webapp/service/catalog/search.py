@@ -1,12 +1,9 @@
-"""One sorted list and the pages cut out of it: keyset paging over lists that are already in memory. What narrows a list
-of apps: the words of a search and the filters of contract "Apps", in one comparable value.
+"""Searching the apps of a catalog: which match the words and filters of contract "Apps", in what order, and how many
+there are in each category.
 
-A list is kept ascending by a key that no two of its items share; descending order reads it from the end. Cursors are
-``kit.cursors``'s, so that they hold when apps are added in between.
-
-Searching the apps of a catalog: which match, in what order, and how many there are in each category.
-
-The catalog never changes, so whatever was looked up may be kept.
+A :class:`Listing` is one sorted list in memory and the pages cut out of it. It is ascending by a key that no two of
+its items share; descending order reads it from the end. Cursors are those of ``kit.cursors``, so that they stay
+valid when apps are added in between. The catalog never changes, so results may be cached.
 """
 
 import functools

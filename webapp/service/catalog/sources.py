@@ -1,21 +1,13 @@
-"""Reading the sources of a catalog: folders of apps, each ``<slug>/app.toml`` with its components, and categories.
+"""Reads the sources of a catalog: folders of apps, each ``<slug>/app.toml`` with its components, and the categories.
 
-An operator's own components may also stand outside any app, as ``<name>/<version>.py`` in a folder of their own.
+An operator's own components may also stand outside any app, as ``<name>/<version>.py`` in a folder of their own, and
+an operator's own app may leave out where each fact was read: its documentation counts as the source. An ``app.toml``
+with ``joins = "<slug>"`` adds its components to an app that stands elsewhere, as pieces do for a built-in app; a key
+that the app already has stays the app's. ``unlisted.txt`` names the apps and components that lists leave out; they
+still work for whoever names them.
 
-A file that cannot be read becomes a problem and is left out; the rest goes on. What is wrong between the facts of
-a file that can be read is ``check``'s to find.
-
-What an operator's own app may leave out: where each fact was read. It is taken to be the app's documentation.
-
-Folders of components that belong to an app which stands elsewhere: ``joins = "<slug>"`` in their ``app.toml``.
-
-Pieces bring such: their actions and triggers work with the accounts of an app that is built in. A key that the app has
-already is the app's; who writes the folder takes another.
-
-What stands in the catalog, and in none of its lists: integrations that their owner hides from people.
-
-Whoever uses them goes on: by its own name, each app and component is found. ``unlisted.txt``, beside the apps of
-integrations, holds the slugs of apps and the keys of components, one in each line.
+A file that cannot be read becomes a problem and is left out. What is wrong between the facts of a readable file is
+for ``check`` to find.
 """
 
 import tomllib

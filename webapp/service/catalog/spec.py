@@ -1,23 +1,11 @@
-"""Models of what an app says about its requests: where the credential goes, how it is tested, how a refusal looks; and
-what every model of ``app.toml`` is made of.
+"""The models of ``app.toml`` and ``categories.toml``: everything the service knows about an app, as plain facts.
 
-All texts may hold ``{field}``, filled with the account's values when a request is made (see ``outbound.templates``).
+They come in the order of the file's tables: requests and where the credential goes, OAuth, sessions (fields
+exchanged for a short-lived credential), events, what an npm piece adds, and :class:`AppSpec`, which holds them all.
+Texts may hold ``{field}``, which is filled with the account's value when a request is made (see
+``outbound.templates``). The paths of events are dotted paths in the request's JSON body, or ``header:`` and a name.
 
-Models of what an app says about its OAuth: endpoints, quirks, scopes in plain words, and how a client is made.
-
-Models of what an app says about exchanging an account's fields for a credential that lives for a while.
-
-Models of how a provider tells all its events to one address of an OAuth client: who signs, which account it is about
-and who may see it.
-
-Paths are dotted paths in the JSON body of the request, or ``header:`` and a name; but where an account is asked about
-itself, in its answer.
-
-Models of what an app says that an npm package brought: which package asks whether an account is good, and how.
-
-The model of ``app.toml`` and ``categories.toml``: everything the service knows about an app, as plain facts.
-
-Shape alone is checked here; what must hold between the facts is ``check``'s. Parsing a file raises pydantic's
+A model checks its own shape; what must hold between the facts is for ``check``. Parsing a file raises pydantic's
 ``ValidationError``.
 """
 
@@ -42,9 +30,9 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 # An address as an app declares it: https, or a template that begins with a field or an installation's variable.
 Address = Annotated[str, StringConstraints(pattern=r"^(https?://|\{|\$\{)[^\s\\]*$", max_length=2000)]
 Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-TOKEN = "session_token"  # noqa: S105 - the name of a field
+SESSION_TOKEN = "session_token"  # noqa: S105 - the name of a field
 _HMAC, _HEADER = "hmac:", "header:"
-KIND = "piece"
+PIECE = "piece"
 AuthType = Literal["oauth", "keys", "none"]
 
 
@@ -566,7 +554,7 @@ class PieceFacts(Facts):
 def asks_piece(fields: Mapping[str, Any]) -> bool:
     """Whether the app with the ``fields`` of an ``app.toml`` is tested by the package that brought it."""
     test = fields.get("test")
-    return isinstance(test, Mapping) and test.get("kind") == KIND
+    return isinstance(test, Mapping) and test.get("kind") == PIECE
 
 
 class Category(Facts):

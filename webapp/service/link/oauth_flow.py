@@ -249,7 +249,7 @@ def _code(app: App) -> str:
 def _check_sender(oauth_provider: Provider, app: App, client: ProviderClient) -> None:
     """Raise :class:`RejectedByProvider` unless the answer may be trusted to be this provider's."""
     if (request.view_args or {}).get("server", "") != client.callback:
-        raise RejectedByProvider(oauth.NOT_THE_ONE_ASKED)
+        raise RejectedByProvider(oauth.WRONG_ISSUER)
     failure = oauth.check_issuer(oauth_provider, request.args.get("iss"))
     if failure is not None:
         raise RejectedByProvider(naming(failure.sentence, app.name))

@@ -4,10 +4,8 @@ It goes only where its Guard lets it. It reads no proxy, netrc or cookie of the 
 redirects only when asked and checks each hop anew, and holds a thread no longer than the deadline. Failures of the
 network are values. How one request travels over one connection is ``transport``'s.
 
-A request is checked before any byte goes out. It never names its host: the Host header, and all that frames or routes
-the message, belong to the transport.
-
-Bodies of ``multipart/form-data`` (RFC 7578).
+A request is checked before any byte goes out. It never names its host: the Host header, and all that frames or
+routes the message, belong to the transport.
 """
 
 import json as json_codec

@@ -1,11 +1,8 @@
-"""What statements and tables of a database are, whichever kind it is of.
+"""What accounts of all kinds of databases share: where and as whom to connect, rows and tables, the guard, the
+deadline, and the sentences for whoever connects.
 
-What the accounts of all kinds of databases share: where and as whom to connect, what came of it, and the guard,
-the deadline and the words for whoever connects.
-
-The kinds of databases that an account may be of, each by its name in ``[test]`` of the app.
-
-Their drivers are slow to import, so that each is imported once an account needs it.
+:data:`ENGINES` has the kinds of databases by their name in ``[test]`` of an app. Their drivers are slow to import,
+so each is imported once an account needs it.
 """
 
 import itertools

@@ -1,15 +1,14 @@
-"""A MySQL or MariaDB account: connects to its server through the guard, and tells whether the account works.
+"""A MySQL or MariaDB account: connects to its server through the guard, tells whether the account works, and runs
+statements.
 
 The name is looked up and checked once and the socket goes to that address, while the certificate is checked against
-the name. No option file of the machine is read, no file of it is ever sent (`LOCAL INFILE`), and one statement is sent
-at a time. A password is sent as it is only where the connection is encrypted. A server that stalls is cut off at the
-deadline.
+the name. No option file of the machine is read, no file of it is ever sent (``LOCAL INFILE``), and one statement is
+sent at a time. A password is sent as it is only where the connection is encrypted. A server that stalls is cut off
+at the deadline, and a statement that is still running then is stopped on the server as well.
 
-Statements for a MySQL or MariaDB account, and their rows as JSON has them.
-
-A value that JSON has no type for comes as MySQL writes it: decimals, dates and times; bytes as `0xFF00`. A statement
-that is still running at its deadline is stopped on the server as well. What the statement may do is the user's matter:
-nothing here reads SQL. Parameters are the server's own (`PREPARE`), so they never become part of a statement.
+Rows come as JSON has them; a value that JSON has no type for comes as MySQL writes it: decimals, dates and times;
+bytes as ``0xFF00``. Parameters are the server's own (``PREPARE``), so they never become part of a statement. What a
+statement may do is for the user's rights to decide: nothing here reads SQL.
 """
 
 import json

@@ -1,19 +1,15 @@
-"""Reading what a token endpoint answered: a TokenResult, or an OAuthFailure that says what to do about it.
+"""OAuth 2.0 towards providers: authorization URL, code exchange, refresh, revocation, issuer check and discovery.
 
-Providers bend RFC 6749, section 5: errors with status 200 (GitHub, Slack), form-encoded answers, `expires_in` as
-text or absent, or a time in its place (Square), scopes with commas, tokens inside another member. All of that is read
-here, without knowing providers by name. Sentences never repeat text of the provider but its error code, and never a
-token.
+Authlib builds the requests, and the guarded client carries them. State, one-use attempts and single-flight refresh
+belong to the caller: nothing here remembers anything. PKCE is S256 unless a provider refuses it.
 
-OAuth 2.0 towards providers: authorization URL, code exchange, refresh, revocation, issuer check.
+Providers bend RFC 6749, section 5: errors with status 200 (GitHub, Slack), form-encoded answers, ``expires_in`` as
+text or absent, or a time in its place (Square), scopes with commas, tokens inside another member. All of that is
+read here without knowing providers by name, into a :class:`TokenResult` or an :class:`OAuthFailure` that says what
+to do about it. Sentences never repeat a provider's text except its error code, and never a token.
 
-Authlib builds the requests; the guarded client carries them; tokens reads the answers. State, one-use attempts and
-single-flight refresh belong to the caller: nothing here remembers anything. PKCE is S256 unless a provider refuses it.
-
-The addresses of an authorization server, as it says them itself: RFC 8414, section 3, or OpenID Connect Discovery.
-
-They are taken only from metadata that names the very issuer which was asked (RFC 8414, 3.3), and never without
-encryption where the issuer has it.
+Discovery (RFC 8414, section 3, or OpenID Connect Discovery) trusts only metadata that names the very issuer that was
+asked (RFC 8414, 3.3), and never gives up encryption that the issuer has.
 """
 
 import hmac
@@ -41,7 +37,7 @@ OAuthFailureKind = Literal[
     "temporary",  # worth another try later
 ]
 MAX_TOKEN_LIFE_S = 10 * 365 * 86_400
-_KINDS: Mapping[str, OAuthFailureKind] = {
+_KIND_OF_CODE: Mapping[str, OAuthFailureKind] = {
     "invalid_grant": "grant_dead",  # RFC 6749, 5.2
     "bad_verification_code": "grant_dead",  # GitHub
     "bad_refresh_token": "grant_dead",  # GitHub
@@ -56,17 +52,17 @@ _SENTENCES: Mapping[OAuthFailureKind, str] = {
     "misconfigured": "The provider refuses this installation's OAuth client. Ask the operator to check it.",
     "temporary": "The provider cannot answer right now. Try again in a few minutes.",
 }
-_CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+_ERROR_CODE = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 _TOKEN = re.compile(r"[\x21-\x7e]{1,16384}")
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,500}")  # RFC 6749, 3.3
-DEADLINE_S = 8.0
+DISCOVERY_DEADLINE_S = 8.0
 ENDPOINTS = {
     "authorize_url": "authorization_endpoint",
     "token_url": "token_endpoint",
     "revoke_url": "revocation_endpoint",
 }
-_NEEDED = ("authorize_url", "token_url")
-_NONE = Failure("bad_response", "The issuer does not say where people sign in. Check its address.")
+_REQUIRED_ENDPOINTS = ("authorize_url", "token_url")
+_NO_METADATA = Failure("bad_response", "The issuer does not say where people sign in. Check its address.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +95,184 @@ class TokenResult:
     raw: Mapping[str, Any] = field(repr=False)
 
 
+R = TypeVar("R", TokenResult | OAuthFailure, OAuthFailure | None)
+TokenAuthMethod = Literal["client_secret_basic", "client_secret_post", "none"]
+MAX_ANSWER = 256 * 1024
+WRONG_ISSUER = "The answer did not come from the one that was asked. Start connecting again."
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """An OAuth provider's facts together with the client registered there. Prints without the secret."""
+
+    authorize_url: str
+    token_url: str
+    client_id: str
+    client_secret: str | None = field(default=None, repr=False)
+    refresh_url: str | None = None  # where that is not token_url
+    request_token_url: str | None = None  # RFC 5849, for OAuth 1.0a (oauth1)
+    revoke_url: str | None = None  # RFC 7009
+    issuer: str | None = None  # RFC 9207
+    iss_required: bool = False  # the provider advertises authorization_response_iss_parameter_supported
+    token_auth_method: TokenAuthMethod = "client_secret_basic"  # noqa: S105 - a method's name, not a secret
+    pkce: bool = True
+    scope_param: str = "scope"  # Slack asks for a person's scopes in `user_scope`
+    scope_separator: str = " "
+    extra_authorize_params: Mapping[str, str] = field(default_factory=dict)
+    extra_token_params: Mapping[str, str | int] = field(default_factory=dict)
+    extra_refresh_params: Mapping[str, str | int] = field(default_factory=dict)
+    token_at: str = ""  # dotted path of the object in the answer that holds the token's members
+    json_body: bool = False  # the token endpoint takes JSON, as Notion's documentation asks
+    error_codes: Mapping[str, OAuthFailureKind] = field(default_factory=dict)  # the provider's own codes
+    token_headers: Mapping[str, str] = field(default_factory=dict)
+    allowed_hosts: HostRules | None = None
+    deadline_s: float = 20.0
+
+
+def authorization_url(
+    provider: Provider,
+    *,
+    redirect_uri: str,
+    state: str,
+    verifier: str,
+    scopes: Sequence[str],
+    extra: Mapping[str, str] | None = None,
+) -> str:
+    """The address to send the person to (RFC 6749, 4.1.1; RFC 7636, 4.3). `extra` wins over the provider's own."""
+    params: dict[str, str] = {**provider.extra_authorize_params, **(extra or {})}
+    if scopes:
+        params[provider.scope_param] = provider.scope_separator.join(scopes)
+    if provider.pkce:
+        params |= {
+            "code_challenge": create_s256_code_challenge(verifier),
+            "code_challenge_method": "S256",
+        }
+    url: str = prepare_grant_uri(
+        provider.authorize_url, provider.client_id, "code", redirect_uri=redirect_uri, state=state, **params
+    )
+    return url
+
+
+def exchange_code(
+    client: OutboundClient, provider: Provider, *, code: str, redirect_uri: str, verifier: str
+) -> TokenResult | OAuthFailure:
+    """Turn an authorization code into tokens (RFC 6749, 4.1.3; RFC 7636, 4.5)."""
+    params: dict[str, str | int] = {"code": code, "redirect_uri": redirect_uri, **provider.extra_token_params}
+    if provider.pkce:
+        params["code_verifier"] = verifier
+    outcome = _post_token(client, provider, "authorization_code", params)
+    result = read_token(outcome, token_at=provider.token_at, codes=provider.error_codes)
+    return _discreet(result, provider, code, verifier)
+
+
+def refresh(client: OutboundClient, provider: Provider, *, refresh_token: str) -> TokenResult | OAuthFailure:
+    """New tokens for a refresh token (RFC 6749, 6). An answer without a refresh token keeps the one given."""
+    outcome = _post_token(
+        client, provider, "refresh_token", {"refresh_token": refresh_token, **provider.extra_refresh_params}
+    )
+    result = read_token(outcome, token_at=provider.token_at, strict=False, codes=provider.error_codes)
+    if isinstance(result, TokenResult) and result.refresh_token is None:
+        return replace(result, refresh_token=refresh_token)
+    return _discreet(result, provider, refresh_token)
+
+
+def revoke(
+    client: OutboundClient,
+    provider: Provider,
+    *,
+    token: str,
+    hint: Literal["access_token", "refresh_token"] = "refresh_token",
+) -> OAuthFailure | None:
+    """Revoke a token at the provider (RFC 7009). None when it is revoked, or was unknown there already."""
+    if provider.revoke_url is None:
+        return OAuthFailure("misconfigured", "This provider cannot revoke from here. Remove access at the provider.")
+    body, headers = prepare_revoke_token_request(token, hint, "", {})
+    refusal = read_refusal(_post(client, provider, provider.revoke_url, body, headers), provider.error_codes)
+    return _discreet(refusal, provider, token)
+
+
+def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
+    """Check the `iss` of an authorization answer, errors included (RFC 9207, 2.4). None when it may go on."""
+    missing = iss is None and provider.iss_required
+    wrong = iss is not None and provider.issuer is not None and not _same(iss, provider.issuer)
+    if not (missing or wrong):
+        return None
+    return OAuthFailure("denied", WRONG_ISSUER, "issuer_mismatch")
+
+
+def _discreet(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:
+    """`result`, without an error code that repeats a secret which was sent: codes are shown, stored and logged."""
+    if not isinstance(result, OAuthFailure) or result.error_code is None:
+        return result
+    if any(secret and secret in result.error_code for secret in (provider.client_secret, *sent)):
+        return replace(failure_for(None), status=result.status)
+    return result
+
+
+def _post_token(
+    client: OutboundClient, provider: Provider, grant_type: str, params: dict[str, str | int]
+) -> Response | Failure:
+    refreshes = grant_type == "refresh_token"
+    url = (provider.refresh_url if refreshes else None) or provider.token_url
+    if provider.json_body:
+        return _post_json(client, provider, url, {"grant_type": grant_type, **params})
+    body = prepare_token_request(grant_type, "", **{name: str(value) for name, value in params.items()})
+    return _post(client, provider, url, body, {})
+
+
+def _post(
+    client: OutboundClient, provider: Provider, url: str, body: str, headers: dict[str, str]
+) -> Response | Failure:
+    headers = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
+    _, headers, body = _authentication(provider).prepare("POST", url, headers, body)
+    return _send(client, provider, url, headers, data=body.encode())
+
+
+def _post_json(
+    client: OutboundClient, provider: Provider, url: str, params: dict[str, str | int]
+) -> Response | Failure:
+    headers: dict[str, str] = {}
+    if provider.token_auth_method == "client_secret_basic":  # noqa: S105
+        _, headers, _ = _authentication(provider).prepare("POST", url, headers, "")
+    else:
+        params["client_id"] = provider.client_id
+        if provider.token_auth_method == "client_secret_post":  # noqa: S105
+            params["client_secret"] = provider.client_secret or ""
+    return _send(client, provider, url, headers, json=params)
+
+
+def _send(
+    client: OutboundClient, provider: Provider, url: str, headers: Mapping[str, str], **body: Any
+) -> Response | Failure:
+    # Token endpoints never redirect (a followed POST would carry the secret elsewhere), so none is followed.
+    return client.request(
+        "POST",
+        url,
+        headers={"Accept": "application/json", **headers, **provider.token_headers},
+        deadline_s=provider.deadline_s,
+        max_bytes=MAX_ANSWER,
+        allowed_hosts=provider.allowed_hosts,
+        **body,
+    )
+
+
+def _authentication(provider: Provider) -> Any:
+    method: Any = provider.token_auth_method
+    if method == "client_secret_basic":
+        method = _encode_basic
+    return ClientAuth(provider.client_id, provider.client_secret, method)
+
+
+def _encode_basic(client: Any, method: str, uri: str, headers: dict[str, str], body: str) -> Any:
+    """RFC 6749, 2.3.1: id and secret are form-encoded before they are joined; Authlib leaves that out."""
+    encoded = ClientAuth(quote_plus(client.client_id), quote_plus(client.client_secret or ""))
+    return encode_client_secret_basic(encoded, method, uri, headers, body)
+
+
+def _same(left: str, right: str) -> bool:
+    return hmac.compare_digest(left.encode(errors="replace"), right.encode(errors="replace"))
+
+
 def failure_for(
     code: str | None, retry_after_s: int | None = None, codes: Mapping[str, OAuthFailureKind] | None = None
 ) -> OAuthFailure:
@@ -106,8 +280,8 @@ def failure_for(
 
     `codes` are what an app declares of its provider's own codes; they come before the general ones.
     """
-    known = code if code is not None and _CODE.fullmatch(code) else None
-    kind = {**_KINDS, **(codes or {})}.get(known or "", "misconfigured")
+    known = code if code is not None and _ERROR_CODE.fullmatch(code) else None
+    kind = {**_KIND_OF_CODE, **(codes or {})}.get(known or "", "misconfigured")
     sentence = _SENTENCES[kind]
     if known and kind == "misconfigured":
         sentence = f"The provider answered “{known}”. Ask the operator to check the app's OAuth client."
@@ -236,199 +410,21 @@ def _unusable(sentence: str, status: int = 200) -> OAuthFailure:
     return OAuthFailure(kind, f"{sentence} Try again later; if it stays so, ask the operator to check the app.")
 
 
-R = TypeVar("R", TokenResult | OAuthFailure, OAuthFailure | None)
-TokenAuthMethod = Literal["client_secret_basic", "client_secret_post", "none"]
-MAX_ANSWER = 256 * 1024
-NOT_THE_ONE_ASKED = "The answer did not come from the one that was asked. Start connecting again."
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """An OAuth provider's facts together with the client registered there. Prints without the secret."""
-
-    authorize_url: str
-    token_url: str
-    client_id: str
-    client_secret: str | None = field(default=None, repr=False)
-    refresh_url: str | None = None  # where that is not token_url
-    request_token_url: str | None = None  # RFC 5849, for OAuth 1.0a (oauth1)
-    revoke_url: str | None = None  # RFC 7009
-    issuer: str | None = None  # RFC 9207
-    iss_required: bool = False  # the provider advertises authorization_response_iss_parameter_supported
-    token_auth_method: TokenAuthMethod = "client_secret_basic"  # noqa: S105 - a method's name, not a secret
-    pkce: bool = True
-    scope_param: str = "scope"  # Slack asks for a person's scopes in `user_scope`
-    scope_separator: str = " "
-    extra_authorize_params: Mapping[str, str] = field(default_factory=dict)
-    extra_token_params: Mapping[str, str | int] = field(default_factory=dict)
-    extra_refresh_params: Mapping[str, str | int] = field(default_factory=dict)
-    token_at: str = ""  # dotted path of the object in the answer that holds the token's members
-    json_body: bool = False  # the token endpoint takes JSON, as Notion's documentation asks
-    error_codes: Mapping[str, OAuthFailureKind] = field(default_factory=dict)  # the provider's own codes
-    token_headers: Mapping[str, str] = field(default_factory=dict)
-    allowed_hosts: HostRules | None = None
-    deadline_s: float = 20.0
-
-
-def authorization_url(
-    provider: Provider,
-    *,
-    redirect_uri: str,
-    state: str,
-    verifier: str,
-    scopes: Sequence[str],
-    extra: Mapping[str, str] | None = None,
-) -> str:
-    """The address to send the person to (RFC 6749, 4.1.1; RFC 7636, 4.3). `extra` wins over the provider's own."""
-    params: dict[str, str] = {**provider.extra_authorize_params, **(extra or {})}
-    if scopes:
-        params[provider.scope_param] = provider.scope_separator.join(scopes)
-    if provider.pkce:
-        params |= {
-            "code_challenge": create_s256_code_challenge(verifier),
-            "code_challenge_method": "S256",
-        }
-    url: str = prepare_grant_uri(
-        provider.authorize_url, provider.client_id, "code", redirect_uri=redirect_uri, state=state, **params
-    )
-    return url
-
-
-def exchange_code(
-    client: OutboundClient, provider: Provider, *, code: str, redirect_uri: str, verifier: str
-) -> TokenResult | OAuthFailure:
-    """Turn an authorization code into tokens (RFC 6749, 4.1.3; RFC 7636, 4.5)."""
-    params: dict[str, str | int] = {"code": code, "redirect_uri": redirect_uri, **provider.extra_token_params}
-    if provider.pkce:
-        params["code_verifier"] = verifier
-    outcome = _post_token(client, provider, "authorization_code", params)
-    result = read_token(outcome, token_at=provider.token_at, codes=provider.error_codes)
-    return _discreet(result, provider, code, verifier)
-
-
-def refresh(client: OutboundClient, provider: Provider, *, refresh_token: str) -> TokenResult | OAuthFailure:
-    """New tokens for a refresh token (RFC 6749, 6). An answer without a refresh token keeps the one given."""
-    outcome = _post_token(
-        client, provider, "refresh_token", {"refresh_token": refresh_token, **provider.extra_refresh_params}
-    )
-    result = read_token(outcome, token_at=provider.token_at, strict=False, codes=provider.error_codes)
-    if isinstance(result, TokenResult) and result.refresh_token is None:
-        return replace(result, refresh_token=refresh_token)
-    return _discreet(result, provider, refresh_token)
-
-
-def revoke(
-    client: OutboundClient,
-    provider: Provider,
-    *,
-    token: str,
-    hint: Literal["access_token", "refresh_token"] = "refresh_token",
-) -> OAuthFailure | None:
-    """Revoke a token at the provider (RFC 7009). None when it is revoked, or was unknown there already."""
-    if provider.revoke_url is None:
-        return OAuthFailure("misconfigured", "This provider cannot revoke from here. Remove access at the provider.")
-    body, headers = prepare_revoke_token_request(token, hint, "", {})
-    refusal = read_refusal(_post(client, provider, provider.revoke_url, body, headers), provider.error_codes)
-    return _discreet(refusal, provider, token)
-
-
-def check_issuer(provider: Provider, iss: str | None) -> OAuthFailure | None:
-    """Check the `iss` of an authorization answer, errors included (RFC 9207, 2.4). None when it may go on."""
-    missing = iss is None and provider.iss_required
-    wrong = iss is not None and provider.issuer is not None and not _same(iss, provider.issuer)
-    if not (missing or wrong):
-        return None
-    return OAuthFailure("denied", NOT_THE_ONE_ASKED, "issuer_mismatch")
-
-
-def _discreet(result: R, provider: Provider, *sent: str) -> R | OAuthFailure:
-    """`result`, without an error code that repeats a secret which was sent: codes are shown, stored and logged."""
-    if not isinstance(result, OAuthFailure) or result.error_code is None:
-        return result
-    if any(secret and secret in result.error_code for secret in (provider.client_secret, *sent)):
-        return replace(failure_for(None), status=result.status)
-    return result
-
-
-def _post_token(
-    client: OutboundClient, provider: Provider, grant_type: str, params: dict[str, str | int]
-) -> Response | Failure:
-    refreshes = grant_type == "refresh_token"
-    url = (provider.refresh_url if refreshes else None) or provider.token_url
-    if provider.json_body:
-        return _post_json(client, provider, url, {"grant_type": grant_type, **params})
-    body = prepare_token_request(grant_type, "", **{name: str(value) for name, value in params.items()})
-    return _post(client, provider, url, body, {})
-
-
-def _post(
-    client: OutboundClient, provider: Provider, url: str, body: str, headers: dict[str, str]
-) -> Response | Failure:
-    headers = {**headers, "Content-Type": "application/x-www-form-urlencoded"}
-    _, headers, body = _authentication(provider).prepare("POST", url, headers, body)
-    return _send(client, provider, url, headers, data=body.encode())
-
-
-def _post_json(
-    client: OutboundClient, provider: Provider, url: str, params: dict[str, str | int]
-) -> Response | Failure:
-    headers: dict[str, str] = {}
-    if provider.token_auth_method == "client_secret_basic":  # noqa: S105
-        _, headers, _ = _authentication(provider).prepare("POST", url, headers, "")
-    else:
-        params["client_id"] = provider.client_id
-        if provider.token_auth_method == "client_secret_post":  # noqa: S105
-            params["client_secret"] = provider.client_secret or ""
-    return _send(client, provider, url, headers, json=params)
-
-
-def _send(
-    client: OutboundClient, provider: Provider, url: str, headers: Mapping[str, str], **body: Any
-) -> Response | Failure:
-    # Token endpoints never redirect (a followed POST would carry the secret elsewhere), so none is followed.
-    return client.request(
-        "POST",
-        url,
-        headers={"Accept": "application/json", **headers, **provider.token_headers},
-        deadline_s=provider.deadline_s,
-        max_bytes=MAX_ANSWER,
-        allowed_hosts=provider.allowed_hosts,
-        **body,
-    )
-
-
-def _authentication(provider: Provider) -> Any:
-    method: Any = provider.token_auth_method
-    if method == "client_secret_basic":
-        method = _encode_basic
-    return ClientAuth(provider.client_id, provider.client_secret, method)
-
-
-def _encode_basic(client: Any, method: str, uri: str, headers: dict[str, str], body: str) -> Any:
-    """RFC 6749, 2.3.1: id and secret are form-encoded before they are joined; Authlib leaves that out."""
-    encoded = ClientAuth(quote_plus(client.client_id), quote_plus(client.client_secret or ""))
-    return encode_client_secret_basic(encoded, method, uri, headers, body)
-
-
-def _same(left: str, right: str) -> bool:
-    return hmac.compare_digest(left.encode(errors="replace"), right.encode(errors="replace"))
-
-
 def discover(client: OutboundClient, issuer: str) -> dict[str, str] | Failure:
     """The addresses by the names that an app's ``[oauth]`` has for them; why they could not be had."""
-    answer: dict[str, str] | Failure = _NONE
+    answer: dict[str, str] | Failure = _NO_METADATA
     for url in _places(issuer):
         outcome = client.request(
             "GET",
             url,
             headers={"Accept": "application/json"},
-            deadline_s=DEADLINE_S,
+            deadline_s=DISCOVERY_DEADLINE_S,
             max_bytes=MAX_ANSWER,
             allowed_hosts=HostRules.of(host_rule(issuer)),
         )
         if isinstance(outcome, Failure):
             return outcome
-        parsed = outcome.json() if outcome.ok else _NONE
+        parsed = outcome.json() if outcome.ok else _NO_METADATA
         answer = _read(parsed.value, issuer) if isinstance(parsed, Json) else answer
         if not isinstance(answer, Failure):
             return answer
@@ -446,10 +442,10 @@ def _places(issuer: str) -> tuple[str, str]:
 
 def _read(metadata: Any, issuer: str) -> dict[str, str] | Failure:
     if not isinstance(metadata, Mapping) or str(metadata.get("issuer")).rstrip("/") != issuer.rstrip("/"):
-        return _NONE
+        return _NO_METADATA
     urls = {name: metadata.get(member) for name, member in ENDPOINTS.items() if metadata.get(member)}
-    if any(name not in urls for name in _NEEDED) or not all(_is_fit(url, issuer) for url in urls.values()):
-        return _NONE
+    if any(name not in urls for name in _REQUIRED_ENDPOINTS) or not all(_is_fit(url, issuer) for url in urls.values()):
+        return _NO_METADATA
     return {name: str(url) for name, url in urls.items()}
 
 

@@ -1,14 +1,13 @@
 """What comes back from the network, as values: a Response, or a Failure with its kind and one sentence.
 
-Nothing here opens a socket. A Response prints without body, headers and address, because each may hold a
-secret. Every way a connection can fail is told as a Failure: this is the one place that knows the libraries'
-exceptions. Reading JSON is here too: an HTML page, broken UTF-8 or absurd nesting becomes a Failure, not a bug. Text
-is made fit to be stored and shown; pages escape it besides.
+Nothing here opens a socket. A Response prints without body, headers and address, because each may hold a secret.
+Every way in which a connection can fail becomes a Failure: only this module knows the libraries' exceptions. Reading
+JSON is here too: an HTML page, broken UTF-8 or absurd nesting becomes a Failure, not a bug. Text is made fit to be
+stored and shown; pages escape it besides.
 
-Reading an answer in XML as JSON has it: an element with children is an object, one without is its text.
-
-Names lose their namespace, attributes are left out, and a name that stands several times becomes a list. A document
-type is refused, so that nothing in an answer is expanded or fetched.
+XML is read as JSON has it: an element with children is an object, one without is its text. Names lose their
+namespace, attributes are left out, and a name that occurs several times becomes a list. A document type is refused,
+so that nothing in an answer is expanded or fetched.
 """
 
 import json

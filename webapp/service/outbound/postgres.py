@@ -1,14 +1,12 @@
-"""A PostgreSQL account: connects to its server through the guard, and tells whether the account works.
+"""A PostgreSQL account: connects to its server through the guard, tells whether the account works, and runs
+statements.
 
-The name is looked up and checked once and libpq connects to that address (`hostaddr`), while the certificate is
-checked against the name. No file, service or client certificate of the machine is used. A server that stalls is
-cut off at the deadline.
+The name is looked up and checked once and libpq connects to that address (``hostaddr``), while the certificate is
+checked against the name. No file, service or client certificate of the machine is used. A server that stalls is cut
+off at the deadline, and a statement that is still running then is cancelled on the server as well.
 
-Statements for a PostgreSQL account, and their rows as JSON has them.
-
-A value that JSON has no type for comes as PostgreSQL writes it: numeric, dates and times, uuid, ranges. A statement
-that is still running at its deadline is cancelled on the server as well. What the statement may do is the role's
-matter: nothing here reads SQL. For the form of a query: which tables and columns the account sees.
+Rows come as JSON has them; a value that JSON has no type for comes as PostgreSQL writes it: numeric, dates and
+times, uuid, ranges. What a statement may do is for the role to decide: nothing here reads SQL.
 """
 
 import math

@@ -1,19 +1,16 @@
-"""An answer that is handed on while it arrives, so that it is never held in memory as a whole; and its counterpart,
-a body that is read while it is sent.
+"""One request and its answer over one connection, to a pinned address and within limits of time and size.
 
-Connections that stand after an answer, for the next request of the same lane to the same origin.
-
-A lane is whoever may share connections: one account. A connection is taken only to an address that the guard has just
-pinned for that request, and only while its server is silent and has not hung up; it is let go of after a few seconds.
-
-One request and its answer over one connection, to a pinned address and within limits of time and size.
-
-The connection is fresh for each exchange, or one that stands to an address that the guard pinned just now (``reuse``).
-It goes to the address that the guard pinned, while SNI, the certificate check and the Host header use the name.
+The connection is fresh, or an idle one from the :class:`ConnectionPool` to an address that the guard has just pinned
+for this request. SNI, the certificate check and the Host header use the name. Only requests of one lane (one
+account) share connections; an idle one is used only while its server is silent and has not hung up, and closed after
+a few seconds.
 
 Sockets obey a total deadline and a byte budget. A socket's own timeout starts anew with every byte, so a peer that
-sends one byte a second would hold a thread for ever. These set the timeout to what is left of the deadline before each
-operation and count what they receive.
+sends one byte a second would hold a thread for ever. These set the timeout to what is left of the deadline before
+each operation and count what they receive.
+
+A :class:`Stream` is an answer that is passed on while it arrives, never held in memory as a whole; an
+:class:`Upload` is a body that is read while it is sent.
 """
 
 import re
@@ -50,9 +47,11 @@ from webapp.service.outbound.urls import Url
 
 BLOCK = 64 * 1024
 MaskBody = Callable[[Iterator[bytes]], Iterator[bytes]]
-_TEXT = re.compile(r"\s*(text/|application/([\w.-]+\+)?(json|xml|javascript|x-www-form-urlencoded|x-ndjson)\b)", re.I)
+_TEXT_TYPE = re.compile(
+    r"\s*(text/|application/([\w.-]+\+)?(json|xml|javascript|x-www-form-urlencoded|x-ndjson)\b)", re.I
+)
 IDLE_S = 10.0
-MOST, MOST_PER_LANE = 64, 4
+MAX_OPEN, MAX_OPEN_PER_LANE = 64, 4
 Key = tuple[str, tuple[str, str, int]]
 CONNECT_TIMEOUT_S = 5.0
 MAX_ADDRESSES = 4
@@ -73,7 +72,7 @@ def header_fields(pairs: Iterable[tuple[str, str]]) -> HTTPHeaderDict:
     return HTTPHeaderDict(pairs)
 
 
-class Broken(Exception):
+class StreamBroken(Exception):
     """The answer broke off in the middle; the message is one sentence."""
 
 
@@ -95,14 +94,14 @@ class Stream:
             while block := self._response.read1(BLOCK, decode_content=False):
                 yield block
         except NETWORK_ERRORS as error:
-            raise Broken(exchange_failure(error, self._connection.host, 0).sentence) from error
+            raise StreamBroken(exchange_failure(error, self._connection.host, 0).sentence) from error
         finally:
             self.close()
 
     def hide(self, mask: Callable[[str], str], mask_body: MaskBody) -> None:
         """Put the address and every header through ``mask``, and a body of text that is not encoded through
         ``mask_body``, which keeps its length."""
-        if _TEXT.match(self.headers.get("content-type", "text/")) and "content-encoding" not in self.headers:
+        if _TEXT_TYPE.match(self.headers.get("content-type", "text/")) and "content-encoding" not in self.headers:
             self._mask_body = mask_body
         self.url = mask(self.url)
         self.headers = HTTPHeaderDict((name, mask(value)) for name, value in self.headers.iteritems())
@@ -115,7 +114,7 @@ class Stream:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class OpenConnection:
     """An open connection, its socket and the address that it goes to."""
 
     connection: HTTPConnection
@@ -135,15 +134,15 @@ class Standing:
         return not poll.poll(0)
 
 
-class Standings:
-    """Keeps them, the newest last. Threads may share one."""
+class ConnectionPool:
+    """Keeps idle connections, the newest last. Threads may share one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Standing, tuple[Key, float]] = OrderedDict()
+        self._kept: OrderedDict[OpenConnection, tuple[Key, float]] = OrderedDict()
 
-    def take(self, lane: str, target: Target) -> Standing | None:
-        """One for a request of ``lane`` to ``target``; whoever takes it gives it back or closes it."""
+    def take(self, lane: str, target: Target) -> OpenConnection | None:
+        """An idle connection for a request of ``lane`` to ``target``, if there is one; give it back or close it."""
         key, addresses = (lane, target.url.origin), set(map(str, target.addresses))
         with self._lock:
             self._drop_old()
@@ -156,14 +155,14 @@ class Standings:
                 self.give(lane, target, each) if each in usable else each.close()
         return usable[-1] if usable else None
 
-    def give(self, lane: str, target: Target, standing: Standing) -> None:
-        """Keep ``standing`` for a while."""
+    def give(self, lane: str, target: Target, connection: OpenConnection) -> None:
+        """Keep ``connection`` for the next request."""
         key = (lane, target.url.origin)
         with self._lock:
             self._drop_old()
-            self._kept[standing] = key, time.monotonic()
+            self._kept[connection] = key, time.monotonic()
             of_lane = [each for each, (of, _) in self._kept.items() if of == key]
-            for each in (*of_lane[:-MOST_PER_LANE], *list(self._kept)[:-MOST]):
+            for each in (*of_lane[:-MAX_OPEN_PER_LANE], *list(self._kept)[:-MAX_OPEN]):
                 self._drop(each)
 
     def _drop_old(self) -> None:
@@ -171,13 +170,13 @@ class Standings:
         for each in [each for each, (_, since) in self._kept.items() if since < before]:
             self._drop(each)
 
-    def _drop(self, standing: Standing) -> None:
-        if self._kept.pop(standing, None) is not None:
-            standing.close()
+    def _drop(self, connection: OpenConnection) -> None:
+        if self._kept.pop(connection, None) is not None:
+            connection.close()
 
 
-STANDINGS = Standings()
-"""Those of this process."""
+POOL = ConnectionPool()
+"""The idle connections of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,41 +298,47 @@ class Transport:
         if isinstance(target, Failure):
             return target
         limits = Limits(deadline, max_bytes + HEADER_BYTES)
-        standing = STANDINGS.take(message.lane, target) if message.lane and message.method in _REPEATABLE else None
-        if standing is not None:
-            outcome = self._over(standing, target, message, limits, max_bytes, cut)
+        idle = POOL.take(message.lane, target) if message.lane and message.method in _REPEATABLE else None
+        if idle is not None:
+            outcome = self._over(idle, target, message, limits, max_bytes, cut)
             if not (isinstance(outcome, Failure) and outcome.kind == "reset"):
                 return outcome  # else it was hung up on just then, and the request may be made again (RFC 9110, 9.2.2)
         try:
             sock = self.connect(target, limits)
         except OSError as error:
             return connect_failure(error, message.url.host)
-        fresh = Standing(_connected(sock, message.url), sock, str(sock.getpeername()[0]))
+        fresh = OpenConnection(_connected(sock, message.url), sock, str(sock.getpeername()[0]))
         return self._over(fresh, target, message, limits, max_bytes, cut)
 
     def _over(
-        self, standing: Standing, target: Target, message: Message, limits: Limits, max_bytes: int, cut: bool
+        self,
+        open_connection: OpenConnection,
+        target: Target,
+        message: Message,
+        limits: Limits,
+        max_bytes: int,
+        cut: bool,
     ) -> Response | Failure:
-        """Exchange ``message`` over ``standing``, which is kept for its lane after a whole answer."""
-        connection, stands = standing.connection, False
-        standing.sock.limits = limits  # type: ignore[attr-defined]  # made by connect()
+        """Exchange ``message`` over an open connection, which is kept for its lane after a whole answer."""
+        connection, reusable = open_connection.connection, False
+        open_connection.sock.limits = limits  # type: ignore[attr-defined]  # made by connect()
         try:
             _send(connection, message, self._headers(message, "gzip, deflate"))
-            acknowledge_at_once(standing.sock)
+            acknowledge_at_once(open_connection.sock)
             with connection.getresponse() as response:
                 body = _read(response, max_bytes, cut)
                 if body is None:
                     return too_large(message.url.host, max_bytes)
-                stands = bool(message.lane) and _is_whole(response, connection)
+                reusable = bool(message.lane) and _is_whole(response, connection)
                 return Response(response.status, response.headers, body, str(message.url))
         except NETWORK_ERRORS as error:
             return exchange_failure(error, message.url.host, max_bytes)
         finally:
-            if stands:
-                STANDINGS.give(message.lane, target, standing)
+            if reusable:
+                POOL.give(message.lane, target, open_connection)
             else:
                 connection.close()
-                standing.sock.close()
+                open_connection.sock.close()
 
     def begin(self, message: Message, deadline: Deadline) -> Stream | Failure:
         """Send ``message`` and read the head of the answer; its body is read from the Stream, without a bound."""

@@ -26,7 +26,7 @@ from webapp.service.domain.components import proxying
 from webapp.service.domain.instance.opening import close_service, open_service
 from webapp.service.outbound.client import OutboundClient
 from webapp.service.outbound.guard import Address, Guard
-from webapp.service.outbound.transport import Broken
+from webapp.service.outbound.transport import StreamBroken
 from webapp.service.outbound.urls import HostRules
 from webapp.settings import Settings
 
@@ -490,7 +490,7 @@ def test_an_answer_that_drips_is_passed_on_and_ends_with_the_deadline(
     assert answer.status_code == 200
     blocks = iter(answer.response)
     assert next(blocks) == b"drip" and time.monotonic() - started < 0.4, "it is passed on while it arrives"
-    with pytest.raises(Broken, match="did not finish"):
+    with pytest.raises(StreamBroken, match="did not finish"):
         list(blocks)
     answer.close()
     assert time.monotonic() - started < 2

@@ -15,7 +15,7 @@ from tests.fakes.openapi_documents import ADDRESS, document, planned, query
 from webapp.errors import Invalid
 from webapp.service.catalog.importing import plans
 from webapp.service.catalog.importing.files import remembered
-from webapp.service.catalog.importing.plans import FILE, Options, Standing, choose_docs_url, digest, plan
+from webapp.service.catalog.importing.plans import RECORD, Options, Record, choose_docs_url, digest, plan
 from webapp.service.catalog.importing.servers import server
 
 PATHS = {
@@ -36,8 +36,8 @@ TESTABLE_PATHS = {
 
 def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     standing = remembered(planned({}, Options(only=("getMe",))), "acme.json", 5, {"app.toml": digest(b"x")})
-    (tmp_path / FILE).write_bytes(standing.to_json())
-    assert Standing.read(tmp_path) == standing
+    (tmp_path / RECORD).write_bytes(standing.to_json())
+    assert Record.read(tmp_path) == standing
     (tmp_path / "app.toml").write_bytes(b"x")
     assert standing.is_untouched(tmp_path, "app.toml") and standing.is_untouched(tmp_path, "gone.toml")
     (tmp_path / "app.toml").write_bytes(b"y")
@@ -45,10 +45,10 @@ def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_counts_as_none(tmp_path: Path) -> None:
-    assert Standing.read(tmp_path) is None
+    assert Record.read(tmp_path) is None
     for content in (b"{", b"[]", b'{"options": {}}'):
-        (tmp_path / FILE).write_bytes(content)
-        assert Standing.read(tmp_path) is None
+        (tmp_path / RECORD).write_bytes(content)
+        assert Record.read(tmp_path) is None
 
 
 def test_choices_stay_where_no_others_are_made() -> None:

@@ -18,7 +18,7 @@ from webapp.service.api.base.call import Call, answer, no_content
 from webapp.service.api.base.models import Body, Data
 from webapp.service.api.base.operations import Example, Group, Operations, PathParameter
 from webapp.service.catalog.importing.documents import MOST_BYTES
-from webapp.service.catalog.importing.plans import Options, Standing
+from webapp.service.catalog.importing.plans import Options, Record
 from webapp.service.domain.base import scopes
 from webapp.service.domain.instance import app_imports
 from webapp.service.domain.instance.app_imports import Source
@@ -114,7 +114,7 @@ def _options(order: AppImport) -> Options:
     return Options(tuple(order.only), order.auth, order.server, order.test, order.docs_url, order.category, order.name)
 
 
-def _listed(call: Call, standing: Standing) -> dict[str, Any]:
+def _listed(call: Call, standing: Record) -> dict[str, Any]:
     return {
         "name_slug": standing.slug,
         "name": standing.title,

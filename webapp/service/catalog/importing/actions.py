@@ -1,12 +1,8 @@
-"""An action being put together: its props, its request, and what of the operation could not be said.
+"""An operation as a declared action: what stands in ``actions/<name>.toml``.
 
-Parameters of an operation: those of its path, its query and its headers, in every style that a request can have.
-
-The body of an operation: JSON, a form, a form with files, text or a file, member by member where that helps.
-
-What an operation answers: whether it is data or a file, and the sentence that tells what was done.
-
-An operation as a declared action: what stands in ``actions/<name>.toml``.
+A :class:`Draft` collects the props and the request while parameters and body are read, and notes what it cannot
+express. :class:`Unsaid` means that the operation cannot become an action at all; its message is the reason. The
+answer decides whether the result is data or a file, and the sentence of ``$summary``.
 """
 
 import re
@@ -23,11 +19,11 @@ from webapp.service.catalog.importing.words import Names
 from webapp.service.outbound.client import header_refusal
 
 ACCOUNT = "account"
-_DEEPEST = 20  # lists and objects within each other that a template holds
+_DEEPEST_TEMPLATE = 20  # lists and objects within each other that a template holds
 _HOLE = re.compile(r"\{\+?([^{}]+?)\*?\}")
-_BETWEEN = {"form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
-_MOST = 500
-_OURS = ("accept", "content-type", "authorization")  # OpenAPI says these elsewhere
+_SEPARATORS = {"form": ",", "simple": ",", "spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
+_MOST_PARAMETERS = 500
+_SET_ELSEWHERE = ("accept", "content-type", "authorization")  # OpenAPI says these elsewhere
 JSON, FORM, MULTIPART, TEXT = (
     "application/json",
     "application/x-www-form-urlencoded",
@@ -35,12 +31,12 @@ JSON, FORM, MULTIPART, TEXT = (
     "text/plain",
 )
 _MOST_FLAT = 8  # members of an object within the body that become fields of their own
-_SIMPLE = ("boolean", "integer", "number", "string")
-_JSON = re.compile(r"application/(?:[\w.+-]+\+)?json")
-_WITHOUT = ("GET", "HEAD")
+_SCALARS = ("boolean", "integer", "number", "string")
+_JSON_TYPE = re.compile(r"application/(?:[\w.+-]+\+)?json")
+_BODILESS = ("GET", "HEAD")
 Content = Mapping[str, Any]
-_GOOD = ("200", "201", "202", "203", "204", "206", "2XX", "DEFAULT")
-_PAST = {
+_SUCCESS = ("200", "201", "202", "203", "204", "206", "2XX", "DEFAULT")
+_PAST_TENSE = {
     "add": "Added", "archive": "Archived", "assign": "Assigned", "cancel": "Cancelled", "check": "Checked",
     "close": "Closed", "complete": "Completed", "copy": "Copied", "create": "Created", "delete": "Deleted",
     "disable": "Disabled", "download": "Downloaded", "enable": "Enabled", "fetch": "Fetched", "find": "Found",
@@ -49,10 +45,10 @@ _PAST = {
     "revoke": "Revoked", "search": "Searched", "send": "Sent", "set": "Set", "show": "Got", "start": "Started",
     "stop": "Stopped", "submit": "Submitted", "update": "Updated", "upload": "Uploaded",
 }  # fmt: skip
-_TITLES = ("name", "title", "id", "key")
-_PLURALS = ("data", "items", "results", "records", "values", "list")
-FIRST = "0.0.1"
-_OF_ADDRESSES = ":/?#[]@!$&'*+,;=%~"  # all that an address may hold but brackets, which would end the link
+_TITLE_MEMBERS = ("name", "title", "id", "key")
+_LIST_MEMBERS = ("data", "items", "results", "records", "values", "list")
+FIRST_VERSION = "0.0.1"
+_ADDRESS_CHARACTERS = ":/?#[]@!$&'*+,;=%~"  # all that an address may hold but brackets, which would end the link
 HINTS = {
     "GET": "reads",
     "HEAD": "reads",
@@ -103,9 +99,77 @@ class Draft:
         return {**first, **required, **{name: prop for name, prop in self.props.items() if name not in required}}
 
 
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action as it will be written. ``toml`` is its file, but for its version; ``notes`` tell what it leaves out.
+
+    ``props`` are the names of its props by what they stand for.
+    """
+
+    operation: Operation
+    name: str
+    toml: Mapping[str, Any]
+    notes: tuple[str, ...]
+    props: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """What actions need to know of the app that they are written for. ``slug`` is None where it has no accounts.
+
+    ``base_url`` stands before each path where there is no account to say it; ``docs_url`` is the reference.
+    """
+
+    slug: str | None
+    base_url: str
+    docs_url: str
+
+
+def action(document: Document, operation: Operation, name: str, app: App, known: Mapping[str, str]) -> Action:
+    """``operation`` as the action ``name``. ``known`` are the names that its props had. Raises :class:`Unsaid`."""
+    names = Names(dict(known), (ACCOUNT,))
+    draft = Draft(document.refs, names)
+    try:
+        path = add_parameters(draft, operation)
+        add_body(draft, operation)
+        answer = answer_shape(document.refs, operation)
+    except Unresolved as error:
+        raise Unsaid(str(error)) from None
+    url = path if app.slug else f"{app.base_url}{path}"
+    toml = {
+        "name": operation.title,
+        "description": _description(operation, app),
+        "hints": HINTS[operation.method],
+        "summary": summary(operation, answer, document.refs),
+        "props": draft.toml(app.slug),
+        "request": _request(operation, draft, url),
+    }
+    if answer is None:
+        toml["file"] = f"{name}.{file_ending(document.refs, operation)}"
+    return Action(operation, name, toml, tuple(draft.notes), dict(names.known))
+
+
+def _request(operation: Operation, draft: Draft, url: str) -> dict[str, Any]:
+    parts = {"params": draft.params, "headers": draft.headers}
+    return {
+        "method": operation.method,
+        "url": url,
+        **{name: part for name, part in parts.items() if part},
+        **draft.body,
+    }
+
+
+def _description(operation: Operation, app: App) -> str:
+    about = words.one_sentence(operation.node.get("description")) or words.one_sentence(operation.title)
+    external = operation.node.get("externalDocs")
+    link = str(external.get("url") or "") if isinstance(external, Mapping) else ""
+    link = link if link.startswith(("https://", "http://")) else app.docs_url
+    return f"{about} [See the documentation]({quote(link, safe=_ADDRESS_CHARACTERS)})" if link else about
+
+
 def plain(value: Any, depth: int = 0) -> Any:
     """JSON of the document whose texts stand in a template as they are. Raises :class:`Unsaid` for what is too deep."""
-    if depth > _DEEPEST:
+    if depth > _DEEPEST_TEMPLATE:
         raise Unsaid("a value in it is nested too deeply")
     if isinstance(value, str):
         return value.replace("{", "{{").replace("}", "}}")
@@ -118,8 +182,8 @@ def parameters(refs: Refs, operation: Operation) -> list[Mapping[str, Any]]:
     """Every parameter of ``operation``, its own in place of those of its path. Raises :class:`Unsaid`."""
     listed: dict[tuple[str, str], Mapping[str, Any]] = {}
     for node in (*_nodes(operation.shared), *_nodes(operation.node)):
-        if len(listed) > _MOST:
-            raise Unsaid(f"it has more than {_MOST} parameters")
+        if len(listed) > _MOST_PARAMETERS:
+            raise Unsaid(f"it has more than {_MOST_PARAMETERS} parameters")
         try:
             parameter = refs.follow(node)
         except Unresolved as error:
@@ -194,7 +258,7 @@ def _query(draft: Draft, parameter: Mapping[str, Any], wanted: Shape) -> None:
     elif wanted.kind == "array" and style == "deepObject":
         draft.params[f"{name.removesuffix('[]')}[]"] = template
     elif wanted.kind == "array" and explode is False:
-        draft.params[name] = draft.joined(template, _BETWEEN.get(style, ","))
+        draft.params[name] = draft.joined(template, _SEPARATORS.get(style, ","))
     else:
         draft.params[name] = template
 
@@ -215,7 +279,7 @@ def _object(draft: Draft, parameter: Mapping[str, Any], wanted: Shape, style: st
 
 def _header(draft: Draft, parameter: Mapping[str, Any], wanted: Shape) -> None:
     name = parameter["name"]
-    if name.lower() in _OURS:
+    if name.lower() in _SET_ELSEWHERE:
         return
     if header_refusal(name, ""):
         draft.leave_out(name, "it is set when the request is sent")
@@ -259,7 +323,7 @@ def add_body(draft: Draft, operation: Operation) -> None:
     if not isinstance(content, Mapping) or not content:
         return
     required = draft.refs.object(body).get("required") is True
-    if operation.method in _WITHOUT:
+    if operation.method in _BODILESS:
         if required:
             raise Unsaid(f"it is a {operation.method} with a body, which is never sent")
         draft.leave_out("the body", f"a {operation.method} has none")
@@ -277,7 +341,7 @@ def _chosen(content: Content, draft: Draft) -> tuple[str, str, Content]:
     named = [(str(name), name.partition(";")[0].strip().lower()) for name in content]
     tests: tuple[tuple[str, Callable[[str], bool]], ...] = (
         ("json", lambda name: name == JSON),
-        ("json", lambda name: _JSON.fullmatch(name) is not None),
+        ("json", lambda name: _JSON_TYPE.fullmatch(name) is not None),
         ("form", lambda name: name == FORM),
         ("multipart", lambda name: name.startswith("multipart/form")),
         ("json", lambda name: name == "*/*" and _is_data(content, name, draft)),
@@ -388,15 +452,15 @@ def _is_flat(draft: Draft, member: Shape, required: bool) -> bool:
         return False
     if member.required and not required:
         return False
-    return all(shape(draft.refs, node).kind in _SIMPLE for node in member.members.values())
+    return all(shape(draft.refs, node).kind in _SCALARS for node in member.members.values())
 
 
 def summary(operation: Operation, answer: Shape | None, refs: Refs) -> str:
     """One sentence of what was done, with what the answer surely names."""
     first, *rest = operation.title.split(" ")
     verb = first.lower()
-    stem = verb if verb in _PAST else verb.removesuffix("s")
-    past = _PAST.get(stem, "")
+    stem = verb if verb in _PAST_TENSE else verb.removesuffix("s")
+    past = _PAST_TENSE.get(stem, "")
     text = " ".join([past, *rest]) if past else f"Done: {operation.title}"
     text = text.replace("{", "{{").replace("}", "}}")
     if answer is None:
@@ -405,14 +469,15 @@ def summary(operation: Operation, answer: Shape | None, refs: Refs) -> str:
         return f"{text}: {{$answer|count('item')}}"
     lists = [name for name, node in answer.members.items() if _kind(refs, node) == "array"]
     plural = next(
-        (name for name in lists if name in _PLURALS), lists[0] if len(lists) == 1 and operation.method == "GET" else ""
+        (name for name in lists if name in _LIST_MEMBERS),
+        lists[0] if len(lists) == 1 and operation.method == "GET" else "",
     )
     if plural.isidentifier() and "id" not in answer.members:
         return f"{text}: {{$answer.{plural}|count('item')}}"
     title = next(
         (
             name
-            for name in _TITLES
+            for name in _TITLE_MEMBERS
             if name in answer.required and _kind(refs, answer.members.get(name)) in ("string", "integer")
         ),
         "",
@@ -430,7 +495,7 @@ def _kind(refs: Refs, node: Any) -> str:
 def _content(refs: Refs, operation: Operation) -> Mapping[str, Any] | None:
     """What a good answer holds, by media type; None where nothing is said."""
     responses = refs.object(operation.node.get("responses"))
-    good = [response for code, response in responses.items() if str(code).upper() in _GOOD]
+    good = [response for code, response in responses.items() if str(code).upper() in _SUCCESS]
     for response in good:
         content = refs.object(response).get("content")
         if isinstance(content, Mapping) and content:
@@ -456,71 +521,3 @@ def file_ending(refs: Refs, operation: Operation) -> str:
     kind = media_type.rpartition("/")[2].rpartition("+")[2]
     known = {"plain": "txt", "markdown": "md", "jpeg": "jpg", "octet-stream": "bin", "javascript": "js"}
     return known.get(kind, kind if kind.isalnum() and len(kind) <= 5 else "bin")
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """An action as it will be written. ``toml`` is its file, but for its version; ``notes`` tell what it leaves out.
-
-    ``props`` are the names of its props by what they stand for.
-    """
-
-    operation: Operation
-    name: str
-    toml: Mapping[str, Any]
-    notes: tuple[str, ...]
-    props: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class App:
-    """What actions need to know of the app that they are written for. ``slug`` is None where it has no accounts.
-
-    ``base_url`` stands before each path where there is no account to say it; ``docs_url`` is the reference.
-    """
-
-    slug: str | None
-    base_url: str
-    docs_url: str
-
-
-def action(document: Document, operation: Operation, name: str, app: App, known: Mapping[str, str]) -> Action:
-    """``operation`` as the action ``name``. ``known`` are the names that its props had. Raises :class:`Unsaid`."""
-    names = Names(dict(known), (ACCOUNT,))
-    draft = Draft(document.refs, names)
-    try:
-        path = add_parameters(draft, operation)
-        add_body(draft, operation)
-        answer = answer_shape(document.refs, operation)
-    except Unresolved as error:
-        raise Unsaid(str(error)) from None
-    url = path if app.slug else f"{app.base_url}{path}"
-    toml = {
-        "name": operation.title,
-        "description": _description(operation, app),
-        "hints": HINTS[operation.method],
-        "summary": summary(operation, answer, document.refs),
-        "props": draft.toml(app.slug),
-        "request": _request(operation, draft, url),
-    }
-    if answer is None:
-        toml["file"] = f"{name}.{file_ending(document.refs, operation)}"
-    return Action(operation, name, toml, tuple(draft.notes), dict(names.known))
-
-
-def _request(operation: Operation, draft: Draft, url: str) -> dict[str, Any]:
-    parts = {"params": draft.params, "headers": draft.headers}
-    return {
-        "method": operation.method,
-        "url": url,
-        **{name: part for name, part in parts.items() if part},
-        **draft.body,
-    }
-
-
-def _description(operation: Operation, app: App) -> str:
-    about = words.one_sentence(operation.node.get("description")) or words.one_sentence(operation.title)
-    external = operation.node.get("externalDocs")
-    link = str(external.get("url") or "") if isinstance(external, Mapping) else ""
-    link = link if link.startswith(("https://", "http://")) else app.docs_url
-    return f"{about} [See the documentation]({quote(link, safe=_OF_ADDRESSES)})" if link else about

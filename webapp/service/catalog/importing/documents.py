@@ -1,17 +1,13 @@
-"""Following ``$ref`` within one document. Nothing outside it is ever fetched.
+"""Reads an OpenAPI document: JSON or YAML, OpenAPI 3 or Swagger 2.0, within bounds of size, depth and time.
 
-Reading an OpenAPI document: its text as JSON or YAML, within bounds, and what kind of document it is.
+Everything else in this room works on a :class:`Document`, which has the form of OpenAPI 3 whatever was read.
+Swagger's bodies, parameters, addresses and security schemes are converted; schemas stay where they are, since
+references find them anywhere. :class:`Refs` follows ``$ref`` within the document; nothing outside it is ever
+fetched.
 
-Everything else here works on :class:`Document`, which has the form of OpenAPI 3 whatever was read.
-
-Swagger 2.0 as OpenAPI 3: its bodies, parameters, addresses and security schemes in their newer form.
-
-Schemas stay as they are and where they are, since references find them anywhere.
-
-YAML as data: what JSON can hold, read as YAML 1.2 does, so that ``no`` and ``12:30`` are texts.
-
-The parser is PyYAML's, of which only the events are used: no tag makes an object. What a text may grow to by its
-aliases is bounded, and nothing may hold itself.
+YAML is read as YAML 1.2 and as data only: what JSON can hold, so that ``no`` and ``12:30`` are texts. Only the
+events of PyYAML's parser are used: no tag makes an object, aliases may not grow a text beyond bounds, and nothing
+may hold itself.
 """
 
 import re
@@ -25,10 +21,10 @@ import orjson
 
 from webapp.errors import Invalid
 
-HOPS = 50
+MAX_HOPS = 50
 MOST_STEPS = 2_000_000  # of looking at one document
 _LONGEST_INDEX = 9
-_KNOWN = ("3.0", "3.1")
+_VERSIONS = ("3.0", "3.1")
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch")
 _FORM, _MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data"
 _STYLES: Mapping[str, Mapping[str, Any]] = {
@@ -38,15 +34,15 @@ _STYLES: Mapping[str, Mapping[str, Any]] = {
     "pipes": {"style": "pipeDelimited", "explode": False},
     "multi": {"explode": True},
 }
-_KEPT = ("name", "in", "description", "required", "deprecated")
+_PARAMETER_MEMBERS = ("name", "in", "description", "required", "deprecated")
 _FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
-_URLS = ("authorizationUrl", "tokenUrl", "scopes")
+_FLOW_MEMBERS = ("authorizationUrl", "tokenUrl", "scopes")
 MOST_NODES = 4_000_000
-DEEPEST = 200
+MAX_DEPTH = 200
 MOST_SECONDS = 60.0
-_INTEGER = re.compile(r"[-+]?[0-9]{1,40}|0o[0-7]{1,40}|0x[0-9a-fA-F]{1,40}")
-_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?")
-_WORDS = {
+_YAML_INTEGER = re.compile(r"[-+]?[0-9]{1,40}|0o[0-7]{1,40}|0x[0-9a-fA-F]{1,40}")
+_YAML_NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,3})?")
+_YAML_WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -80,7 +76,7 @@ class Refs:
         """
         self.count(1)
         beside: dict[str, Any] = {}
-        for _ in range(HOPS):
+        for _ in range(MAX_HOPS):
             if not (isinstance(node, Mapping) and isinstance(node.get("$ref"), str)):
                 return {**node, **beside} if beside and isinstance(node, Mapping) else node
             beside = {**{name: value for name, value in node.items() if name != "$ref"}, **beside}
@@ -145,7 +141,7 @@ def read(content: bytes, address: str = "") -> Document:
     if str(root.get("swagger", "")).startswith("2."):
         root = converted(root)
     version = str(root.get("openapi", ""))
-    if not version.startswith(_KNOWN):
+    if not version.startswith(_VERSIONS):
         told = f"It says openapi: {version}." if version else "It says neither openapi nor swagger."
         raise Invalid(f"This is no document of OpenAPI 3.0 or 3.1, nor of Swagger 2.0. {told[:100]}")
     if not isinstance(root.get("paths", {}), dict):
@@ -222,12 +218,14 @@ def _operation(old: Mapping[str, Any], refs: Refs, operation: Mapping[str, Any],
 
 def _parameter(old: Mapping[str, Any]) -> dict[str, Any]:
     style = _STYLES.get(str(old.get("collectionFormat", "csv")), {}) if old.get("type") == "array" else {}
-    return {**{name: old[name] for name in _KEPT if name in old}, **style, "schema": _schema(old)}
+    return {**{name: old[name] for name in _PARAMETER_MEMBERS if name in old}, **style, "schema": _schema(old)}
 
 
 def _schema(old: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a parameter, which stood in the parameter itself."""
-    kept = {name: value for name, value in old.items() if name not in (*_KEPT, "collectionFormat", "schema")}
+    kept = {
+        name: value for name, value in old.items() if name not in (*_PARAMETER_MEMBERS, "collectionFormat", "schema")
+    }
     return {"type": "string", "format": "binary"} if kept.get("type") == "file" else kept
 
 
@@ -235,7 +233,7 @@ def _body(parameters: list[Mapping[str, Any]], consumes: list[Any]) -> dict[str,
     bodies = [each for each in parameters if each.get("in") == "body"]
     if bodies:
         media = {kind: {"schema": bodies[0].get("schema", {})} for kind in consumes or ["application/json"]}
-        return {**{name: bodies[0][name] for name in _KEPT[2:] if name in bodies[0]}, "content": media}
+        return {**{name: bodies[0][name] for name in _PARAMETER_MEMBERS[2:] if name in bodies[0]}, "content": media}
     fields = [each for each in parameters if each.get("in") == "formData"]
     if not fields:
         return None
@@ -270,7 +268,11 @@ def _scheme(old: Mapping[str, Any]) -> dict[str, Any]:
         return {"type": "http", "scheme": "basic", **about}
     if old.get("type") == "oauth2":
         flow = str(old.get("flow"))
-        return {"type": "oauth2", "flows": {_FLOWS.get(flow, flow): {n: old[n] for n in _URLS if n in old}}, **about}
+        return {
+            "type": "oauth2",
+            "flows": {_FLOWS.get(flow, flow): {n: old[n] for n in _FLOW_MEMBERS if n in old}},
+            **about,
+        }
     return dict(old)
 
 
@@ -364,7 +366,7 @@ class _Builder:
         self._add(*self._anchors[event.anchor])
 
     def _begin(self, value: list[Any] | dict[str, Any], anchor: str | None) -> None:
-        if len(self._open) >= DEEPEST:
+        if len(self._open) >= MAX_DEPTH:
             raise YamlMistake("it is nested too deeply.")
         if self._open and isinstance(self._open[-1].value, dict) and self._open[-1].key is None:
             raise YamlMistake("the name of a member is a list or an object.")
@@ -409,8 +411,8 @@ class _Builder:
 
 def _plain(text: str) -> Any:
     """What an unquoted scalar is (YAML 1.2.2, section 10.3.2)."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.fullmatch(text):
+    if text in _YAML_WORDS:
+        return _YAML_WORDS[text]
+    if _YAML_INTEGER.fullmatch(text):
         return int(text[2:], _BASES[text[:2]]) if text[:2] in _BASES else int(text)
-    return float(text) if _NUMBER.fullmatch(text) else text
+    return float(text) if _YAML_NUMBER.fullmatch(text) else text

@@ -1,11 +1,8 @@
-"""The files of an app that is imported: each as it is planned, or as somebody changed it since.
+"""The files of an imported app: what a plan writes, and how the folder takes its place: the whole app at once, or
+nothing.
 
-Writing an import to the data folder: the whole app at once, or nothing.
-
-The new folder is made beside its place, checked, and exchanged for the old one. What somebody changed or added by hand
-in the old one is carried over as it is.
-
-Exchanging an app's folder for another: readers meet the old one or the new one, and a crash loses neither.
+The new folder is made beside its place, checked, and exchanged for the old one: readers meet one or the other, and a
+crash loses neither. What somebody changed or added by hand in the old folder is carried over as it is.
 """
 
 import fcntl
@@ -22,14 +19,14 @@ from webapp.kit.scratch import LOCK, Scratch
 from webapp.service.catalog import sources
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.components import release
-from webapp.service.catalog.importing.actions import FIRST
-from webapp.service.catalog.importing.plans import FILE, Imported, Left, Plan, Standing, digest
+from webapp.service.catalog.importing.actions import FIRST_VERSION
+from webapp.service.catalog.importing.plans import RECORD, Imported, Left, Plan, Record, digest
 from webapp.service.catalog.sources import BUILT_IN, Places
 from webapp.service.components.declared.declaring import examine
 
-APP = "app.toml"
+APP_FILE = "app.toml"
 _VERSION = re.compile(r'^version = "([^"]*)"$', re.MULTILINE)
-_LINE = re.compile(r"^line \d+: ")
+_LINE_PREFIX = re.compile(r"^line \d+: ")
 _SLUG = re.compile(r"[a-z][a-z0-9_]{0,49}")
 _ASIDE = ".replaced-apps"  # where the old folder stands meanwhile
 
@@ -37,7 +34,7 @@ _ASIDE = ".replaced-apps"  # where the old folder stands meanwhile
 class Files:
     """Writes the files of one app into a folder that holds what stood before."""
 
-    def __init__(self, folder: Path, before: Standing | None) -> None:
+    def __init__(self, folder: Path, before: Record | None) -> None:
         self._folder, self._before = folder, before
         self.digests: dict[str, str] = {}
         self.added: list[str] = []
@@ -60,7 +57,7 @@ class Files:
                 (self._folder / place).unlink()
                 self.digests.pop(place, None)
                 self.removed += [] if is_new else [action.name]
-                reason = _LINE.sub("", problems[0]).rstrip(".")
+                reason = _LINE_PREFIX.sub("", problems[0]).rstrip(".")
                 left.append(
                     Left(action.operation.id, action.operation.title, f"it cannot be written as an action: {reason}")
                 )
@@ -105,7 +102,7 @@ class Files:
     def _version(self, place: str) -> str:
         file = self._folder / place
         match = _VERSION.search(file.read_text("utf-8")) if file.exists() else None
-        return match[1] if match else FIRST
+        return match[1] if match else FIRST_VERSION
 
 
 def versioned(toml: Mapping[str, Any], version: str) -> dict[str, Any]:
@@ -141,40 +138,40 @@ class Written:
     by_hand: tuple[str, ...]
 
 
-def check_slug(data: Path, slug: str) -> Standing | None:
+def check_slug(data: Path, slug: str) -> Record | None:
     """What was imported as ``slug``. Raises :class:`Invalid` and :class:`Conflict` for one that cannot be taken."""
     if not _SLUG.fullmatch(slug):
         raise Invalid.of("slug", "Write it in lower case with underscores, such as acme_shop.")
     if (BUILT_IN / slug).exists():
         raise Conflict(f"There is a built-in app with the slug {slug}. Give this one another, such as own_{slug[:40]}.")
     folder = data / "apps" / slug
-    standing = Standing.read(folder)
+    standing = Record.read(folder)
     if standing is None and folder.exists():
         raise Conflict(f"You wrote the app {slug} yourself. Give this one another slug.")
     return standing
 
 
-def listed(data: Path) -> list[Standing]:
+def listed(data: Path) -> list[Record]:
     """Every app that was imported, by slug."""
     recover(data)
     folders = sorted(folder for folder in (data / "apps").glob("*") if folder.is_dir())
-    return [standing for folder in folders if (standing := Standing.read(folder))]
+    return [standing for folder in folders if (standing := Record.read(folder))]
 
 
-def others(data: Path, slug: str, before: Standing | None) -> tuple[str, ...]:
+def others(data: Path, slug: str, before: Record | None) -> tuple[str, ...]:
     """The names of actions in the folder of the app that were not imported."""
     folder = data / "apps" / slug / "actions"
     names = {file.stem if file.is_file() else file.name for file in folder.glob("*")} if folder.is_dir() else set()
     return tuple(sorted(names - ({each.action for each in before.operations.values()} if before else set())))
 
 
-def preview(plan: Plan, data: Path, before: Standing | None) -> Written:
+def preview(plan: Plan, data: Path, before: Record | None) -> Written:
     """What :func:`write` would do."""
     with Scratch(".importing-", data) as scratch:
         return _make(plan, data, before, scratch, "", 0)
 
 
-def write(plan: Plan, data: Path, before: Standing | None, source: str, imported_at: int) -> Written:
+def write(plan: Plan, data: Path, before: Record | None, source: str, imported_at: int) -> Written:
     """Write the app to the data folder. ``source`` is where the document came from.
 
     Raises :class:`Invalid` for an app that the catalog would not take; then nothing has changed.
@@ -185,25 +182,25 @@ def write(plan: Plan, data: Path, before: Standing | None, source: str, imported
     return written
 
 
-def remembered(plan: Plan, source: str, imported_at: int, digests: Mapping[str, str]) -> Standing:
+def remembered(plan: Plan, source: str, imported_at: int, digests: Mapping[str, str]) -> Record:
     """What is remembered of ``plan`` once it is written. ``digests`` are those of its files."""
     operations = {
         action.operation.id: Imported(action.operation.operation_id, action.name, action.props)
         for action in plan.actions
     }
     unsaid = {each.operation: each.reason for each in plan.left}
-    return Standing(plan.slug, plan.title, plan.version, source, imported_at, plan.options, operations, digests, unsaid)
+    return Record(plan.slug, plan.title, plan.version, source, imported_at, plan.options, operations, digests, unsaid)
 
 
-def remove(data: Path, slug: str) -> Standing:
+def remove(data: Path, slug: str) -> Record:
     """Remove an app that was imported. Raises :class:`NotFound`, and :class:`Conflict` where it holds other files."""
     recover(data)
     folder = data / "apps" / slug
-    standing = Standing.read(folder) if _SLUG.fullmatch(slug) else None
+    standing = Record.read(folder) if _SLUG.fullmatch(slug) else None
     if standing is None:
         raise NotFound(f"No app {slug[:100]} was imported.")
     files = [file.relative_to(folder).as_posix() for file in sorted(folder.rglob("*")) if file.is_file()]
-    own = [place for place in files if place not in (*standing.digests, FILE) and "__pycache__" not in place]
+    own = [place for place in files if place not in (*standing.digests, RECORD) and "__pycache__" not in place]
     if own:
         raise Conflict(
             f"The folder of {slug} also holds files of your own, such as {own[0]}. Move them elsewhere first."
@@ -212,7 +209,7 @@ def remove(data: Path, slug: str) -> Standing:
     return standing
 
 
-def _make(plan: Plan, data: Path, before: Standing | None, scratch: Path, source: str, imported_at: int) -> Written:
+def _make(plan: Plan, data: Path, before: Record | None, scratch: Path, source: str, imported_at: int) -> Written:
     """Make the app's folder in ``scratch``."""
     folder, place = scratch / "apps" / plan.slug, data / "apps" / plan.slug
     shutil.copytree(place, folder) if place.exists() else (folder / "actions").mkdir(parents=True)
@@ -220,9 +217,9 @@ def _make(plan: Plan, data: Path, before: Standing | None, scratch: Path, source
     files = Files(folder, before)
     plan = files.actions(plan)
     files.removals(plan)
-    files.put(APP, toml(plan.app))
+    files.put(APP_FILE, toml(plan.app))
     _judge(folder, data)
-    (folder / FILE).write_bytes(remembered(plan, source, imported_at, files.digests).to_json())
+    (folder / RECORD).write_bytes(remembered(plan, source, imported_at, files.digests).to_json())
     (folder / LOCK).unlink(missing_ok=True)
     kinds = (files.added, files.changed, files.same, files.removed, files.by_hand)
     return Written(plan, *map(tuple, kinds))
@@ -233,7 +230,9 @@ def _judge(folder: Path, data: Path) -> None:
     read = sources.read(Places([folder.parent], folder.parent / "none"))
     read.categories = sources.categories(Places.of(data))
     told = [
-        problem.partition(": ")[2] for problem in judge(read).problems if problem.startswith(f"{folder.name}/{APP}: ")
+        problem.partition(": ")[2]
+        for problem in judge(read).problems
+        if problem.startswith(f"{folder.name}/{APP_FILE}: ")
     ]
     if told:
         raise Invalid(told[0])

@@ -1,14 +1,9 @@
-"""What is remembered of an import, beside the app's own files: ``DATA/apps/<slug>/import.json``.
+"""What importing a document comes to: the app's facts, which operations become which actions, and why the others do
+not.
 
-It keeps the names of actions and props over the next import, and tells which files are as they were written.
-
-What importing a document comes to: the app, its actions, and everything that cannot be said, with its reason.
-
-Planning an import: which operations become which actions, and what becomes of the others.
-
-The facts of an app that is imported: what stands in its ``app.toml``.
-
-The request that tells whether an account works: an operation that needs nothing but the credential.
+A :class:`Record` of the last import stands beside the app's own files, in ``DATA/apps/<slug>/import.json``. It keeps
+the names of actions and props over the next import, and tells which files are still as they were written. The facts
+include the request that tests an account: an operation that needs nothing but the credential.
 """
 
 import hashlib
@@ -30,11 +25,11 @@ from webapp.service.catalog.importing.security import About, SignIn
 from webapp.service.catalog.importing.servers import Server
 from webapp.service.catalog.importing.words import Names
 
-FILE = "import.json"
+RECORD = "import.json"
 MOST_ACTIONS = 1500
 _CATEGORY = "developer_tools"
-_COLORS = ("#0f766e", "#1d4ed8", "#6d28d9", "#9d174d", "#9a3412", "#3f6212", "#0e7490", "#4338ca")
-_TELLING = (
+_LOGO_COLORS = ("#0f766e", "#1d4ed8", "#6d28d9", "#9d174d", "#9a3412", "#3f6212", "#0e7490", "#4338ca")
+_TELL_WHO = (
     "me",
     "whoami",
     "self",
@@ -47,8 +42,8 @@ _TELLING = (
     "user-info",
     "userinfo",
 )
-_HARMFUL = re.compile(r"log-?_?out|sign-?_?out|revoke|delete|remove|reset|cancel|disable", re.IGNORECASE)
-_LATER = ("accounts", "users", "projects", "workspaces", "organizations", "teams", "status", "info")
+_MAY_HARM = re.compile(r"log-?_?out|sign-?_?out|revoke|delete|remove|reset|cancel|disable", re.IGNORECASE)
+_SECOND_CHOICE = ("accounts", "users", "projects", "workspaces", "organizations", "teams", "status", "info")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +76,7 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Record:
     """An app that was imported. ``digests`` are those of the files that were written, by their places in its folder.
 
     ``source`` is the address or the name of the file, ``imported_at`` epoch milliseconds.
@@ -105,7 +100,7 @@ class Standing:
     def read(cls, folder: Path) -> Self | None:
         """That of the app in ``folder``; None where it was not imported, or its file cannot be read."""
         try:
-            fields: dict[str, Any] = orjson.loads((folder / FILE).read_bytes())
+            fields: dict[str, Any] = orjson.loads((folder / RECORD).read_bytes())
             options = Options(**{**fields["options"], "only": tuple(fields["options"]["only"])})
             operations = {id_: Imported(**each) for id_, each in fields["operations"].items()}
             return cls(**{**fields, "options": options, "operations": operations})
@@ -158,7 +153,7 @@ def plan(
     document: Document,
     slug: str,
     options: Options,
-    before: Standing | None = None,
+    before: Record | None = None,
     reserved: Sequence[str] = (),
     fetch: Callable[[str], bytes] | None = None,
 ) -> Plan:
@@ -228,7 +223,7 @@ class _Writer:
         self.left: list[Left] = []
         self.hosts: list[str] = []
 
-    def write(self, chosen: Sequence[Operation], before: Standing | None, reserved: Sequence[str]) -> None:
+    def write(self, chosen: Sequence[Operation], before: Record | None, reserved: Sequence[str]) -> None:
         """Make them, under the names that they had ``before``."""
         known = {operation.id: old for operation in chosen if (old := _before(operation, chosen, before))}
         names = Names({id_: old.action for id_, old in known.items()}, tuple(reserved), "-")
@@ -262,7 +257,7 @@ class _Writer:
         return f"it needs another way to sign in, {' + '.join(ways[0])}"
 
 
-def _before(operation: Operation, chosen: Sequence[Operation], before: Standing | None) -> Imported | None:
+def _before(operation: Operation, chosen: Sequence[Operation], before: Record | None) -> Imported | None:
     """What ``operation`` was imported as: by its method and path, else by its own id where that has moved."""
     if before is None:
         return None
@@ -309,7 +304,7 @@ def app_facts(
         "description": about if about.endswith(".") else f"The API of {name}.",
         "categories": [options.category or _CATEGORY],
         "auth_type": sign_in.auth_type,
-        "logo": {"letter": letter, "color": _COLORS[zlib.crc32(slug.encode()) % len(_COLORS)]},
+        "logo": {"letter": letter, "color": _LOGO_COLORS[zlib.crc32(slug.encode()) % len(_LOGO_COLORS)]},
     }
     if sign_in.auth_type == "none":
         return {**facts, "docs_url": docs_url}, ""
@@ -390,7 +385,7 @@ def account_test(tests: Sequence[Operation], wanted: str) -> dict[str, Any]:
 
 
 def _fits(document: Document, operation: Operation, sign_in: SignIn) -> bool:
-    if operation.method != "GET" or "{" in operation.path or _HARMFUL.search(operation.path):
+    if operation.method != "GET" or "{" in operation.path or _MAY_HARM.search(operation.path):
         return False
     ways = security.needed(document, operation)
     if not sign_in.serves([way for way in ways if way]):
@@ -404,5 +399,5 @@ def _fits(document: Document, operation: Operation, sign_in: SignIn) -> bool:
 
 def _rank(operation: Operation) -> tuple[int, int, str]:
     last = operation.path.rstrip("/").rpartition("/")[2].lower()
-    place = next((at for at, names in enumerate((_TELLING, _LATER)) if last in names), 2)
+    place = next((at for at, names in enumerate((_TELL_WHO, _SECOND_CHOICE)) if last in names), 2)
     return place, len(operation.path), operation.path

@@ -1,9 +1,8 @@
-"""JSON Schema as OpenAPI writes it, brought to what a form can ask for: a :class:`Shape`.
+"""JSON Schema as OpenAPI writes it, reduced to what a form can ask for (:class:`Shape`), and a shape as a prop of a
+form.
 
-``allOf`` is merged, of ``oneOf`` and ``anyOf`` what all have in common, and cycles end as "anything". Only what a
-form needs is looked at; the app itself judges what is sent.
-
-A shape as a prop of a form, and how its value is written into a request.
+``allOf`` is merged, ``oneOf`` and ``anyOf`` keep what all their members share, and cycles end as "anything". Only
+what a form needs is read; the provider itself judges what is sent.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,10 +18,10 @@ _MOST_MEMBERS = 400
 _SCALARS = frozenset({"boolean", "integer", "number", "string"})
 _CHOICES = ("oneOf", "anyOf")
 _OF_TYPE = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
-_NUMBER = {"pattern": r"-?\d+(\.\d+)?([eE]-?\d+)?", "advice": "Write a number, such as 12.5."}
-_LARGEST = 2**53
+_NUMBER_PATTERN = {"pattern": r"-?\d+(\.\d+)?([eE]-?\d+)?", "advice": "Write a number, such as 12.5."}
+_LARGEST_INTEGER = 2**53
 _MOST_OPTIONS = 1000
-_LISTS = {"string": "string[]", "integer": "integer[]"}
+_LIST_TYPES = {"string": "string[]", "integer": "integer[]"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +235,7 @@ def _typed(refs: Refs, wanted: Shape) -> tuple[dict[str, Any], str, str]:
         return {"type": "integer", **_prop_options(wanted, int), **_limits(wanted)}, "", ""
     if wanted.kind == "number":
         options = [str(number) for number, _ in wanted.options]
-        return {"type": "string", **({"options": options} if options else _NUMBER)}, "|number", ""
+        return {"type": "string", **({"options": options} if options else _NUMBER_PATTERN)}, "|number", ""
     if wanted.kind == "boolean":
         return {"type": "boolean"}, "", ""
     if wanted.kind == "file":
@@ -250,8 +249,8 @@ def _typed(refs: Refs, wanted: Shape) -> tuple[dict[str, Any], str, str]:
 
 def _list(refs: Refs, wanted: Shape) -> tuple[dict[str, Any], str, str]:
     item = shape(refs, wanted.items) if isinstance(wanted.items, Mapping) else Shape()
-    if item.kind in _LISTS:
-        return {"type": _LISTS[item.kind], **_prop_options(item, str if item.kind == "string" else int)}, "", ""
+    if item.kind in _LIST_TYPES:
+        return {"type": _LIST_TYPES[item.kind], **_prop_options(item, str if item.kind == "string" else int)}, "", ""
     members = ", ".join(list(item.members)[:6])
     note = f"A JSON list of objects with {members}." if members else "A JSON list."
     return {"type": "any"}, "", note
@@ -275,7 +274,7 @@ def _limits(wanted: Shape) -> dict[str, int]:
 
 def _is_whole(limit: Any) -> bool:
     number = isinstance(limit, int | float) and not isinstance(limit, bool)
-    return number and abs(limit) < _LARGEST and int(limit) == limit
+    return number and abs(limit) < _LARGEST_INTEGER and int(limit) == limit
 
 
 def _secret(wanted: Shape) -> dict[str, Any]:
@@ -302,6 +301,6 @@ def _default(fields: Mapping[str, Any], wanted: Shape) -> dict[str, Any]:
     if fits is None or type(default) is not fits or default == "":
         return {}
     values = [option["value"] if isinstance(option, dict) else option for option in fields.get("options", ())]
-    if (values and default not in values) or (isinstance(default, int) and abs(default) >= _LARGEST):
+    if (values and default not in values) or (isinstance(default, int) and abs(default) >= _LARGEST_INTEGER):
         return {}
     return {"default": default}

@@ -1,8 +1,7 @@
-"""Ways to sign in, put together of keys, passwords and tokens: their fields, and where their values are sent.
+"""How accounts of an imported API sign in: its security schemes as fields, credentials and OAuth of an app.
 
-How accounts of an API sign in: its security schemes as fields, credentials and OAuth of an app.
-
-The OAuth of a document: an ``[oauth]`` section of its authorization code flow, or of what OpenID discovery says.
+A way to sign in combines keys, passwords and tokens: their fields, and where their values are sent. OAuth comes from
+the document's authorization code flow, or from what OpenID discovery says.
 """
 
 import re
@@ -20,18 +19,18 @@ from webapp.service.catalog.importing.documents import Document
 from webapp.service.catalog.importing.operations import Operation
 from webapp.service.outbound.client import header_refusal
 
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
-_ORDER = ("bearer", "key", "basic", "session", "oauth", "token")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+_PREFERENCE = ("bearer", "key", "basic", "session", "oauth", "token")
 _MOST_WAYS = 50
-_BY_HAND = "An access token, which is entered by hand and not renewed."
+_ENTERED_BY_HAND = "An access token, which is entered by hand and not renewed."
 _STEPS = (
     "Open the page where this API's OAuth clients are made, and make one for a web application.",
     "Enter {redirect_uri} as the **Redirect URI**.",
     "Copy the client's id and secret.",
 )
 _MOST_SCOPES = 200
-_OPENID = {"openid": "know who you are", "email": "read your e-mail address", "profile": "read your profile"}
-_METHODS = ("client_secret_basic", "client_secret_post")
+_OPENID_SCOPES = {"openid": "know who you are", "email": "read your e-mail address", "profile": "read your profile"}
+_CLIENT_AUTHENTICATION = ("client_secret_basic", "client_secret_post")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def by_hand(wanted: str, docs_url: str) -> SignIn | None:
     parts = Parts()
     if wanted in ("bearer", "basic"):
         add_http(parts, wanted, {"scheme": wanted}, "", docs_url, alone=True)
-    elif kind in ("header", "query") and _NAME.fullmatch(name):
+    elif kind in ("header", "query") and _HEADER_NAME.fullmatch(name):
         add_key(parts, "key", {"in": kind, "name": name}, "", docs_url, alone=True)
     else:
         return None
@@ -105,7 +104,7 @@ def add_http(parts: Parts, name: str, scheme: Mapping[str, Any], about: str, doc
         return
     if kind in ("digest", "negotiate", "mutual", "hoba", "scram-sha-1", "scram-sha-256", "vapid"):
         raise ValueError(f"{name} is HTTP {kind}, which accounts cannot have")
-    if kind and not _NAME.fullmatch(kind):
+    if kind and not _HEADER_NAME.fullmatch(kind):
         raise ValueError(f"{name} is of no scheme that HTTP could have")
     field_name = "token" if alone else words.field(f"{name} token")
     add_field(parts, field_name, "Token" if alone else words.label(name), about)
@@ -121,7 +120,7 @@ def add_key(parts: Parts, name: str, scheme: Mapping[str, Any], about: str, docs
     place, key = str(scheme.get("in", "")), str(scheme.get("name") or "")
     if place not in ("header", "query", "cookie") or not key:
         raise ValueError(f"{name} does not say where its key is sent")
-    if place != "query" and (not _NAME.fullmatch(key) or (place == "header" and header_refusal(key, ""))):
+    if place != "query" and (not _HEADER_NAME.fullmatch(key) or (place == "header" and header_refusal(key, ""))):
         raise ValueError(f"{name} is a {place} that no request can have")
     field_name = "api_key" if alone else words.field(name)
     add_field(parts, field_name, "API key" if alone else words.label(name), about)
@@ -204,7 +203,7 @@ def _sign_in(document: Document, way: tuple[str, ...], about: About) -> SignIn:
         tuple(parts.credentials),
         parts.oauth,
         parts.session,
-        max(_ORDER.index(kind) for kind in parts.kinds),
+        max(_PREFERENCE.index(kind) for kind in parts.kinds),
         tuple(parts.notes),
     )
 
@@ -235,7 +234,7 @@ def _tokens(parts: Parts, document: Document, scheme: Mapping[str, Any], about: 
         add_field(parts, "client_id", "Client ID", sentence, secret=False)
         add_field(parts, "client_secret", "Client secret", "")
     elif not parts.oauth:
-        parts.notes.append(_BY_HAND)
+        parts.notes.append(_ENTERED_BY_HAND)
         add_field(parts, "access_token", "Access token", sentence)
 
 
@@ -284,7 +283,10 @@ def _discovered(document: Document, url: str, about: About) -> dict[str, Any]:
     scopes = [(str(name), "") for name in supported] if isinstance(supported, list) else [("openid", "")]
     section = _section(authorize, token, scopes, about.docs_url)
     methods = metadata.get("token_endpoint_auth_methods_supported")
-    known = next((name for name in _METHODS if isinstance(methods, list) and name in methods), _METHODS[0])
+    known = next(
+        (name for name in _CLIENT_AUTHENTICATION if isinstance(methods, list) and name in methods),
+        _CLIENT_AUTHENTICATION[0],
+    )
     return {**section, "token_auth_method": known}
 
 
@@ -304,7 +306,7 @@ def _section(authorize: str, token: str, scopes: list[tuple[str, str]], docs_url
 
 def _words(name: str, about: str) -> str:
     """What a scope allows, as the end of "This app may …"."""
-    text = words.sentences(about, 160).rstrip(".") or _OPENID.get(name, f"use {name}")
+    text = words.sentences(about, 160).rstrip(".") or _OPENID_SCOPES.get(name, f"use {name}")
     for beginning in ("Grants access to ", "Allows you to ", "Allow to ", "Allows to ", "Ability to ", "Access to "):
         if text.startswith(beginning):
             text = f"{'use ' if 'ccess to' in beginning else ''}{text.removeprefix(beginning)}"

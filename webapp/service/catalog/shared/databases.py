@@ -1,13 +1,8 @@
-"""What the actions and triggers of all databases share: asking the account's server, and its tables and columns.
+"""The actions and the trigger that every database has. A component of an app is one of them with the app's account
+and documentation.
 
-A table and a column are known by their quoted names, as the server itself quotes them, so that the value of an option
-can stand in a statement. Values go as parameters.
-
-The actions that every database has. A component of an app is one of them with the app's account and documentation.
-
-Names in a statement come from the server's own list, quoted by it; values go as parameters.
-
-The trigger that every database has: new rows of a table, by a column whose values grow.
+A table and a column are known by their quoted names, as the server itself quotes them, so that the value of an
+option can stand in a statement. Values go as parameters.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,9 +36,9 @@ _TYPES = {
     **dict.fromkeys(("tinyint", "smallint", "mediumint", "int", "integer", "bigint", "year"), integer),
     **dict.fromkeys(("json", "jsonb", "ARRAY"), any_),
 }
-_CHOICE = "The rows whose column has the value are meant."
+_MATCH_HINT = "The rows whose column has the value are meant."
 PAGE, MAX_PAGES = 100, 10
-_SINCE = "since"
+_LAST_VALUE = "since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,7 +285,7 @@ class UpdateRows(_WithColumns):
     aliases = ("update-row",)
     annotations = OVERWRITES
 
-    column = column_prop.but(label="Find by", description=_CHOICE)
+    column = column_prop.but(label="Find by", description=_MATCH_HINT)
     value = string(label="Value", description="Leave it empty for rows that have none.", optional=True)
 
     def field(self, column: Column) -> Prop:
@@ -315,7 +310,7 @@ class DeleteRows(Action):
     annotations = OVERWRITES
 
     table = table_prop
-    column = column_prop.but(label="Find by", description=_CHOICE)
+    column = column_prop.but(label="Find by", description=_MATCH_HINT)
     value = string(label="Value", description="Leave it empty for rows that have none.", optional=True)
 
     def run(self, ctx: Context) -> Any:
@@ -382,13 +377,13 @@ class NewRow(Trigger):
         name = next((column.name for column in columns if column.quoted == ctx.props.column), "")
         for row in rows:
             ctx.emit(dict(row), id=row[name], summary=f"{name} {row[name]}")
-            ctx.db.set(_SINCE, row[name])
+            ctx.db.set(_LAST_VALUE, row[name])
 
 
 def _rows(ctx: Context, *, newest: bool = False) -> Sequence[Mapping[str, Any]]:
     """The rows after the last that was seen, in the order of their column; or the ``newest`` of all, backwards."""
     column, params = known(ctx.props.column, columns_of(ctx, ctx.props.table)), Params(ctx)
-    since = ctx.db.get(_SINCE)
+    since = ctx.db.get(_LAST_VALUE)
     condition = f"{column} is not null" if since is None else f"{column} > {params.add(since)}"
     order = f"order by {column} {'desc' if newest else ''} limit {params.add(EXAMPLES if newest else PAGE)}"
     return ask(ctx, f"select * from {ctx.props.table} where {condition} {order}", params.values).rows  # noqa: S608

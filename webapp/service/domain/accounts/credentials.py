@@ -21,7 +21,7 @@ from typing import Any
 from webapp.errors import NotFound, Refused, UpstreamFailed, UpstreamTimedOut
 from webapp.kit.clock import SECOND
 from webapp.kit.places import HERE
-from webapp.service.catalog.spec import TOKEN as SESSION_TOKEN
+from webapp.service.catalog.spec import SESSION_TOKEN
 from webapp.service.domain.accounts import accounts, apps, exchanging, lifecycle, provider, provider_clients
 from webapp.service.domain.accounts.accounts import Account
 from webapp.service.domain.base.keyring import KeyGone

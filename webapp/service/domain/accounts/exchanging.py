@@ -9,7 +9,7 @@ from typing import Literal
 
 from webapp.kit.clock import SECOND
 from webapp.service.catalog.app import App
-from webapp.service.catalog.spec import TOKEN
+from webapp.service.catalog.spec import SESSION_TOKEN
 from webapp.service.domain.accounts import provider
 from webapp.service.domain.accounts.provider import CheckResult
 from webapp.service.domain.base.service import Service
@@ -38,7 +38,7 @@ def begin(service: Service, app: App, spec: SessionSpec, values: Mapping[str, st
             "misconfigured", f"{app.name} gave an incomplete answer. Ask the operator to check the app."
         )
     life = (result.expires_in or 0) * SECOND
-    return Session({**values, **kept, TOKEN: result.access_token}, service.clock() + life)
+    return Session({**values, **kept, SESSION_TOKEN: result.access_token}, service.clock() + life)
 
 
 def identify(service: Service, app: App, values: Mapping[str, str]) -> tuple[Session, CheckResult]:

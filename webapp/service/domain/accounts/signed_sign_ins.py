@@ -15,7 +15,7 @@ from webapp.service.domain.accounts import provider, starting
 from webapp.service.domain.accounts.starting import SignInStart
 from webapp.service.domain.base.service import Service
 from webapp.service.outbound import oauth1
-from webapp.service.outbound.oauth import NOT_THE_ONE_ASKED, OAuthFailure, Provider, TokenResult
+from webapp.service.outbound.oauth import WRONG_ISSUER, OAuthFailure, Provider, TokenResult
 from webapp.service.outbound.oauth1 import Temporary
 
 
@@ -37,5 +37,5 @@ def exchange(
     """The token for what is ``sealed`` in the attempt, if the answer is about it: it names it by ``token``."""
     temporary = Temporary(**sealed["temporary"])
     if not same(temporary.token, token):
-        return OAuthFailure("denied", NOT_THE_ONE_ASKED)
+        return OAuthFailure("denied", WRONG_ISSUER)
     return oauth1.exchange(service.client_for(app), oauth_provider, temporary, verifier)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from webapp import audit
 from webapp.errors import Conflict, Invalid
 from webapp.service.catalog.importing.documents import MOST_BYTES
-from webapp.service.catalog.importing.plans import Options, Standing
+from webapp.service.catalog.importing.plans import Options, Record
 from webapp.service.domain.base.service import Service
 from webapp.service.domain.instance import opening
 from webapp.service.outbound.outcomes import Failure
@@ -70,14 +70,14 @@ def bring(service: Service, source: Source, slug: str, options: Options) -> "Wri
     return written
 
 
-def listed(service: Service) -> list[Standing]:
+def listed(service: Service) -> list[Record]:
     """Every app that was imported, by slug."""
     from webapp.service.catalog.importing import files
 
     return files.listed(service.settings.data)
 
 
-def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Standing:
+def remove(service: Service, slug: str, *, with_accounts: bool = False) -> Record:
     """Remove an imported app. Raises :class:`webapp.errors.NotFound`, and :class:`Conflict` while it has accounts."""
     from webapp.service.catalog.importing import files
 
@@ -102,7 +102,7 @@ def uses(service: Service, slug: str) -> Uses:
     return Uses(int(accounts.get("n", 0)), runs)
 
 
-def _plan(service: Service, source: Source, slug: str, options: Options) -> "tuple[Plan, Standing | None]":
+def _plan(service: Service, source: Source, slug: str, options: Options) -> "tuple[Plan, Record | None]":
     from webapp.service.catalog.importing import documents, files
     from webapp.service.catalog.importing.plans import plan
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from webapp.service.catalog.spec import TOKEN
+from webapp.service.catalog.spec import SESSION_TOKEN
 from webapp.service.components.pieces.form import AccountField, AuthForm
 from webapp.service.pieces.connecting import fields
 from webapp.service.pieces.connecting.fields import Fields
@@ -69,7 +69,8 @@ def _oauth(index: int, auth: Auth, keep: Mapping[str, str], docs_url: str) -> Co
     if not addresses[1].startswith("https://") or not (by_itself or addresses[0].startswith("https://")):
         return Connection(reason="Its OAuth addresses are not whole.")
     form = AuthForm.model_validate(
-        {"type": "OAUTH2", "index": index, "fields": of_piece, "token": TOKEN if by_itself else "oauth_access_token",
+        {"type": "OAUTH2", "index": index, "fields": of_piece,
+         "token": SESSION_TOKEN if by_itself else "oauth_access_token",
          "data": {path: name for name, path in keep.items()}, "validated": auth.validates,
          "hosts": (*entered.servers, *(f"{{{name}}}" for name in keep if names_server(name)))}
     )  # fmt: skip
