@@ -26,13 +26,12 @@ run: setup
 test: setup-dev
 	TMPDIR=$$(df -Pk /dev/shm 2>/dev/null | awk -v other="$${TMPDIR:-/tmp}" \
 		'NR == 2 && $$4 > 3000000 { other = $$6 } END { print other }') \
-	$(PYTEST) -n 2 --dist worksteal -m "not browser and not faults and not peer and not schemathesis and not release"
+	$(PYTEST) -n 2 --dist worksteal
 
 # The same tests over PostgreSQL, a server of which they start: all that do not look at the embedded database alone.
 # ONLY="tests/security tests/people" runs some of them.
 postgres: setup-dev
-	PATCHBAY_TEST_DATABASE=postgres $(PYTEST) -n 2 \
-		-m "not browser and not faults and not peer and not schemathesis and not release" $(ONLY)
+	PATCHBAY_TEST_DATABASE=postgres $(PYTEST) -n 2 $(ONLY)
 
 format: setup-dev frontend-tests
 	$(BIN)/ruff check --fix .
