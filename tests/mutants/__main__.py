@@ -125,8 +125,8 @@ def _write(place: Path, source: str) -> None:
 
 
 def _pytest(copy: Path, tests: list[str], *options: str) -> subprocess.CompletedProcess[str]:
-    """Without the plugin of Schemathesis, which takes seconds to load and which no cited test uses."""
-    without = ["-p", "no:cacheprovider", "-p", "no:schemathesis"]
+    """Whatever their markers; without the plugin of Schemathesis, which is slow to load and which no test needs."""
+    without = ["-m", "", "-p", "no:cacheprovider", "-p", "no:schemathesis"]
     command = [sys.executable, "-m", "pytest", "-q", "--tb=line", "-rfE", *without, *options, *tests]
     env = {**os.environ, "PYTHONPATH": str(copy)}
     limit = None if options else TIMEOUT_S

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.in_process import Commands
-from tests.service.catalog.facts.samples import CATEGORIES, KEYS, bare
+from tests.service.catalog.samples import CATEGORIES, KEYS, bare
 from webapp.service.catalog.sources import Places
 
 PROBLEM = "umbrella/app.toml: the category nowhere does not exist; add it to categories.toml or use another."

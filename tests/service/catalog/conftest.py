@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.facts.samples import CATEGORIES, KEYS, OAUTH, bare, write_component
+from tests.service.catalog.samples import CATEGORIES, KEYS, OAUTH, bare, write_component
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.facts.samples import CATEGORIES, KEYS, bare
+from tests.service.catalog.samples import CATEGORIES, KEYS, bare
 from webapp.service.catalog import aliases
 from webapp.service.catalog.check import judge
 from webapp.service.catalog.component_files import Component

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.catalog.facts.samples import KEYS, OAUTH
+from tests.service.catalog.samples import KEYS, OAUTH
 from webapp.service.catalog.app import App
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.spec import absolute

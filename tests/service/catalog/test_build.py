@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from sqlite_utils import Database
 
-from tests.service.catalog.facts.samples import DO, KEYS, OAUTH, bare, write, write_component, write_two_apps
+from tests.service.catalog.samples import DO, KEYS, OAUTH, bare, write, write_component, write_two_apps
 from tests.service.catalog.test_components import APPS, row
 from webapp.errors import Unavailable
 from webapp.kit.crypto import stable_id

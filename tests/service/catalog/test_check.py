@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.catalog.facts.samples import KEYS, OAUTH, bare, check
+from tests.service.catalog.samples import KEYS, OAUTH, bare, check
 from webapp.service.catalog.check import address_problems, judge
 from webapp.service.catalog.sources import Places, read
 from webapp.service.catalog.spec import AppSpec

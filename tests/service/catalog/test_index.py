@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.facts.samples import KEYS, OAUTH, bare
+from tests.service.catalog.samples import KEYS, OAUTH, bare
 from webapp.kit.crypto import stable_id
 from webapp.kit.cursors import Window
 from webapp.service.catalog import index

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.facts.samples import bare
+from tests.service.catalog.samples import bare
 from webapp.kit import cursors
 from webapp.kit.crypto import stable_id
 from webapp.kit.cursors import BadCursor, Window, encode

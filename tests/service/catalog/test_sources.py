@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.facts.samples import CATEGORIES, KEYS, OAUTH, TOKEN, write, write_component, write_two_apps
+from tests.service.catalog.samples import CATEGORIES, KEYS, OAUTH, TOKEN, write, write_component, write_two_apps
 from webapp.kit.cursors import Window
 from webapp.service.catalog import sources
 from webapp.service.catalog.build import build, ensure

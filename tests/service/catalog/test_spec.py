@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.service.catalog.facts.samples import KEYS, check
+from tests.service.catalog.samples import KEYS, check
 from webapp.service.catalog import spec, variants
 from webapp.service.catalog.check import breaches
 from webapp.service.catalog.index import Catalog

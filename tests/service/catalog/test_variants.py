@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.service.catalog.facts.samples import CATEGORIES, KEYS
+from tests.service.catalog.samples import CATEGORIES, KEYS
 from webapp.service.catalog.index import Catalog
 from webapp.service.catalog.sources import Places, Source, Sources, read
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.service.catalog.facts.samples import TOKEN
+from tests.service.catalog.samples import TOKEN
 from tests.service.pieces import described
 from webapp.service.catalog.build import build
 from webapp.service.catalog.index import Catalog

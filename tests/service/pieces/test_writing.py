@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.catalog.facts.samples import write_component
+from tests.service.catalog.samples import write_component
 from tests.service.pieces import described
 from tests.service.pieces.machine import BUILT_IN, PACKAGE, Machine
 from webapp.service.pieces import writing

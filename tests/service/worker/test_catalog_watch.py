@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.catalog.facts.samples import bare
+from tests.service.catalog.samples import bare
 from webapp.errors import Unavailable
 from webapp.service.catalog.build import build
 from webapp.service.catalog.sources import Places
